@@ -1,0 +1,36 @@
+# The two commands of the README, and the checks that every change passes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   an agent with 60,000 tokens of work in an 8,000-token window"
+	@echo "make test   the test suite"
+	@echo "make check  formatting, lint and types"
+
+# One stamp per set of dependencies: made again when pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11"; exit 1; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (about a minute the first time) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check "pip>=25.1"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@touch $@
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo/run.py
+
+test: $(VENV)/.installed
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.installed
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+	@$(BIN)/pyright
+
+clean:
+	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

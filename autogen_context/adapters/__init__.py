@@ -1,0 +1,1 @@
+"""Where hosts are imported: one file per host."""

@@ -1,0 +1,34 @@
+"""Keep the agents of autogen-agentchat 0.7 inside their window.
+
+Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known.
+
+``ManagedChatCompletionContext``
+    a ``model_context`` for any agent, declarative, with state.
+``managed``
+    a client and a context that measure everything by themselves.
+``MeteredChatCompletionClient``
+    the client of that pair, to put around a client of your own.
+``AgentChatFormat``
+    how messages are read and written, for an ``IncrementalContextManager`` of your own.
+"""
+
+from importlib.util import find_spec
+
+from autogen_context.errors import MissingExtra
+
+if find_spec("autogen_core") is None:
+    raise MissingExtra("agentchat", needed_for=__name__)
+
+from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
+from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope
+from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient, managed
+
+__all__ = [
+    "AgentChatFormat",
+    "AgentTool",
+    "Envelope",
+    "ManagedChatCompletionContext",
+    "MeteredChatCompletionClient",
+    "managed",
+]

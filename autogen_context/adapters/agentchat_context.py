@@ -1,0 +1,179 @@
+"""A model context for autogen-agentchat that keeps its agent inside the window.
+
+Promise: what ``get_messages`` returns fits the window together with the system prompt and tools that are known; the
+list that is kept is never handed out; a state that was saved continues to the byte in another process.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, cast
+
+from autogen_core import Component
+from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
+from autogen_core.models import LLMMessage
+from pydantic import BaseModel, Field
+from typing_extensions import override
+
+from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
+from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.config import ContextConfig
+from autogen_context.manager import IncrementalContextManager
+from autogen_context.session.prepared import Prepared
+
+# Held back where nothing is known of what the agent adds: AutoGen's own system prompt has 28 tokens and a tool about
+# 80 (measured 2026-11), so this is room for a page of prompt and a handful of tools.
+UNSEEN_TOKENS = 1_000
+UNSEEN_SHARE = 0.125  # of a small window, at most
+
+
+Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
+
+
+class EnvelopeState(BaseModel):
+    """The part of a saved state that tells what the agent sends beside its context."""
+
+    system: list[str]
+    tools: list[Json]
+
+
+class ManagedContextConfig(BaseModel):
+    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``."""
+
+    settings: Json = Field(default_factory=Json)
+    system_message: str | None = None
+    tools: list[Json] | None = None
+    initial_messages: list[LLMMessage] | None = None
+
+
+class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedContextConfig]):
+    """A ``model_context`` for any agent of autogen-agentchat; each agent needs its own.
+
+    The agent adds its system prompt and its tools where no context sees them. Tell them here and they are measured; or
+    use ``managed``, which sees them; otherwise 1,000 tokens are held back for them, or ``config.reserve_tokens``.
+
+    Args:
+        model: name of the model; decides limit and tokenizer.
+        window_tokens: the most input tokens a request may have; from the model's limits where left out.
+        system_message: the agent's system prompt.
+        tools: the agent's tools, as it takes them, or their schemas.
+        initial_messages: what the conversation begins with.
+        config: all settings; ``model`` and ``window_tokens`` win over it.
+
+    Attributes:
+        manager: to pin, explain and recall messages, and for what was billed so far.
+        envelope: what the agent sends beside this context, as far as it is known.
+        handed_out: what ``get_messages`` returned last.
+        last_prepared: the last request with its certificate and the decisions; the system prompt leads it, if known.
+
+    Raises:
+        ValueError: a setting makes no sense; names it, its value and the way out.
+    """
+
+    component_config_schema = ManagedContextConfig
+    component_provider_override = "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        window_tokens: int | None = None,
+        system_message: str | None = None,
+        tools: Sequence[AgentTool] | None = None,
+        initial_messages: Sequence[LLMMessage] | None = None,
+        config: ContextConfig | None = None,
+    ) -> None:
+        super().__init__(list(initial_messages) if initial_messages is not None else None)
+        described = system_message is not None or tools is not None
+        self.envelope = envelope([system_message] if system_message else [], tools)
+        self.manager = IncrementalContextManager(
+            model=model,
+            window_tokens=window_tokens,
+            reserve_tokens=None if described else unseen_tokens(config, window_tokens),
+            config=config,
+            host=AgentChatFormat(),
+        )
+        self.last_prepared: Prepared[LLMMessage] | None = None
+        self.handed_out: tuple[LLMMessage, ...] = ()
+        self._described = self.envelope if described else None
+
+    @override
+    async def add_message(self, message: LLMMessage) -> None:
+        """Take a message in; it is read and measured now, once the first turn has loaded the tokenizer."""
+        await super().add_message(message)
+        if self.last_prepared is not None:
+            self.manager.observe([*self.envelope.system, *self._messages])
+
+    @override
+    async def get_messages(self) -> list[LLMMessage]:
+        """The messages to send after the agent's own system messages: a new list each time.
+
+        Raises:
+            BudgetImpossible: what must stay does not fit. It goes through the agent and ends its run, with the numbers
+                as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
+            BrokenTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
+        """
+        request: list[LLMMessage] = [*self.envelope.system, *self._messages]
+        prepared = await self.manager.prepare(request, self.envelope.tools_as_sent)
+        self.last_prepared = prepared
+        self.handed_out = tuple(self.envelope.opened(prepared.messages))
+        return list(self.handed_out)
+
+    @override
+    async def save_state(self) -> Mapping[str, Any]:
+        """All messages, and what the manager holds of them, as JSON data."""
+        saved = await super().save_state()
+        beside = EnvelopeState(system=self.envelope.texts, tools=jsons(self.envelope))
+        return {**saved, "manager": self.manager.save_state(), "envelope": beside.model_dump()}
+
+    @override
+    async def load_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state, or from that of any other model context: ``{"messages": [...]}``.
+
+        Raises:
+            ValidationError: a message is none of AutoGen's; nothing was changed.
+            StateError: what the manager saved is damaged or of a newer schema; nothing was changed.
+        """
+        messages = ChatCompletionContextState(messages=state["messages"]).messages
+        if "manager" in state:
+            beside = EnvelopeState.model_validate(state["envelope"])
+            self.manager.load_state(state["manager"])
+            self.envelope = envelope(beside.system, schemas(beside.tools))
+        self._messages = messages
+
+    @override
+    def _to_config(self) -> ManagedContextConfig:
+        described = self._described
+        return ManagedContextConfig(
+            settings=self.manager.config.model_dump(mode="json", exclude_unset=True),
+            system_message="".join(described.texts) if described else None,
+            tools=jsons(described) if described else None,
+            initial_messages=self._initial_messages,
+        )
+
+    @classmethod
+    @override
+    def _from_config(cls, config: ManagedContextConfig) -> Self:
+        return cls(
+            system_message=config.system_message,
+            tools=schemas(config.tools),
+            initial_messages=config.initial_messages,
+            config=ContextConfig(**config.settings),
+        )
+
+
+def unseen_tokens(config: ContextConfig | None, window_tokens: int | None) -> int | None:
+    """What to hold back for what is not known of the agent; ``None`` where the settings say it."""
+    settings = config or ContextConfig()
+    if "reserve_tokens" in settings.model_fields_set:
+        return None
+    window = window_tokens or settings.window_tokens
+    return min(UNSEEN_TOKENS, max(0, int(window * UNSEEN_SHARE))) if window else UNSEEN_TOKENS
+
+
+def jsons(known: Envelope) -> list[Json]:
+    """The tools of an envelope as plain dicts."""
+    return [dict(schema) for schema in known.tools]
+
+
+def schemas(tools: list[Json] | None) -> list[AgentTool] | None:
+    """Plain dicts as tools."""
+    return cast("list[AgentTool] | None", tools)  # they were schemas when they were saved

@@ -1,0 +1,125 @@
+"""Read and write messages as classic AutoGen keeps them: OpenAI's dicts, and all results of a step in one of them.
+
+Promise: what is read is what the host sends to the model, ``tool_responses`` one by one and no field that stays at
+home; a rewritten message keeps its shape, its ids, and all fields but those that were rewritten.
+
+Source: ``ConversableAgent._generate_oai_reply_from_client``, the same in pyautogen 0.2.35 and autogen 0.14.1: the
+responses are sent in the place of the message that holds them, and a message of another role than ``tool`` (a person who
+interrupts a call) is sent behind its responses.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import cast
+
+from typing_extensions import override
+
+from autogen_context.pipeline.message import Message, ToolResult, content_digest
+from autogen_context.pipeline.openai_chat import (
+    UNSENT_FIELDS,
+    OpenAIChat,
+    canonical,
+    copied,
+    fields_of,
+)
+
+CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
+AT_HOME = UNSENT_FIELDS | {CONTEXT}
+RESPONSES = "tool_responses"
+
+
+class ClassicFormat(OpenAIChat):
+    """The host format of ``autogen`` up to 0.14 and of pyautogen 0.2 to 0.9."""
+
+    @override
+    def read(self, payload: object, /) -> Message:
+        """The message in a dict.
+
+        Raises:
+            ValueError: it has no role, or a field of the wrong type; says which.
+        """
+        fields = sent_fields(fields_of(payload))
+        responses = responses_of(fields)
+        if not responses:
+            return super().read(fields)
+        said = super().read(spoken(fields))
+        read = [super(ClassicFormat, self).read(response) for response in responses]
+        return replace(
+            said,
+            results=tuple(result for message in read for result in message.results),
+            images=(*said.images, *(image for message in read for image in message.images)),
+            extra="\n".join(extra for extra in (said.extra, *(m.extra for m in read)) if extra),
+            digest=content_digest(canonical(fields)),
+        )
+
+    @override
+    def snapshot(self, payload: object, /) -> object:
+        """A private deep copy of what is sent."""
+        return copied(sent_fields(fields_of(payload)))
+
+    @override
+    def unchanged(self, snapshot: object, payload: object, /) -> bool:
+        """Whether what is sent of a payload is that of which the snapshot was taken."""
+        return snapshot == payload or snapshot == sent_fields(fields_of(payload))
+
+    @override
+    def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
+        """A new dict with the texts of ``message``, in the shape of ``payload``."""
+        fields = {k: v for k, v in fields_of(payload).items() if k != RESPONSES}
+        responses = responses_of(fields_of(payload))
+        if not (responses and message.results):
+            return super().rewrite(fields, message)
+        said = replace(message, results=())
+        written = super().rewrite(fields, said)
+        written[RESPONSES] = [
+            self._response(response, result)
+            for response, result in zip_longest(responses, message.results)
+            if result is not None
+        ]
+        if (
+            message.role == "tool"
+        ):  # there the content repeats the responses, for those who read along
+            written["content"] = "\n\n".join(result.text for result in message.results)
+        return written
+
+    def _response(self, response: Mapping[str, object] | None, result: ToolResult) -> object:
+        """One of the responses with another text."""
+        role = str(response["role"]) if response else "tool"
+        message = Message(role=role, results=(result,))
+        return super().rewrite(response, message) if response else self.compose(message)
+
+
+def sent_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields that the host sends, its content as text where that is a function of the message's context."""
+    content = fields.get("content")
+    if not callable(content) and AT_HOME.isdisjoint(fields):
+        return fields
+    sent = {k: v for k, v in fields.items() if k not in AT_HOME}
+    if callable(content):
+        context = fields.get(CONTEXT)
+        render = cast(
+            "Callable[[object], object]", content
+        )  # as OpenAIWrapper.instantiate calls it
+        sent["content"] = render(context) if context is not None else None
+    return sent
+
+
+def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    """The results in a message that holds those of a whole step.
+
+    Raises:
+        ValueError: they are no list of messages.
+    """
+    responses = fields.get(RESPONSES) or ()
+    if not isinstance(responses, list | tuple):
+        found = type(responses).__name__
+        raise ValueError(f"'{RESPONSES}' must be a list, got {found}")  # noqa: TRY004  as all unreadable messages
+    return [fields_of(response) for response in cast("Sequence[object]", responses)]
+
+
+def spoken(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """What is sent of a message beside its responses: of a tool message nothing."""
+    if fields.get("role") == "tool":
+        return {"role": "tool"}
+    return {k: v for k, v in fields.items() if k != RESPONSES}

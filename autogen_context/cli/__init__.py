@@ -1,0 +1,1 @@
+"""The ``autogen-context`` command: one file per subcommand."""

@@ -1,0 +1,1 @@
+"""Read conversations that other programs recorded."""

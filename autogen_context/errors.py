@@ -1,0 +1,127 @@
+"""The errors that a caller may want to handle.
+
+::
+
+    ContextError
+    ├── BudgetImpossible    what must stay is larger than the window
+    ├── BrokenTranscript    the messages do not form a conversation
+    ├── UnknownModel        a model name that no source of limits knows, where a guess is not allowed
+    ├── NotInHistory        a message that the manager never saw
+    ├── NotStashed          an original that the stash does not hold (any more)
+    ├── StateError          a saved state that cannot be loaded
+    └── MissingExtra        an optional dependency is needed and not installed
+
+A wrong argument is a plain ``ValueError``, raised where the argument was given.
+"""
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+
+class ContextError(Exception):
+    """Root of every error that this package raises on purpose."""
+
+
+class BudgetImpossible(ContextError):
+    """What must stay exceeds what the window holds, even shortened to stubs.
+
+    Attributes:
+        limit_tokens: what a request may have, in tokens.
+        floor_tokens: what must stay needs at least, in tokens.
+        parts: the floor by what it consists of (``"system"``, ``"pinned"``, ``"newest"`` …), in tokens.
+    """
+
+    def __init__(self, *, limit_tokens: int, floor_tokens: int, parts: Mapping[str, int]) -> None:
+        self.limit_tokens = limit_tokens
+        self.floor_tokens = floor_tokens
+        self.parts = dict(parts)
+        listed = ", ".join(f"{name} {tokens}" for name, tokens in self.parts.items())
+        super().__init__(
+            f"what must stay needs {floor_tokens} tokens and the limit is {limit_tokens} ({listed}); "
+            "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
+        )
+
+    def within(self, limit_tokens: int, fixed_tokens: int) -> "BudgetImpossible":
+        """The same error for the whole request: with what tools and format add, against the whole limit."""
+        return BudgetImpossible(
+            limit_tokens=limit_tokens,
+            floor_tokens=self.floor_tokens + fixed_tokens,
+            parts=self.parts | {"tools and format": fixed_tokens},
+        )
+
+
+class BrokenTranscript(ContextError):
+    """A message that cannot be read, or orphans where ``orphans="refuse"`` was asked for.
+
+    Attributes:
+        index: position of the first faulty message in the list, from 0.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, *, index: int, reason: str) -> None:
+        self.index = index
+        self.reason = reason
+        super().__init__(f"message {index}: {reason}")
+
+
+class UnknownModel(ContextError):
+    """No source of limits knows this model, and the default was not allowed.
+
+    Attributes:
+        model: the name that was asked for.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        super().__init__(
+            f"no limit is known for model {model!r}; "
+            "pass window_tokens, or add the model to ./model_limits.json"
+        )
+
+
+class NotInHistory(ContextError, LookupError):
+    """The manager was asked about a message that is not in the list it saw last."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this message is not in the list that was prepared last; "
+            "pass one of those messages, unchanged"
+        )
+
+
+class NotStashed(ContextError, KeyError):
+    """The stash holds nothing under this handle.
+
+    Attributes:
+        handle: what was asked for.
+        evicted: how many originals the stash gave up so far, for want of room.
+    """
+
+    def __init__(self, handle: str, *, evicted: int) -> None:
+        self.handle = handle
+        self.evicted = evicted
+        super().__init__(
+            f"the stash holds no original under {handle!r} (evicted so far: {evicted}); "
+            "raise stash_bytes to keep more"
+        )
+
+    @override
+    def __str__(self) -> str:  # a KeyError shows its argument's repr
+        return str(self.args[0])
+
+
+class StateError(ContextError):
+    """A saved state that is damaged, or of a schema version that this release does not know."""
+
+
+class MissingExtra(ContextError, ImportError):
+    """An optional dependency is needed and not installed.
+
+    Attributes:
+        extra: the name to install it by.
+    """
+
+    def __init__(self, extra: str, *, needed_for: str) -> None:
+        self.extra = extra
+        super().__init__(f'{needed_for} needs: pip install "autogen-context[{extra}]"')

@@ -1,0 +1,89 @@
+"""What a plan is made of: units with their cost, and what became of them.
+
+Promise: values only. A decision names positions in the host's list and holds what is sent for them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_context.pipeline.message import content_digest
+from autogen_context.pipeline.piece import Piece
+from autogen_context.pipeline.segment import Unit
+
+Action = Literal["keep", "repair", "shorten", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A unit as the plan sees it.
+
+    Attributes:
+        unit: the unit.
+        pieces: what it becomes if it stays: one piece per message, repairs done.
+        tokens: what these cost.
+        repaired: whether the pieces differ from what came in.
+    """
+
+    unit: Unit
+    pieces: tuple[Piece, ...]
+    tokens: int
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What became of a unit, and why.
+
+    Attributes:
+        start: position of its first message in the host's list.
+        stop: position after its last message.
+        action: keep, repair, shorten or drop.
+        reason: why, in words.
+        tokens_before: what the unit cost as it came in.
+        tokens_after: what it costs now.
+        pieces: what is sent for it; for the first of the dropped, a notice.
+        handle: the key of the original in the stash, where it was shortened or dropped.
+    """
+
+    start: int
+    stop: int
+    action: Action
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    pieces: tuple[Piece, ...]
+    handle: str = ""
+
+
+def kept(candidate: Candidate, reason: str) -> Decision:
+    """The decision to leave a unit as it is."""
+    return Decision(
+        start=candidate.unit.start,
+        stop=candidate.unit.stop,
+        action="repair" if candidate.repaired else "keep",
+        reason=reason,
+        tokens_before=candidate.tokens,
+        tokens_after=candidate.tokens,
+        pieces=candidate.pieces,
+    )
+
+
+def replaced(
+    candidate: Candidate, action: Action, reason: str, pieces: tuple[Piece, ...], tokens: int
+) -> Decision:
+    """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original goes to the stash."""
+    return Decision(
+        start=candidate.unit.start,
+        stop=candidate.unit.stop,
+        action=action,
+        reason=reason,
+        tokens_before=candidate.tokens,
+        tokens_after=tokens,
+        pieces=pieces,
+        handle=handle_of(candidate.unit),
+    )
+
+
+def handle_of(unit: Unit) -> str:
+    """The key under which a unit's original is stashed: it depends on the content alone."""
+    return content_digest(*(message.digest for message in unit.messages))[:6].hex()

@@ -1,0 +1,147 @@
+"""What must stay: system prompt, pins, pending calls, the newest unit, the task.
+
+Promise: system prompt and pins stay as they are; the newest unit and the task stay whole if all fits, otherwise
+shortened; if that does not fit either, ``BudgetImpossible`` says what needs how much.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
+from autogen_context.pipeline.message import SYSTEM_ROLES
+from autogen_context.pipeline.piece import Piece
+
+Floor = Literal["system", "pinned", "pending", "newest", "task"]
+
+VERBATIM: frozenset[Floor] = frozenset({"system", "pinned"})
+TASK_SHARE = 0.5  # of the room, for the task, where it does not fit whole beside the newest unit
+LEAST_TASK = 32  # tokens; a task shortened to less tells nothing
+LEAST_STUB = 24  # tokens for each message of the newest unit; with less of them a request makes no sense
+LEAST_NEWEST = 256  # tokens for each message of the newest unit, before the task gets anything
+NEWEST_SHARE = 0.3  # of the room, for a newest unit that does not fit whole; the rest is turns that hold
+
+Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
+"""Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""
+
+
+def floors_of(candidates: Sequence[Candidate], pinned: frozenset[bytes]) -> dict[int, Floor]:
+    """Which candidates must stay, by position, and why; of two reasons the stronger one.
+
+    The task is the latest instruction of a person, and the first one, which set the conversation's purpose.
+    """
+    floors: dict[int, Floor] = {}
+    people = [i for i, c in enumerate(candidates) if c.unit.messages[0].role == "user"]
+    for i in people[:1] + people[-1:]:
+        floors[i] = "task"
+    for i, candidate in enumerate(candidates[-1:], len(candidates) - 1):
+        floors[i] = "pending" if candidate.unit.unanswered else "newest"
+    if pinned:
+        for i, candidate in enumerate(candidates):
+            if any(message.digest in pinned for message in candidate.unit.messages):
+                floors[i] = "pinned"
+    for i, candidate in enumerate(candidates):
+        if candidate.unit.messages[0].role not in SYSTEM_ROLES:
+            break
+        floors[i] = "system"
+    return floors
+
+
+def satisfied(decisions: Sequence[Decision], floors: Mapping[int, Floor]) -> bool:
+    """Whether decisions keep what must stay."""
+    for i, floor in floors.items():
+        action = decisions[i].action
+        if action == "drop" or (action == "shorten" and floor in VERBATIM):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloorPlan:
+    """Chooses what becomes of the units that must stay.
+
+    Attributes:
+        candidates: n units.
+        floors: which of them must stay, and why.
+        limit_tokens: what they may have together.
+        fit: shortens a unit.
+    """
+
+    candidates: Sequence[Candidate]
+    floors: Mapping[int, Floor]
+    limit_tokens: int
+    fit: Fit
+
+    def choose(self) -> dict[int, Decision]:
+        """A decision for each unit that must stay, by position; a task for which there is no room at all is left out.
+
+        Raises:
+            BudgetImpossible: they do not fit, not even shortened.
+        """
+        whole = {i: kept(self.candidates[i], f"must stay: {f}") for i, f in self.floors.items()}
+        if tokens_of(whole) <= self.limit_tokens:
+            return whole
+        chosen = {i: d for i, d in whole.items() if self.floors[i] in VERBATIM}
+        newest = len(self.candidates) - 1
+        chosen |= self._tasks(self._task_room(chosen))
+        if newest not in chosen:
+            chosen[newest] = self._newest(newest, used=tokens_of(chosen))
+        if tokens_of(chosen) > self.limit_tokens:
+            raise self._impossible()
+        return chosen
+
+    def _task_room(self, chosen: Mapping[int, Decision]) -> int:
+        """What the tasks may have together: what the newest unit leaves, or a share, but not the newest unit's least."""
+        room = self.limit_tokens - tokens_of(chosen)
+        newest = self.candidates[-1]
+        if len(self.candidates) - 1 in chosen:
+            return room
+        least = min(newest.tokens, LEAST_NEWEST * len(newest.unit.messages))
+        return min(max(int(room * TASK_SHARE), room - newest.tokens), room - least)
+
+    def _tasks(self, room: int) -> dict[int, Decision]:
+        """The tasks in a room that they share, the latest first."""
+        tasks = sorted((i for i, floor in self.floors.items() if floor == "task"), reverse=True)
+        decisions: dict[int, Decision] = {}
+        for n, i in enumerate(tasks):
+            share = (room - tokens_of(decisions)) // (len(tasks) - n)
+            decision = self._within(i, share) if share >= LEAST_TASK else None
+            decisions |= {i: decision} if decision else {}
+        return decisions
+
+    def _newest(self, i: int, used: int) -> Decision:
+        """The newest unit whole, or cut so far that the turns to come can hold what is decided now."""
+        room, candidate = self.limit_tokens - used, self.candidates[i]
+        if room < min(candidate.tokens, LEAST_STUB * len(candidate.unit.messages)):
+            raise self._impossible()
+        least = min(room, LEAST_NEWEST * len(candidate.unit.messages))
+        part = max(int(room * NEWEST_SHARE), least)
+        decision = self._within(i, room if candidate.tokens <= room else part)
+        decision = decision or self._within(i, room)
+        if decision is None:
+            raise self._impossible()
+        return decision
+
+    def _within(self, i: int, room: int) -> Decision | None:
+        """A unit whole if it fits the room, otherwise shortened, or ``None``."""
+        candidate, floor = self.candidates[i], self.floors[i]
+        if candidate.tokens <= room:
+            return kept(candidate, f"must stay: {floor}")
+        fitted = self.fit(candidate, room)
+        if fitted is None:
+            return None
+        return replaced(candidate, "shorten", f"must stay: {floor}; shortened to fit", *fitted)
+
+    def _impossible(self) -> BudgetImpossible:
+        parts: dict[str, int] = {}
+        for i, floor in self.floors.items():
+            parts[floor] = parts.get(floor, 0) + self.candidates[i].tokens
+        return BudgetImpossible(
+            limit_tokens=self.limit_tokens, floor_tokens=sum(parts.values()), parts=parts
+        )
+
+
+def tokens_of(decisions: Mapping[int, Decision]) -> int:
+    """What the units have together after these decisions."""
+    return sum(decision.tokens_after for decision in decisions.values())

@@ -1,0 +1,98 @@
+"""How many tokens a message costs, as an upper bound, and where the number comes from.
+
+Promise: each text is counted once while its count is remembered; what a chat format adds (roles, names, calls, images)
+is counted too; and a sum is only as certain as its least certain part.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from autogen_context.pipeline.message import Image, Message, content_digest
+
+Source = Literal["provider", "tokenizer", "estimate"]
+
+REMEMBERED_TEXTS = 50_000
+LONGEST_KEY = 4_096  # characters; a longer text is remembered by its digest, not by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """A number of tokens and where it came from."""
+
+    tokens: int
+    source: Source
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of a text."""
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of ``text``: exact from a tokenizer, an upper bound from an estimate."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overheads:
+    """What a chat format adds to the texts, in tokens.
+
+    Attributes:
+        per_message: for each message, its role included.
+        per_name: for each author's name, beside the name itself.
+        per_request: once, for the start of the answer.
+        per_call: for each call, beside its name and arguments.
+        per_result: for each result, beside its message and its text.
+        image_tokens: tokens of an image.
+    """
+
+    per_message: int
+    per_name: int
+    per_request: int
+    per_call: int
+    per_result: int
+    image_tokens: Callable[[Image], int]
+
+
+class Meter:
+    """Counts messages with one counter and one chat format.
+
+    Args:
+        counter: counts a text.
+        overheads: what the format adds.
+    """
+
+    def __init__(self, counter: TokenCounter, overheads: Overheads) -> None:
+        self.overheads = overheads
+        self._counter = counter
+        self._known: OrderedDict[str | bytes, Count] = OrderedDict()
+        self.source: Source = counter.count("").source
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        if not text:
+            return 0
+        key = text if len(text) <= LONGEST_KEY else content_digest(text)
+        known = self._known.get(key)
+        if known is not None:
+            return known.tokens
+        return self._remember(key, self._counter.count(text)).tokens
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
+        over = self.overheads
+        named = over.per_name + self.text(message.name) if message.name else 0
+        texts = self.text(message.text) + self.text(message.extra)
+        calls = sum(
+            self.text(c.name) + self.text(c.arguments) + over.per_call for c in message.calls
+        )
+        images = sum(over.image_tokens(image) for image in message.images)
+        results = sum(self.text(result.text) + over.per_result for result in message.results)
+        sent_as = len(message.results) + bool(message.text or not message.results)
+        return sent_as * over.per_message + named + texts + calls + images + results
+
+    def _remember(self, key: str | bytes, count: Count) -> Count:
+        self._known[key] = count
+        if len(self._known) > REMEMBERED_TEXTS:
+            self._known.popitem(last=False)
+        return count

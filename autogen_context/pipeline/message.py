@@ -1,0 +1,115 @@
+"""What the pipeline knows of a message, whatever host it came from.
+
+Promise: a ``Message`` is an immutable value. It shares no mutable object with the host, and two messages with the
+same content have the same digest.
+
+The host's own object is called the *payload*. A ``HostFormat`` reads payloads into messages and writes messages as
+payloads; no stage looks at a payload itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Protocol
+
+SYSTEM_ROLES = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call that the model asked for; ``arguments`` as the host has them, normally JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What one call returned; ``call_id`` may be empty, then it is paired by position."""
+
+    call_id: str
+    text: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image in a message; 0 where a size in pixels is not known."""
+
+    width: int = 0
+    height: int = 0
+    detail: str = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation.
+
+    Attributes:
+        role: ``system``, ``developer``, ``user``, ``assistant``, ``tool``, or what else the host uses.
+        text: all text of the content, parts joined with a newline.
+        calls: the tool calls of an assistant message.
+        results: the tool results of a tool message; hosts that put all results of a step in one message have several.
+        name: the author's name where the host sends one.
+        images: the images of the content.
+        extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
+        digest: 16 bytes, equal exactly when the payload's content is equal.
+    """
+
+    role: str
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    name: str = ""
+    images: tuple[Image, ...] = ()
+    extra: str = ""
+    digest: bytes = field(default=b"", repr=False)
+
+
+class HostFormat(Protocol):
+    """How one host writes a conversation down."""
+
+    def read(self, payload: object, /) -> Message:
+        """The message in a payload.
+
+        Raises:
+            ValueError: the payload is no message of this host; says what is wrong.
+        """
+        ...
+
+    def snapshot(self, payload: object, /) -> object:
+        """A private value by which the content of this payload is recognised; it shares no mutable object with it."""
+        ...
+
+    def unchanged(self, snapshot: object, payload: object, /) -> bool:
+        """Whether a payload has the content of which the snapshot was taken."""
+        ...
+
+    def rewrite(self, payload: object, message: Message, /) -> object:
+        """A new payload with the texts, calls, results and images of ``message`` and all other fields of ``payload``."""
+        ...
+
+    def compose(self, message: Message, /) -> object:
+        """A payload for a message that no host ever sent (a notice, a supplied result)."""
+        ...
+
+
+def content_digest(*parts: str | bytes) -> bytes:
+    """16 bytes that stand for these parts in this order; any string goes, lone surrogates included."""
+    hashed = blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        hashed.update(len(data).to_bytes(8, "little"))
+        hashed.update(data)
+    return hashed.digest()
+
+
+def joined_text(messages: Sequence[Message]) -> str:
+    """Everything readable in these messages: texts, calls and results, one per line block."""
+    lines: list[str] = []
+    for message in messages:
+        lines.extend([message.text] if message.text else [])
+        lines.extend(f"{call.name} {call.arguments}" for call in message.calls)
+        lines.extend(result.text for result in message.results)
+    return "\n".join(lines)

@@ -1,0 +1,256 @@
+"""Read and write messages as OpenAI's chat format has them, as dicts or as the client library's own objects.
+
+Promise: what cannot be a message is refused with its reason; unknown fields and content parts are counted and come
+back untouched; a rewritten message keeps every field but those that were rewritten.
+
+Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11); ``function_call`` and the role ``function``
+are its older form and read as a call and a result without id.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, cast, runtime_checkable
+
+from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult, content_digest
+
+RESULT_ROLES = frozenset({"tool", "function"})
+READ_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call"})
+UNSENT_FIELDS = frozenset({"metadata"})  # for tools beside the model; no provider is sent it
+IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
+
+
+@runtime_checkable
+class Dumpable(Protocol):
+    """An object of the OpenAI client library."""
+
+    def model_dump(self, *, exclude_none: bool) -> dict[str, object]:
+        """Its fields as a dict."""
+        ...
+
+
+class OpenAIChat:
+    """The host format of plain OpenAI message lists."""
+
+    def read(self, payload: object, /) -> Message:
+        """The message in a dict or client object.
+
+        Raises:
+            ValueError: it has no role, or a field of the wrong type.
+        """
+        fields = fields_of(payload)
+        role = fields.get("role")
+        if not isinstance(role, str) or not role:
+            raise ValueError(f"a message needs a 'role' that is a string, got {role!r}")
+        text, images, other = read_content(fields.get("content"))
+        results, calls = (), ()
+        if role in RESULT_ROLES:
+            results, text = (read_result(fields, text),), ""
+        else:
+            calls = tuple(read_calls(fields))
+        name = fields.get("name")
+        return Message(
+            role=role,
+            text=text,
+            calls=calls,
+            results=results,
+            name=name if isinstance(name, str) and role not in RESULT_ROLES else "",
+            images=images,
+            extra=dumped_extra(fields, other),
+            digest=content_digest(canonical(fields)),
+        )
+
+    def snapshot(self, payload: object, /) -> object:
+        """A private deep copy; strings are shared, since nobody can change them."""
+        return copied(fields_of(payload))
+
+    def unchanged(self, snapshot: object, payload: object, /) -> bool:
+        """Whether a payload has the content of which the snapshot was taken."""
+        return snapshot == (payload if isinstance(payload, dict) else fields_of(payload))
+
+    def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
+        """A new dict with the texts of ``message`` and all other fields of ``payload``."""
+        fields = fields_of(payload)
+        if fields.get("role") != message.role:
+            return self.compose(message)
+        written = {k: copied(v) for k, v in fields.items()}
+        written["content"] = written_content(fields.get("content"), message)
+        if message.results and message.results[0].call_id:
+            written["tool_call_id"] = message.results[0].call_id
+        if message.calls:
+            write_calls(written, message.calls)
+        return written
+
+    def compose(self, message: Message, /) -> dict[str, object]:
+        """A dict for a message of our own; it has one result at most."""
+        if message.results:
+            result = message.results[0]
+            if not result.call_id and result.name:
+                return {"role": "function", "name": result.name, "content": result.text}
+            return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
+        return {"role": message.role, "content": message.text}
+
+
+def fields_of(payload: object) -> Mapping[str, object]:
+    """The fields of a dict or client object.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(payload, Mapping):
+        return cast("Mapping[str, object]", payload)  # JSON objects have string keys
+    if isinstance(payload, Dumpable):
+        return payload.model_dump(exclude_none=True)
+    raise ValueError(f"a message must be a dict or a client object, got {type(payload).__name__}")
+
+
+def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]:
+    """Text, images and all other parts of a content.
+
+    Raises:
+        ValueError: it is no string, list or null.
+    """
+    if content is None or isinstance(content, str):
+        return content or "", (), []
+    if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
+        raise ValueError(
+            f"'content' must be a string, a list of parts or null, got {type(content).__name__}"
+        )
+    texts: list[str] = []
+    images: list[Image] = []
+    other: list[object] = []
+    for part in cast("Sequence[object]", content):
+        if (text := text_of(part)) is not None:
+            texts.append(text)
+        elif (image := image_of(part)) is not None:
+            images.append(image)
+        else:
+            other.append(part)
+    return "\n".join(texts), tuple(images), other
+
+
+def text_of(part: object) -> str | None:
+    """The text of a text part."""
+    if isinstance(part, str):
+        return part
+    fields = fields_of(part) if isinstance(part, Mapping | Dumpable) else {}
+    text = fields.get("text")
+    is_text = fields.get("type") in ("text", "input_text", "output_text", None)
+    return text if isinstance(text, str) and is_text else None
+
+
+def image_of(part: object) -> Image | None:
+    """The image of an image part; its size is not read from the data."""
+    fields = fields_of(part) if isinstance(part, Mapping | Dumpable) else {}
+    if fields.get("type") not in IMAGE_TYPES:
+        return None
+    inner = fields.get("image_url")
+    detail = inner.get("detail") if isinstance(inner, Mapping) else fields.get("detail")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # JSON
+    return Image(detail=detail if isinstance(detail, str) else "auto")
+
+
+def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
+    """The calls of an assistant message, in order.
+
+    Raises:
+        ValueError: ``tool_calls`` is no list of objects with a function.
+    """
+    calls = fields.get("tool_calls") or ()
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        raise ValueError(f"'tool_calls' must be a list, got {type(calls).__name__}")
+    for call in cast("Sequence[object]", calls):
+        yield read_call(fields_of(call))
+    older = fields.get("function_call")
+    if older:
+        yield read_call({"function": older})
+
+
+def read_call(call: Mapping[str, object]) -> ToolCall:
+    """One call; custom tools have ``custom.input`` where functions have ``function.arguments``.
+
+    Raises:
+        ValueError: it names no function.
+    """
+    inner = call.get("function") or call.get("custom")
+    if inner is None:
+        raise ValueError("a tool call needs a 'function' with 'name' and 'arguments'")
+    function = fields_of(inner)
+    arguments = function.get("arguments", function.get("input", ""))
+    call_id = call.get("id")
+    return ToolCall(
+        id=call_id if isinstance(call_id, str) else "",
+        name=str(function.get("name", "")),
+        arguments=arguments if isinstance(arguments, str) else canonical(arguments),
+    )
+
+
+def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
+    """The result in a tool message."""
+    call_id, name = fields.get("tool_call_id"), fields.get("name")
+    return ToolResult(
+        call_id=call_id if isinstance(call_id, str) else "",
+        text=text,
+        name=name if isinstance(name, str) else "",
+    )
+
+
+def dumped_extra(fields: Mapping[str, object], parts: list[object]) -> str:
+    """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none."""
+    extra = {k: v for k, v in fields.items() if k not in READ_FIELDS | UNSENT_FIELDS and v}
+    if parts:
+        extra["content"] = parts
+    return canonical(extra) if extra else ""
+
+
+def written_content(content: object, message: Message) -> object:
+    """The content with the message's text in it; parts that are no text stay, images only if the message has them."""
+    text = message.results[0].text if message.results else message.text
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        return text if text or content is not None else None
+    written: list[object] = []
+    for part in cast("Sequence[object]", content):
+        if text_of(part) is not None:
+            written += [{"type": "text", "text": text}] if text else []
+            text = ""
+        elif message.images or image_of(part) is None:
+            written.append(copied(part))
+    return [*written, {"type": "text", "text": text}] if text or not written else written
+
+
+def write_calls(written: dict[str, object], calls: tuple[ToolCall, ...]) -> None:
+    """Put the arguments of the calls into a message that has these calls."""
+    listed = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
+    for fields, call in zip(listed, calls, strict=False):
+        inner = fields.get("function")
+        if inner is not None and inner.get("arguments") != call.arguments:
+            inner["arguments"] = call.arguments
+    older = written.get("function_call")
+    if isinstance(older, dict):
+        written["function_call"] = {
+            **cast("dict[str, object]", older),
+            "arguments": calls[-1].arguments,
+        }
+
+
+def copied(value: object) -> object:
+    """A deep copy of JSON data; what is no dict, list or client object is shared."""
+    if isinstance(value, Mapping):
+        return {k: copied(v) for k, v in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [copied(item) for item in cast("Sequence[object]", value)]
+    return copied(value.model_dump(exclude_none=True)) if isinstance(value, Dumpable) else value
+
+
+def canonical(value: object) -> str:
+    """JSON text that is equal for equal values; what JSON does not know is written by its type and text."""
+    return json.dumps(value, sort_keys=True, default=described)
+
+
+def described(value: object) -> object:
+    """A stable stand-in for a value that JSON does not know."""
+    if isinstance(value, Dumpable):
+        return value.model_dump(exclude_none=True)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    if isinstance(value, bytes | bytearray):
+        return content_digest(bytes(value)).hex()
+    return f"{type(value).__name__}:{value}"

@@ -1,0 +1,183 @@
+"""Print records and totals as tables.
+
+Promise: it fits 80 columns, is plain text in a pipe, and says nothing by colour alone.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from autogen_context.errors import MissingExtra
+from autogen_context.report.sample import sampled
+from autogen_context.report.turns import HOLD, Request, Sum, Totals, TurnRecord, totals_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+TURN_HEADERS = ("turn", "messages", "history\ntokens", "sent\ntokens", "cached\n%", "price\nratio")
+CONVERSATION_HEADERS = (
+    "turns",
+    "longest\ntokens",
+    "as sent\ntokens",
+    "above\nlimit",
+    "impos-\nsible",
+    "compac-\ntions",
+    "price\nratio",
+)
+
+
+def print_turns(
+    records: Sequence[TurnRecord],
+    *,
+    every: int | None = None,
+    input_per_million: float | None = None,
+    file: TextIO | None = None,
+) -> None:
+    """Print the turns of a conversation and their totals.
+
+    Args:
+        records: n turns.
+        every: as for ``sampled``; with 1 each turn is shown.
+        input_per_million: dollars for a million uncached input tokens, where known.
+        file: where to; left out, standard output.
+
+    Raises:
+        MissingExtra: rich is not installed.
+    """
+    shown = sampled(records, every=every)
+    show(turn_table(shown), file)
+    if len(shown) < len(records):
+        say(f"{len(records) - len(shown):,} turns in which it held are not shown.", file)
+    print_totals(totals_of(records, input_per_million=input_per_million), file=file)
+
+
+def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
+    """Print totals: sending everything beside what was sent."""
+    show(totals_table(totals), file)
+
+
+def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
+    """Print one row for each conversation."""
+    show(conversation_table(named), file)
+
+
+def turn_table(records: Iterable[TurnRecord]) -> "Table":
+    """A row for each turn."""
+    table = new_table()
+    for header in TURN_HEADERS:
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("what happened", overflow="fold")
+    for record in records:
+        cells = (
+            f"{record.turn:,}",
+            f"{record.whole.messages:,}",
+            f"{record.whole.tokens:,}",
+            f"{record.sent.tokens:,}" if record.sent else "-",
+            cached_percent(record.sent) if record.sent else "-",
+            "-" if record.price_ratio is None else f"{record.price_ratio:.2f}",
+        )
+        table.add_row(*cells, plain(record.happened), style=style_of(record))
+    return table
+
+
+def totals_table(totals: Totals) -> "Table":
+    """Both ways side by side."""
+    table = new_table()
+    table.add_column("totals")
+    table.add_column("sending everything", justify="right")
+    table.add_column("as sent", justify="right")
+    for label, *values in totals_rows(totals):
+        table.add_row(label, *values)
+    return table
+
+
+def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
+    """What the totals say, line by line."""
+    whole, sent = totals.whole, totals.sent
+    limit = "its limit" if totals.limit_tokens is None else f"the limit of {totals.limit_tokens:,}"
+    yield "requests", f"{totals.turns:,}", f"{sent.requests:,}"
+    if totals.impossible:
+        yield "  not made: what must stay does not fit", "", f"{totals.impossible:,}"
+    yield f"  above {limit}, rejected", f"{whole.above_limit:,}", f"{sent.above_limit:,}"
+    yield "  largest, tokens", f"{whole.most_tokens:,}", f"{sent.most_tokens:,}"
+    yield "compactions", "", f"{totals.compactions:,}"
+    yield "input tokens", f"{whole.tokens:,}", f"{sent.tokens:,}"
+    yield "  of these cached, %", cached_percent(whole), cached_percent(sent)
+    yield "price, uncached input tokens", f"{whole.cost_tokens:,.0f}", f"{sent.cost_tokens:,.0f}"
+    if whole.dollars is not None and sent.dollars is not None:
+        yield "  in dollars", f"{whole.dollars:,.4f}", f"{sent.dollars:,.4f}"
+    yield "  ratio", "1.00", f"{totals.price_ratio:.2f}"
+
+
+def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
+    """A row for each conversation."""
+    table = new_table()
+    table.add_column("no.", justify="right", no_wrap=True)
+    table.add_column("conversation", no_wrap=True, overflow="ellipsis")
+    for header in CONVERSATION_HEADERS:
+        table.add_column(header, justify="right", no_wrap=True)
+    for number, (name, totals) in enumerate(named, 1):
+        cells = (
+            f"{totals.turns:,}",
+            f"{totals.whole.most_tokens:,}",
+            f"{totals.sent.most_tokens:,}",
+            f"{totals.whole.above_limit:,}",
+            f"{totals.impossible:,}",
+            f"{totals.compactions:,}",
+            f"{totals.price_ratio:.2f}",
+        )
+        table.add_row(f"{number:,}", plain(name), *cells)
+    return table
+
+
+def new_table() -> "Table":
+    """An empty table in our look."""
+    try:
+        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - optional
+        from rich.table import Table  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingExtra("cli", needed_for="printing tables") from error
+    return Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+    )
+
+
+def show(table: "Table", file: TextIO | None) -> None:
+    """Print a table between empty lines, as wide as the terminal at most, 80 columns elsewhere."""
+    from rich.console import Console  # noqa: PLC0415 - optional, and there, since the table is
+
+    console = Console(file=file or sys.stdout, highlight=False)
+    with console.capture() as capture:
+        console.print(table)
+    lines = [line.rstrip() for line in capture.get().splitlines()]  # the last column is padded
+    say("\n".join(["", *lines, ""]), file)
+
+
+def say(line: str, file: TextIO | None) -> None:
+    """Print a line of text."""
+    (file or sys.stdout).write(f"{line}\n")
+
+
+def plain(text: str) -> "Text":
+    """Text that is shown as it is: no markup, and nothing in it moves the cursor."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    return Text("".join(char if char.isprintable() else "?" for char in text))
+
+
+def style_of(record: TurnRecord) -> str:
+    """What makes a row stand out."""
+    if record.sent is None:
+        return "bold red"
+    return "" if record.happened == HOLD else "bold"
+
+
+def cached_percent(requests: Request | Sum) -> str:
+    """How much of the tokens was cached."""
+    share = requests.cached_tokens / requests.tokens if requests.tokens else 0.0
+    return f"{share:.0%}".removesuffix("%")

@@ -1,0 +1,83 @@
+"""What was decided, held from one compaction to the next.
+
+Promise: holding only appends. The pieces of a turn are those of the turn before with new ones behind them, until a
+compaction replaces the decisions or the host changes its own past.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autogen_context.pipeline.piece import Piece, coalesce
+from autogen_context.pipeline.decision import Candidate, Decision, kept
+
+
+class Held:
+    """The decisions in force, one for each unit.
+
+    Args:
+        decisions: what was held in a saved state.
+    """
+
+    def __init__(self, decisions: Sequence[Decision] = ()) -> None:
+        self.decisions: list[Decision] = []
+        self.tokens = 0
+        self._settled: list[Piece] = []
+        self.replace(decisions)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What is sent, neighbouring stretches joined."""
+        last = self.decisions[-1].pieces if self.decisions else ()
+        return coalesce([*self._settled, *last])
+
+    @property
+    def stop(self) -> int:
+        """How many of the host's messages are decided."""
+        return self.decisions[-1].stop if self.decisions else 0
+
+    def keep_first(self, messages: int) -> None:
+        """Forget what was decided on all but the first messages."""
+        keep = len(self.decisions)
+        while keep and self.decisions[keep - 1].stop > messages:
+            keep -= 1
+        self.replace(self.decisions[:keep])
+
+    def extend(self, candidates: Sequence[Candidate]) -> None:
+        """Keep what is new; the last unit so far may have grown."""
+        if self.decisions:
+            last = self.decisions[-1]
+            self._set_last(grown(last, candidates[len(self.decisions) - 1]))
+        for candidate in candidates[len(self.decisions) :]:
+            self._append(kept(candidate, "new"))
+
+    def replace(self, decisions: Sequence[Decision]) -> None:
+        """Hold other decisions from now on."""
+        self.decisions, self._settled, self.tokens = [], [], 0
+        for decision in decisions:
+            self._append(decision)
+
+    def _append(self, decision: Decision) -> None:
+        if self.decisions:
+            self._settled[-1:] = coalesce([*self._settled[-1:], *self.decisions[-1].pieces])
+        self.decisions.append(decision)
+        self.tokens += decision.tokens_after
+
+    def _set_last(self, decision: Decision) -> None:
+        self.tokens += decision.tokens_after - self.decisions[-1].tokens_after
+        self.decisions[-1] = decision
+
+
+def grown(decision: Decision, candidate: Candidate) -> Decision:
+    """The decision on a unit after its call got more results, or after other messages followed it."""
+    if decision.action in ("keep", "repair"):
+        return kept(candidate, decision.reason)
+    if decision.action == "drop":
+        return decision
+    as_before = decision.stop - decision.start
+    return replace(
+        decision,
+        stop=candidate.unit.stop,
+        tokens_before=candidate.tokens,
+        tokens_after=decision.tokens_after + candidate.tokens - decision.tokens_before,
+        pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
+    )

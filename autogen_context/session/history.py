@@ -1,0 +1,86 @@
+"""Notice what the host changed in its list since the last turn.
+
+Promise: a message is read once while its content stays the same, whether the host hands over the same objects, deep
+copies of them, or the list of another process. Identity is compared first, then snapshots, then digests.
+
+The host's objects are held for their identity alone; their content is never read a second time from the held ones.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from operator import is_
+
+from autogen_context.errors import BrokenTranscript
+from autogen_context.pipeline.message import HostFormat, Message
+
+
+class History:
+    """The host's list as it was handed over last.
+
+    Args:
+        host: reads payloads.
+        digests: what is known of the list from a saved state, one digest for each message.
+    """
+
+    def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
+        self.messages: list[Message] = []
+        self._host = host
+        self._payloads: list[object] = []
+        self._snapshots: list[object] = []
+        self._restored = list(digests)
+
+    @property
+    def digests(self) -> list[bytes]:
+        """A digest for each message."""
+        return self._restored or [message.digest for message in self.messages]
+
+    def update(self, payloads: Sequence[object]) -> int:
+        """Take the host's list in.
+
+        Args:
+            payloads: n messages, oldest first.
+
+        Returns:
+            How many at the front are as they were.
+
+        Raises:
+            BrokenTranscript: a payload is no message; nothing was taken in.
+        """
+        if self._restored:
+            return self._resume(payloads)
+        same = self._common(payloads)
+        new = [self._read(i, payload) for i, payload in enumerate(payloads[same:], same)]
+        if same < len(self.messages):
+            del self.messages[same:], self._payloads[same:], self._snapshots[same:]
+        self.messages += new
+        self._payloads += payloads[same:]
+        self._snapshots += [self._host.snapshot(payload) for payload in payloads[same:]]
+        return same
+
+    def _common(self, payloads: Sequence[object]) -> int:
+        known = len(self._payloads)
+        at = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
+        while at < min(known, len(payloads)) and self._is_same(at, payloads[at]):
+            self._payloads[at] = payloads[at]
+            at += 1
+        return at
+
+    def _is_same(self, at: int, payload: object) -> bool:
+        if self._payloads[at] is payload or self._host.unchanged(self._snapshots[at], payload):
+            return True
+        return self._read(at, payload).digest == self.messages[at].digest
+
+    def _resume(self, payloads: Sequence[object]) -> int:
+        """Compare with the digests of a saved state; every message is read, this once."""
+        messages = [self._read(i, payload) for i, payload in enumerate(payloads)]
+        pairs = zip(messages, self._restored, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0].digest == pair[1], pairs))
+        self.messages, self._payloads, self._restored = messages, list(payloads), []
+        self._snapshots = [self._host.snapshot(payload) for payload in payloads]
+        return same
+
+    def _read(self, index: int, payload: object) -> Message:
+        try:
+            return self._host.read(payload)
+        except ValueError as error:
+            raise BrokenTranscript(index=index, reason=str(error)) from error

@@ -1,0 +1,213 @@
+"""A model that answers by a script: the same conversation always gets the same answers.
+
+Promise: a request takes exactly one step of the script, and everything in the answer, ids and usage included, follows
+from the script and the requests before it.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from threading import Lock
+from typing import TypeAlias
+
+from autogen_context.errors import ContextError
+from autogen_context.pipeline.message import ToolCall
+from autogen_context.testing.shapes import ChatMessage, CountTokens
+from autogen_context.testing.usage import (
+    PER_REQUEST,
+    PromptCache,
+    Usage,
+    approximate_tokens,
+    message_tokens,
+    prompt_parts,
+    tools_tokens,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """The model answers with a text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The model calls a tool; ``arguments`` is written as JSON, or given as the text that the model sends."""
+
+    name: str
+    arguments: Mapping[str, object] | str = field(default_factory=dict[str, object])
+
+
+Step: TypeAlias = Say | Call | Sequence[Say | Call]
+"""One answer: a text, a call, or a list of at most one text and any number of parallel calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the model is asked.
+
+    Attributes:
+        number: 1 for the first request that this model answers.
+        model: the name that the request asks for.
+        messages: the conversation, oldest first, as OpenAI chat dicts.
+        tools: the tool schemas, as OpenAI writes them.
+    """
+
+    number: int
+    model: str
+    messages: Sequence[ChatMessage]
+    tools: Sequence[ChatMessage]
+
+
+Script: TypeAlias = Iterable[Step] | Callable[[Request], Step]
+"""Steps that are taken in order, or a function that chooses the step by the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the model answered and what it is billed; ``text`` is ``None`` where there are only calls."""
+
+    number: int
+    text: str | None
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+
+    def as_message(self) -> ChatMessage:
+        """The answer as an OpenAI assistant message, a new one each time."""
+        message: ChatMessage = {"role": "assistant", "content": self.text}
+        if self.calls:
+            message["tool_calls"] = [_call_dict(call) for call in self.calls]
+        return message
+
+
+class ScriptEnded(ContextError):
+    """The model was asked once more than the script has steps.
+
+    Attributes:
+        steps: how many steps the script had.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        noun = "step" if steps == 1 else "steps"
+        super().__init__(
+            f"the script has {steps} {noun} and the model was asked a {_ordinal(steps + 1)} time"
+        )
+
+
+class ScriptedModel:
+    """A deterministic stand-in for a model; several threads may ask it.
+
+    Args:
+        steps: the answers in order (any iterable, an endless one too), or a function from the request to the answer.
+        count: tokens of a text; a rough count without a vocabulary by default.
+
+    Raises:
+        ValueError: a step is no ``Say``, no ``Call`` and no list of them, or a list has two texts.
+    """
+
+    def __init__(self, steps: Script, *, count: CountTokens = approximate_tokens) -> None:
+        self._choose = steps if callable(steps) else _in_order(_checked(steps))
+        # A conversation is counted again with each request; its texts are mostly the same.
+        self.count: CountTokens = lru_cache(maxsize=4096)(count)
+        self._cache = PromptCache()
+        self._answered = 0
+        self._lock = Lock()
+
+    def prompt_tokens(
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[ChatMessage] = ()
+    ) -> int:
+        """Tokens of a request by OpenAI's rules for its chat format; nothing is spent."""
+        counted = sum(message_tokens(message, self.count) for message in messages)
+        return PER_REQUEST + tools_tokens(tools, self.count) + counted
+
+    def answer(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ChatMessage] = (),
+        model: str = "scripted-model",
+    ) -> Answer:
+        """Take the next step of the script.
+
+        Raises:
+            ScriptEnded: no step is left.
+            ValueError: the step is none.
+        """
+        with self._lock:
+            number = self._answered + 1
+            asked = Request(number=number, model=model, messages=messages, tools=tools)
+            text, calls = _spoken(self._choose(asked), number=number)
+            self._answered = number
+            prompt = prompt_parts(messages, tools, count=self.count)
+            usage = Usage(
+                prompt_tokens=PER_REQUEST + sum(part.tokens for part in prompt),
+                completion_tokens=self._completion_tokens(text, calls),
+                cached_tokens=self._cache.cached_tokens(prompt),
+            )
+        return Answer(number=number, text=text, calls=calls, usage=usage)
+
+    def _completion_tokens(self, text: str | None, calls: Sequence[ToolCall]) -> int:
+        called = sum(self.count(call.name) + self.count(call.arguments) for call in calls)
+        return self.count(text or "") + called
+
+
+def _checked(steps: Iterable[Step]) -> Iterable[Step]:
+    """The steps, those that are already there being looked at now and not when they are due."""
+    if isinstance(steps, str | Say | Call):
+        wanted = "steps: a list of steps is wanted"
+        raise ValueError(f"{wanted}, not {steps!r}; write [Say(...)]")  # noqa: TRY004  as all wrong arguments
+    for step in steps if isinstance(steps, Sequence) else ():
+        _spoken(step, number=1)
+    return steps
+
+
+def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
+    remaining = iter(steps)
+
+    def following(request: Request) -> Step:
+        for step in remaining:
+            return step
+        raise ScriptEnded(request.number - 1)
+
+    return following
+
+
+def _spoken(step: Step, *, number: int) -> tuple[str | None, tuple[ToolCall, ...]]:
+    """The text and the calls of a step; a call's id follows from its place in the conversation."""
+    parts = _parts(step)
+    if unknown := [part for part in parts if not isinstance(part, Say | Call)]:
+        raise ValueError(f"a step is Say(...), Call(...) or a list of them, not {unknown[0]!r}")
+    texts = [part.text for part in parts if isinstance(part, Say)]
+    calls = [part for part in parts if isinstance(part, Call)]
+    if len(texts) > 1:
+        raise ValueError(f"a step has one text at most, not {len(texts)}: {step!r}")
+    made = tuple(_made(call, f"call_{number:06d}_{place}") for place, call in enumerate(calls))
+    return (texts[0] if texts else None if calls else ""), made
+
+
+def _parts(step: Step) -> Sequence[object]:
+    """What a step consists of; a function that forgot its ``return`` gives ``None``, which is found out later."""
+    return step if isinstance(step, list | tuple) else [step]
+
+
+def _made(call: Call, call_id: str) -> ToolCall:
+    written = call.arguments if isinstance(call.arguments, str) else _written(call.arguments)
+    return ToolCall(id=call_id, name=call.name, arguments=written)
+
+
+def _written(arguments: Mapping[str, object]) -> str:
+    return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
+
+
+def _call_dict(call: ToolCall) -> ChatMessage:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _ordinal(number: int) -> str:
+    teens = number % 100 in {11, 12, 13}
+    suffix = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"

@@ -1,0 +1,205 @@
+"""An OpenAI-compatible server on loopback that answers by a script and refuses what OpenAI refuses.
+
+Promise: every request is recorded before it is answered; what is refused and why follows from the request alone, what
+is answered from the script; leaving the ``with`` block leaves nothing running.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from threading import Event, Lock
+from types import TracebackType
+from typing import Self
+
+from autogen_context.testing.endpoints import CHAT_PATH, Endpoints, json_body, objects
+from autogen_context.testing.faults import Fault, faulty_reply
+from autogen_context.testing.script import ScriptedModel, ScriptEnded
+from autogen_context.testing.shapes import ChatMessage, JsonObject
+from autogen_context.testing.transport import Arrival, Transport
+from autogen_context.testing.wire import ApiError, Reply
+
+# What a web server writes into its log for a client that did not wait for the answer.
+_CLIENT_GONE = 499
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRequest:
+    """A request that the server got.
+
+    Attributes:
+        number: 1 for the first.
+        path: the endpoint, ``/v1/chat/completions`` mostly.
+        status: the HTTP status of the answer; 499 where the client was gone before a slow answer.
+        error: OpenAI's message where the request was refused, otherwise empty.
+        messages: the conversation of a chat request.
+        tools: its tool schemas.
+        prompt_tokens: what it has in all, by the model's count.
+        streamed: the client asked for events.
+        fault: what went wrong on demand.
+    """
+
+    number: int
+    path: str
+    status: int = 200
+    error: str = ""
+    messages: Sequence[ChatMessage] = ()
+    tools: Sequence[ChatMessage] = ()
+    prompt_tokens: int = 0
+    streamed: bool = False
+    fault: Fault | None = None
+
+
+class LoopbackServer:
+    """Serves ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models`` within ``with`` or ``async with``.
+
+    Args:
+        model: what answers, and how tokens are counted.
+        window_tokens: the most tokens that a request may have; none for no limit.
+        strict_roles: refuse also what strict chat templates refuse: a second system message, users and assistants that
+            do not alternate.
+        faults: what goes wrong, by the number of the request; the first is 1, every endpoint counts.
+        model_names: the models that ``/v1/models`` lists; requests may name any.
+
+    Raises:
+        ValueError: ``window_tokens`` is not positive.
+    """
+
+    def __init__(
+        self,
+        model: ScriptedModel,
+        *,
+        window_tokens: int | None = None,
+        strict_roles: bool = False,
+        faults: Mapping[int, Fault] | None = None,
+        model_names: Sequence[str] = ("scripted-model",),
+    ) -> None:
+        if window_tokens is not None and window_tokens < 1:
+            raise ValueError(f"window_tokens: 1 or more, or None for no limit, not {window_tokens}")
+        self._model = model
+        self._endpoints = Endpoints(
+            model=model,
+            window_tokens=window_tokens,
+            strict_roles=strict_roles,
+            model_names=tuple(model_names),
+        )
+        self._faults = dict(faults or {})
+        self._queued: list[Fault] = []
+        self._served: dict[int, ServedRequest] = {}
+        self._arrived = 0
+        self._lock = Lock()
+        self._stopping = Event()
+        self._transport: Transport | None = None
+
+    @property
+    def base_url(self) -> str:
+        """What a client takes as its ``base_url``, ``/v1`` included.
+
+        Raises:
+            RuntimeError: the server is not running.
+        """
+        if self._transport is None:
+            raise RuntimeError("the server is not running; use it in a with or async with block")
+        return f"http://127.0.0.1:{self._transport.port}/v1"
+
+    @property
+    def requests(self) -> list[ServedRequest]:
+        """All requests so far, in the order in which they came."""
+        with self._lock:
+            return [self._served[number] for number in sorted(self._served)]
+
+    @property
+    def rejected(self) -> list[ServedRequest]:
+        """The requests that the API refused for what they hold (status 400)."""
+        return [request for request in self.requests if request.status == HTTPStatus.BAD_REQUEST]
+
+    def inject(self, *faults: Fault) -> None:
+        """Let these go wrong, one with each of the next requests that has no fault by its number."""
+        with self._lock:
+            self._queued.extend(faults)
+
+    def __enter__(self) -> Self:
+        """Listen on a free port."""
+        if self._transport is not None:
+            raise RuntimeError("the server is running already")
+        self._stopping.clear()
+        self._transport = Transport(self._serve)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End all connections and threads."""
+        self._stopping.set()
+        if self._transport is not None:
+            self._transport.stop()
+        self._transport = None
+
+    async def __aenter__(self) -> Self:
+        """Listen on a free port."""
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End all connections and threads, without holding up the loop."""
+        await asyncio.to_thread(self.__exit__, kind, error, trace)
+
+    def _serve(self, arrival: Arrival) -> Reply:
+        record = self._arrive(arrival)
+        try:
+            body = json_body(arrival)
+            record = self._described(record, body)
+            reply = self._faulty(record, arrival) or self._endpoints.reply(arrival, body)
+        except Exception as failure:  # noqa: BLE001  the client is told, and the test that drives it fails there
+            refused = _refusal(failure)
+            reply = refused.reply()
+            record = replace(record, error=refused.message)
+        with self._lock:
+            self._served[record.number] = replace(record, status=reply.status)
+        return reply
+
+    def _arrive(self, arrival: Arrival) -> ServedRequest:
+        """Give the request its number and the fault that waits for it."""
+        with self._lock:
+            self._arrived += 1
+            fault = self._faults.get(self._arrived)
+            if fault is None and self._queued:
+                fault = self._queued.pop(0)
+            return ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
+
+    def _described(self, record: ServedRequest, body: JsonObject) -> ServedRequest:
+        if record.path != CHAT_PATH:
+            return record
+        messages, tools = objects(body.get("messages")), objects(body.get("tools"))
+        return replace(
+            record,
+            messages=messages,
+            tools=tools,
+            prompt_tokens=self._model.prompt_tokens(messages, tools=tools),
+            streamed=bool(body.get("stream")),
+        )
+
+    def _faulty(self, record: ServedRequest, arrival: Arrival) -> Reply | None:
+        """What is sent in place of an answer; a slow answer is waited for here."""
+        if record.fault is None:
+            return None
+        if record.fault.kind == "slow":
+            gone = self._stopping.wait(record.fault.seconds) or arrival.hung_up()
+            return Reply(status=_CLIENT_GONE, cut="start") if gone else None
+        return faulty_reply(record.fault, chat=record.path == CHAT_PATH, streamed=record.streamed)
+
+
+def _refusal(failure: Exception) -> ApiError:
+    """A failing script is refused like a bad request: a client would try a server's error again."""
+    if isinstance(failure, ApiError):
+        return failure
+    if isinstance(failure, ScriptEnded):
+        return ApiError(str(failure), code="script_ended")
+    return ApiError(f"the script or the count failed: {failure!r}", code="script_failed")

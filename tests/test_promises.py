@@ -1,0 +1,255 @@
+"""The promises of docs/promises.md, each as a law over conversations that nobody wrote by hand."""
+
+import copy
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.measure import Count
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
+
+Transcript = list[ChatMessage]
+WINDOWS = st.integers(min_value=40, max_value=3_000)
+BROKEN = broken_transcripts().map(lambda messages: [m for m in messages if m.get("role")])
+ANY_TRANSCRIPT = transcripts() | BROKEN
+MARKS = ("[… shortened", "earlier messages (", "[no result", "[result of a tool call", "image(s) left")
+IMAGE_TOKENS = 85 + 8 * 170  # of GPT-4, where the size is not known
+
+
+class Characters:
+    """A counter that anybody can check: four characters a token, rounded up."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+def manager(window: int, **settings: object) -> IncrementalContextManager:
+    config = ContextConfig(model="gpt-4", window_tokens=window, **settings)
+    return IncrementalContextManager(config=config, counter=Characters())
+
+
+def prepared(
+    keeper: IncrementalContextManager, messages: Sequence[ChatMessage]
+) -> Prepared[ChatMessage]:
+    """A turn; conversations whose floors exceed the window say nothing about the law under test."""
+    try:
+        return keeper.prepare_nowait(messages)
+    except BudgetImpossible:
+        assume(condition=False)
+        raise
+
+
+def tokens(messages: Sequence[ChatMessage]) -> int:
+    """What the messages cost, counted apart from the manager, with what GPT-4's format adds."""
+    read = OpenAIChat().read
+    return sum(map(cost, map(read, messages))) + 3
+
+
+def cost(message: Message) -> int:
+    texts = [message.text, message.extra, *(r.text for r in message.results)]
+    texts += [part for call in message.calls for part in (call.name, call.arguments)]
+    texts += [message.name] if message.name else []
+    beside = 4 + 4 * len(message.calls) + bool(message.name)
+    return beside + sum(-(-len(text) // 4) for text in texts) + IMAGE_TOKENS * len(message.images)
+
+
+def is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
+    rest = iter(whole)
+    return all(item in rest for item in part)
+
+
+@given(ANY_TRANSCRIPT, WINDOWS)
+def test_1_what_is_sent_fits_or_the_error_has_the_numbers(messages: Transcript, window: int) -> None:
+    """Counted by anybody, the request is within the window; otherwise the floors alone exceed it."""
+    try:
+        turn = manager(window).prepare_nowait(messages)
+    except BudgetImpossible as error:
+        assert error.limit_tokens == window
+        assert sum(error.parts.values()) == error.floor_tokens > window
+    else:
+        assert tokens(turn.messages) <= turn.certificate.bound.tokens <= window
+        assert turn.certificate.fits
+
+
+@given(transcripts(), WINDOWS)
+def test_2_the_newest_message_is_there(messages: Transcript, window: int) -> None:
+    """The last message sent is the newest, in its role, answering its call; whole if that fits beside the rest."""
+    assume(messages)
+    turn = prepared(manager(window), messages)
+    last, newest = turn.messages[-1], messages[-1]
+    assert (last["role"], last.get("tool_call_id")) == (newest["role"], newest.get("tool_call_id"))
+    assert turn.certificate.newest_present
+    floors = [m for m in messages if m["role"] != "assistant" and m["role"] != "tool"]
+    if tokens(floors + messages[-6:]) <= window and newest["role"] == "user":
+        assert last is newest
+
+
+@given(histories(), WINDOWS)
+def test_3_no_orphan_is_made(history: list[Transcript], window: int) -> None:
+    """What OpenAI takes whole, it takes in the form that is sent, at every turn."""
+    keeper = manager(window)
+    for messages in history:
+        turn = prepared(keeper, messages)
+        assert turn.certificate.pairs_closed
+        if not pending(messages):
+            check_chat(turn.messages)
+
+
+@given(BROKEN, WINDOWS)
+def test_3_orphans_that_came_in_are_repaired(messages: Transcript, window: int) -> None:
+    """In what is sent every result has its call, and every call but a pending one its results."""
+    turn = prepared(manager(window), messages)
+    assert turn.certificate.pairs_closed
+
+
+def pending(messages: Transcript) -> bool:
+    """Whether the last call waits for results."""
+    answered = {m.get("tool_call_id") for m in messages}
+    calls = [c for m in messages for c in m.get("tool_calls") or []]
+    return any(call["id"] not in answered for call in calls)
+
+
+@given(transcripts(), WINDOWS, st.data())
+def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.DataObject) -> None:
+    """System prompt and pins as they came, the very objects."""
+    assume(messages)
+    keeper = manager(window)
+    pin = data.draw(st.sampled_from(messages))
+    keeper.pin(pin)
+    turn = prepared(keeper, messages)
+    sent = [id(message) for message in turn.messages]
+    assert id(pin) in sent or any(m == pin for m in turn.messages)
+    assert turn.certificate.pins_present
+    for message in messages:
+        if message["role"] not in ("system", "developer"):
+            break
+        assert id(message) in sent
+
+
+@given(transcripts(), st.integers(min_value=0, max_value=10**6))
+def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> None:
+    """Below the mark the same objects come out, in a list of their own."""
+    turn = manager(tokens(messages) + spare).prepare_nowait(messages)
+    assert list(map(id, turn.messages)) == list(map(id, messages))
+    assert turn.messages is not messages
+    assert not turn.compacted
+
+
+@given(histories(max_messages=30), WINDOWS)
+def test_6_between_compactions_the_list_only_grows(history: list[Transcript], window: int) -> None:
+    """What was sent is a prefix of what is sent next, unless that turn compacted."""
+    keeper = manager(window)
+    for before, after in pairwise([prepared(keeper, messages) for messages in history]):
+        if not after.compacted:
+            assert after.messages[: len(before.messages)] == before.messages
+
+
+@given(ANY_TRANSCRIPT, WINDOWS)
+def test_7_nothing_grows(messages: Transcript, window: int) -> None:
+    """A unit that was shortened or dropped costs no more than it did, and all dropped ones with their notice less."""
+    turn = prepared(manager(window), messages)
+    for decision in turn.decisions:
+        assert decision.action != "shorten" or decision.tokens_after <= decision.tokens_before
+    dropped = [d for d in turn.decisions if d.action == "drop"]
+    assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
+
+
+@given(transcripts(), WINDOWS)
+def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window: int) -> None:
+    """The host's own objects come in their order; every other message says that it is not whole."""
+    turn = prepared(manager(window), messages)
+    own = {id(message) for message in messages}
+    assert is_subsequence([id(m) for m in turn.messages if id(m) in own], [id(m) for m in messages])
+    for message in turn.messages:
+        if id(message) not in own:
+            said = json.dumps(message, ensure_ascii=False, default=str)
+            assert any(mark in said for mark in MARKS) or "{}" in said or '""' in said
+
+
+@given(histories(max_messages=30), WINDOWS, st.data())
+def test_9_feeding_early_changes_nothing(
+    history: list[Transcript], window: int, data: st.DataObject
+) -> None:
+    """Hearing of messages one by one or all at once gives the same turns."""
+    early, late = manager(window), manager(window)
+    for messages in history:
+        for length in range(1, len(messages)) if data.draw(st.booleans()) else ():
+            if length > 1 and history[0][:length] == messages[:length]:
+                early.observe(messages[:length]) if length > len(history[0]) else None
+        assert prepared(early, messages) == prepared(late, messages)
+
+
+@given(histories(max_messages=20), WINDOWS)
+def test_10_what_the_caller_owns_is_his(history: list[Transcript], window: int) -> None:
+    """Nothing that was handed in is changed, and spoiling what was handed out changes no later turn."""
+    careless, careful = manager(window), manager(window)
+    for messages in history:
+        before = copy.deepcopy(messages)
+        given = copy.deepcopy(messages)
+        turn = prepared(careless, given)
+        expected = copy.deepcopy(turn.messages)
+        assert given == before
+        for message in turn.messages:
+            message.clear()
+        turn.messages.clear()
+        assert prepared(careful, messages).messages == expected
+
+
+@given(histories(max_messages=30), WINDOWS, st.data())
+def test_12_a_saved_state_continues_to_the_byte(
+    history: list[Transcript], window: int, data: st.DataObject
+) -> None:
+    """After any turn, another manager goes on as if nothing had happened."""
+    keeper, stop = manager(window), data.draw(st.integers(0, len(history) - 1))
+    for messages in history[: stop + 1]:
+        prepared(keeper, messages)
+    other = manager(window)
+    other.load_state(json.loads(json.dumps(keeper.save_state())))
+    assert other.save_state() == keeper.save_state()
+    for messages in history[stop:]:
+        assert prepared(other, copy.deepcopy(messages)) == prepared(keeper, messages)
+
+
+@given(transcripts(max_messages=30), WINDOWS)
+def test_13_what_left_can_be_had_back(messages: Transcript, window: int) -> None:
+    """Under its handle each dropped or shortened unit is there as it came in."""
+    keeper = manager(window)
+    turn = prepared(keeper, messages)
+    for decision in turn.decisions:
+        if decision.handle:
+            originals = [OpenAIChat().read(m) for m in messages[decision.start : decision.stop]]
+            assert list(keeper.recall(decision.handle)) == originals
+
+
+@given(histories(), WINDOWS)
+def test_15_same_input_same_output(history: list[Transcript], window: int) -> None:
+    """Two managers that see the same turns do the same."""
+    one, other = manager(window), manager(window)
+    for messages in history:
+        assert prepared(one, messages) == prepared(other, copy.deepcopy(messages))
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
+    """After a cut the list is at the low mark, and several turns pass before the next one."""
+    keeper = manager(4_000, compact_to_share=share)
+    messages: Transcript = [{"role": "user", "content": "the task"}]
+    cuts = []
+    for n in range(200):
+        messages.append({"role": "assistant", "content": f"{n:04d} " + "x" * 395})
+        turn = keeper.prepare_nowait(messages)
+        if turn.compacted:
+            cuts.append(n)
+            assert turn.certificate.bound.tokens <= 4_000 * share
+    assert all(b - a >= 4_000 * (1 - share) / 104 - 1 for a, b in pairwise(cuts))
+    assert cuts

@@ -1,0 +1,218 @@
+"""The strategies: what they draw, what they never draw, and how small it shrinks."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from itertools import pairwise
+
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from autogen_context.testing import ChatMessage, approximate_tokens
+from autogen_context.testing.breaks import BREAKS, Break, repeated_ids
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
+from autogen_context.testing.wire import ApiError
+
+Messages = list[ChatMessage]
+
+DRAWN = settings(phases=[Phase.generate], max_examples=2_000, database=None)
+SHRUNK = settings(phases=[Phase.generate, Phase.shrink], database=None)
+
+
+def refusal(messages: Sequence[ChatMessage]) -> str:
+    """What OpenAI would say; empty where it takes the messages."""
+    try:
+        check_chat([*messages])
+    except ApiError as error:
+        return error.message
+    return ""
+
+
+def call_ids(messages: Sequence[ChatMessage]) -> list[str]:
+    """The ids of all calls, in order."""
+    return [call["id"] for message in messages for call in message.get("tool_calls", ())]
+
+
+def result_ids(messages: Sequence[ChatMessage]) -> list[str]:
+    """The ids that results answer, in order."""
+    return [message["tool_call_id"] for message in messages if message["role"] == "tool"]
+
+
+def has_pending_call(messages: Sequence[ChatMessage]) -> bool:
+    """The newest message calls tools, and no result has come."""
+    return "tool_calls" in messages[-1]
+
+
+def has_large_content(messages: Sequence[ChatMessage]) -> bool:
+    """Some message is longer than a thousand characters."""
+    return any(len(str(message.get("content"))) > 1_000 for message in messages)
+
+
+@given(transcripts(pending=False))
+def test_transcripts_are_taken(messages: Messages) -> None:
+    """OpenAI takes every drawn transcript."""
+    assert refusal(messages) == ""
+
+
+@given(transcripts())
+def test_only_a_pending_call_is_left_open(messages: Messages) -> None:
+    """With ``pending``, what stands before a call at the end is taken."""
+    closed = messages[:-1] if has_pending_call(messages) else messages
+    assert not closed or refusal(closed) == ""
+
+
+@pytest.mark.parametrize("most", [2, 5, 20])
+def test_size_is_kept(most: int) -> None:
+    """A transcript has one message at least and ``max_messages`` at most, a broken one up to three more."""
+
+    @given(transcripts(max_messages=most), broken_transcripts(max_messages=most))
+    def law(whole: Messages, broken: Messages) -> None:
+        assert 1 <= len(whole) <= most
+        assert len(broken) <= most + 3
+
+    law()
+
+
+@given(transcripts())
+def test_each_id_once(messages: Messages) -> None:
+    """Ids are unique in the whole transcript, calls and results apart."""
+    for ids in (call_ids(messages), result_ids(messages)):
+        assert len(ids) == len(set(ids))
+
+
+@given(st.one_of(transcripts(), broken_transcripts()))
+def test_messages_are_json(messages: Messages) -> None:
+    """What is drawn survives a file."""
+    assert json.loads(json.dumps(messages)) == messages
+
+
+@given(broken_transcripts())
+def test_broken_transcripts_are_refused(messages: Messages) -> None:
+    """OpenAI refuses every broken transcript."""
+    assert refusal(messages)
+
+
+@pytest.mark.parametrize("change", BREAKS, ids=lambda change: change.__name__)
+def test_each_break_breaks(change: Break) -> None:
+    """One break alone makes a step that OpenAI refuses; ``repeated_ids`` alone is the one that it takes."""
+    step: Messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": [a_call("a"), a_call("b")]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "tool", "tool_call_id": "b", "content": "2"},
+    ]
+    before = deepcopy(step)
+    for choice in range(9):
+        assert bool(refusal(change(step, choice))) == (change is not repeated_ids)
+    assert step == before
+
+
+@given(transcripts(), st.sampled_from(BREAKS), st.integers(0, 30))
+def test_breaks_keep_what_they_are_given(messages: Messages, change: Break, choice: int) -> None:
+    """A break copies what it changes, and copes with a transcript that has nothing to break."""
+    before = deepcopy(messages)
+    change(messages, choice)
+    assert messages == before
+
+
+def test_repeated_ids_repeat() -> None:
+    """After it, two steps use the same ids, and each result still answers its own call."""
+    steps: Messages = [
+        {"role": "assistant", "content": None, "tool_calls": [a_call("a")]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "assistant", "content": None, "tool_calls": [a_call("b")]},
+        {"role": "tool", "tool_call_id": "b", "content": "2"},
+    ]
+    changed = repeated_ids(steps, 0)
+    assert call_ids(changed) == result_ids(changed) == ["call_0", "call_0"]
+
+
+@given(histories())
+def test_histories_grow(prefixes: list[Messages]) -> None:
+    """Each prefix is longer than the one before, begins with its very messages, and parts no call from its result."""
+    for shorter, longer in pairwise(prefixes):
+        assert len(shorter) < len(longer)
+        assert all(old is new for old, new in zip(shorter, longer, strict=False))
+    assert all(prefix and refusal(prefix) == "" for prefix in prefixes)
+
+
+KINDS: dict[str, Callable[[Messages], bool]] = {
+    "developer": lambda m: m[0]["role"] == "developer",
+    "pending-call": has_pending_call,
+    "parallel": lambda m: any(len(x.get("tool_calls", ())) > 2 for x in m),
+    "any-order": lambda m: call_ids(m) != result_ids(m) and refusal(m) == "",
+    "image": lambda m: "image_url" in json.dumps(m),
+    "thinking": lambda m: any("thinking_blocks" in x for x in m),
+    "empty-text": lambda m: any(x.get("content") == "" for x in m),
+    "name": lambda m: any("name" in x and x["role"] == "user" for x in m),
+    "special-token": lambda m: "<|endoftext|>" in json.dumps(m),
+    "unicode": lambda m: not json.dumps(m, ensure_ascii=False).isascii(),
+    "large": lambda m: approximate_tokens(json.dumps(m)) > 1_000,
+}
+
+
+@pytest.mark.parametrize("wanted", KINDS.values(), ids=KINDS)
+def test_what_is_promised_is_drawn(wanted: Callable[[Messages], bool]) -> None:
+    """Each kind of message that the documentation names is found."""
+    assert wanted(find(transcripts(max_repeats=60), wanted, settings=DRAWN))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("must be a response to a preceeding", id="orphaned-result"),
+        pytest.param("did not have response messages", id="unanswered-call"),
+        pytest.param("Duplicate value", id="twice"),
+        pytest.param("not found in 'tool_calls'", id="stray"),
+        pytest.param("empty string", id="empty-id"),
+        pytest.param("expected a string, got null", id="no-content"),
+        pytest.param(".role'", id="no-role"),
+        pytest.param("'narrator'", id="unknown-role"),
+        pytest.param(".tool_call_id'", id="no-call-id"),
+    ],
+)
+def test_every_kind_of_break_is_drawn(words: str) -> None:
+    """Each of OpenAI's complaints about messages is found."""
+    assert find(broken_transcripts(max_repeats=1), lambda m: words in refusal(m), settings=DRAWN)
+
+
+def test_examples_shrink() -> None:
+    """The smallest transcript is one empty message; a broken or a large one is no more than a call and its result."""
+    (smallest,) = find(transcripts(), bool, settings=SHRUNK)
+    assert not smallest["content"]
+    assert len(find(broken_transcripts(), bool, settings=SHRUNK)) <= 2
+    large = find(transcripts(), has_large_content, settings=SHRUNK)
+    assert len(large) <= 2
+    assert len(str(large)) < 2_000
+
+
+@pytest.mark.parametrize("strategy", [transcripts, broken_transcripts, histories])
+def test_too_small_a_size_is_refused(strategy: Callable[..., object]) -> None:
+    """A transcript without room for a call and its result is an error that names the argument."""
+    with pytest.raises(ValueError, match="max_messages"):
+        strategy(max_messages=1)
+
+
+def test_only_transcripts_need_hypothesis() -> None:
+    """Without Hypothesis the package imports, and the strategies say what to install."""
+    program = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "import autogen_context.testing\n"
+        "assert not {'openai', 'autogen_core', 'tiktoken', 'bpe_openai'} & set(sys.modules)\n"
+        "from autogen_context.errors import MissingExtra\n"
+        "try: import autogen_context.testing.transcripts\n"
+        "except MissingExtra as error: print(error)"
+    )
+    done = subprocess.run(  # noqa: S603  our own interpreter and program
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert 'pip install "autogen-context[testing]"' in done.stdout
+
+
+def a_call(call_id: str) -> ChatMessage:
+    """A call with this id."""
+    return {"id": call_id, "type": "function", "function": {"name": "tick", "arguments": "{}"}}
