@@ -79,7 +79,7 @@ def session(steps: int, *, task: str = "Read all files.") -> list[ChatMessage]:
 
 def turn_of(transform: ContextTransform) -> Prepared[ChatMessage]:
     """What the last turn gave."""
-    prepared = transform.conversations.prepared
+    prepared = transform.conversations.last_prepared
     assert prepared is not None
     return prepared
 
@@ -105,7 +105,7 @@ def test_what_is_sent_is_taken_by_the_api_and_fits(
     assert history == before
     if sent:
         check_chat([*unrolled(sent)])
-        prepared = transform.conversations.prepared
+        prepared = transform.conversations.last_prepared
         assert prepared is not None
         assert prepared.certificate.fits
 
@@ -118,7 +118,7 @@ def test_the_newest_message_stays_last(messages: list[ChatMessage], window_token
         sent = transform.apply_transform(history)
     except (BrokenTranscript, BudgetImpossible):
         return
-    prepared = transform.conversations.prepared
+    prepared = transform.conversations.last_prepared
     if not sent or prepared is None or sent[-1] is history[-1]:
         return
     newest = prepared.decisions[-1]
@@ -262,8 +262,8 @@ def test_system_message_and_tools_are_measured_at_each_turn() -> None:
     def counted() -> int:
         sent = agent.process_all_messages_before_reply(session(1))
         assert sent == session(1)
-        assert conversations.prepared is not None
-        return conversations.prepared.certificate.counted_tokens
+        assert conversations.last_prepared is not None
+        return conversations.last_prepared.certificate.counted_tokens
 
     bare = counted()
     agent.update_system_message("You are a coder. " + "word " * 1_000)
@@ -286,8 +286,8 @@ def test_functions_of_old_versions_are_measured() -> None:
         agent = ConversableAgent("coder", llm_config={**LLM_CONFIG, "functions": [function]})
         conversations = transform_of(20_000).add_to_agent(agent)
         agent.process_all_messages_before_reply(session(1))
-        assert conversations.prepared is not None
-        counts.append(conversations.prepared.certificate.counted_tokens)
+        assert conversations.last_prepared is not None
+        counts.append(conversations.last_prepared.certificate.counted_tokens)
     assert counts[1] - counts[0] == 500
 
 
@@ -321,6 +321,22 @@ def test_one_system_message_is_the_agents_own() -> None:
     sent = agent.process_all_messages_before_reply([rules, *session(1)])
     assert sent[0] == {"role": "user", "content": "Rules."}
     assert sent[1:] == session(1)
+
+
+@pytest.mark.parametrize(
+    ("window_tokens", "reserve_tokens", "limit_tokens"),
+    [(4_000, None, 3_500), (16_000, None, 15_000), (16_000, 0, 16_000), (16_000, 200, 15_800)],
+    ids=["small window", "large window", "nothing", "by number"],
+)
+def test_room_is_held_back_for_what_a_list_does_not_show(
+    window_tokens: int, reserve_tokens: int | None, limit_tokens: int
+) -> None:
+    """A list alone shows no system message and no tools: some room stays for them unless the number is given."""
+    transform = ContextTransform(
+        window_tokens=window_tokens, reserve_tokens=reserve_tokens, counter=Approximate()
+    )
+    transform.apply_transform(session(1))
+    assert turn_of(transform).certificate.limit_tokens == limit_tokens
 
 
 def test_transform_messages_keeps_its_system_message() -> None:

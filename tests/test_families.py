@@ -45,6 +45,7 @@ NAMES = {
     "openai/gpt-oss-120b": "gpt-oss",
     "claude-3-5-sonnet-20241022": "claude, to 4.6",
     "us.anthropic.claude-sonnet-4-5-20250929-v1:0": "claude, to 4.6",
+    "us-gov.anthropic.claude-3-haiku-20240307-v1:0": "claude, to 4.6",
     "claude-opus-4-20250514": "claude, to 4.6",
     "openrouter/anthropic/claude-haiku-4.5:beta": "claude, to 4.6",
     "claude-opus-4-7": "claude, from 4.7",

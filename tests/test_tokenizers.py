@@ -52,7 +52,7 @@ def counters(ranks: Path) -> dict[str, tuple[TokenCounter, TokenCounter]]:
         return {name: (BpeOpenAICounter(name), TiktokenCounter(name)) for name in ENCODINGS}
 
 
-def run(code: str, folder: Path | str, *, timeout_s: float = 60) -> str:
+def run(code: str, folder: Path | str, *, cwd: Path | None = None, timeout_s: float = 60) -> str:
     """What a fresh process prints; it can reach no network."""
     env = os.environ | {
         "TIKTOKEN_CACHE_DIR": str(folder),
@@ -61,7 +61,7 @@ def run(code: str, folder: Path | str, *, timeout_s: float = 60) -> str:
     }
     command = [sys.executable, "-c", dedent(code)]
     done = subprocess.run(  # noqa: S603 - our own code
-        command, env=env, capture_output=True, text=True, timeout=timeout_s, check=False
+        command, env=env, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False
     )
     assert done.returncode == 0, done.stderr
     assert not done.stderr
@@ -83,6 +83,7 @@ ODD = {
     "a special token is plain text": ("<|endoftext|>", 7),
     "a lone surrogate counts as U+FFFD": ("\ud800", 1),
     "a pair of surrogates is one character": ("\ud83d\ude00", 1),
+    "a pair of surrogates is a rare character": ("\udbff\udfff", 4),
 }
 
 
@@ -170,8 +171,10 @@ def test_the_estimator_comes_last(state: str, tmp_path: Path, ranks: Path) -> No
         from autogen_context.model.tokenizers import counter_for
         print(counter_for("o200k_base").count("hello").source, "tiktoken" in sys.modules)
     """
-    folder = "" if state == "switched off" else tmp_path
-    assert run(NOT_INSTALLED + dedent(code), folder) == "estimate False"
+    folder = (
+        "" if state == "switched off" else tmp_path
+    )  # an empty name is not the working directory
+    assert run(NOT_INSTALLED + dedent(code), folder, cwd=ranks) == "estimate False"
     assert len(list(tmp_path.iterdir())) == (2 if state == "damaged" else 0)
 
 
@@ -207,6 +210,23 @@ def test_fetching_has_a_time_limit(tmp_path: Path) -> None:
         os.environ["HTTPS_PROXY"] = f"http://127.0.0.1:{server.getsockname()[1]}"
         from autogen_context.model.tokenizers import fetch_ranks
         print(asyncio.run(fetch_ranks("o200k_base", timeout_s=0.2)))
+    """
+    assert run(NOT_INSTALLED + dedent(code), tmp_path, timeout_s=30) == "False"
+
+
+def test_a_download_that_ends_too_late_is_quiet(tmp_path: Path) -> None:
+    """Nobody waits any more, the event loop is closed, and nothing is printed."""
+    code = """
+        import asyncio, os, socket, threading
+        server = socket.create_server(("127.0.0.1", 0))
+        os.environ["HTTPS_PROXY"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+        from autogen_context.model.tokenizers import fetch_ranks
+        print(asyncio.run(fetch_ranks("o200k_base", timeout_s=0.2)))
+        server.accept()[0].close()
+        server.close()
+        for thread in threading.enumerate():
+            if thread.daemon:
+                thread.join(20)
     """
     assert run(NOT_INSTALLED + dedent(code), tmp_path, timeout_s=30) == "False"
 

@@ -9,6 +9,7 @@ the same role and with the same ending. Nothing here imports the host.
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -18,6 +19,10 @@ from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, Bill
 from autogen_context.config import ContextConfig
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.pipeline.measure import TokenCounter
+
+# Held back where nothing is known of what the agent adds: classic's own system message has 460 tokens, a tool about 80.
+UNSEEN_TOKENS = 1_000
+UNSEEN_SHARE = 0.125  # of a small window, at most
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 
@@ -45,8 +50,9 @@ class ContextTransform:
     Args:
         model: name of the model; decides limit and tokenizer.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
-        reserve_tokens: of these, what is sent beside the messages and is not measured: within ``TransformMessages`` the
-            system message and the tools; with ``add_to_agent`` nothing that is usual.
+        reserve_tokens: of these, what is sent beside the messages and is not measured. Left out it is 0 for
+            ``add_to_agent``, which measures system message and tools, and 1,000 for ``apply_transform``, which cannot
+            (an eighth of a window below 8,000).
         config: all settings; the three above win over it.
         counter: counts tokens; the model's tokenizer where left out.
 
@@ -72,7 +78,7 @@ class ContextTransform:
         self._config = settings.config
         self._counter = counter
         self._agents: WeakSet[ClassicAgent] = WeakSet()
-        self.conversations = Conversations(self._new_manager)
+        self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
 
     def apply_transform(self, messages: list[ChatDict]) -> list[ChatDict]:
         """The list to send in place of this one; within ``TransformMessages``, or called by hand.
@@ -106,7 +112,7 @@ class ContextTransform:
         count where the agent has hooks around the call, as in ``autogen`` 0.14.
 
         Returns:
-            The agent's conversations: ``manager`` and ``prepared`` of the last turn.
+            The agent's conversations: ``manager`` and ``last_prepared`` of the last turn.
 
         Raises:
             ValueError: this is no classic agent, or it has this transform already.
@@ -116,7 +122,7 @@ class ContextTransform:
         """
         self._check(agent)
         self._agents.add(agent)
-        conversations = Conversations(self._new_manager)
+        conversations = Conversations(partial(self._new_manager, self._config))
         agent.register_hook(BEFORE_REPLY, before_reply(agent, conversations))
         if BEFORE_CALL in agent.hook_lists:
             bills = Bills(agent, conversations)
@@ -141,10 +147,18 @@ class ContextTransform:
                 stacklevel=3,
             )
 
-    def _new_manager(self) -> IncrementalContextManager:
-        return IncrementalContextManager(
-            config=self._config, host=ClassicFormat(), counter=self._counter
-        )
+    def _new_manager(self, config: ContextConfig) -> IncrementalContextManager:
+        return IncrementalContextManager(config=config, host=ClassicFormat(), counter=self._counter)
+
+
+def with_reserve(config: ContextConfig) -> ContextConfig:
+    """The settings with something held back for what is not seen, unless they say how much."""
+    if "reserve_tokens" in config.model_fields_set:
+        return config
+    window = config.window_tokens or config.default_window_tokens
+    return config.model_copy(
+        update={"reserve_tokens": min(UNSEEN_TOKENS, int(window * UNSEEN_SHARE))}
+    )
 
 
 def before_reply(

@@ -7,19 +7,19 @@ how many are kept is bounded.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from operator import is_
 from threading import Lock
 from typing import Any
 
 from autogen_context.adapters.classic_format import sent_fields
 from autogen_context.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.pipeline.message import SYSTEM_ROLES
+from autogen_context.pipeline.openai_chat import fields_of
 from autogen_context.session.prepared import Prepared
 
 ChatDict = dict[str, Any]  # the host's own type
 
-CONVERSATIONS = (
-    8  # kept at once; an agent that is told in turns by more than eight others is unheard of
-)
+CONVERSATIONS = 8  # kept at once; few agents talk with more than eight others in turns
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,12 +38,12 @@ class Conversations:
 
     Attributes:
         manager: that of the conversation of the last turn; ``None`` before the first.
-        prepared: what the last turn gave; where the agent is known, its system message stands at position 0.
+        last_prepared: what the last turn gave; where the agent is known, its system message stands at position 0.
     """
 
     def __init__(self, new_manager: Callable[[], IncrementalContextManager]) -> None:
         self.manager: IncrementalContextManager | None = None
-        self.prepared: Prepared[ChatDict] | None = None
+        self.last_prepared: Prepared[ChatDict] | None = None
         self._new_manager = new_manager
         self._known: list[Followed] = []  # the one of the last turn at the end
         self._lock = Lock()
@@ -70,8 +70,8 @@ class Conversations:
             own = [] if system is None else [{"role": "system", "content": system}]
             if own and conversation.manager.config.single_system:
                 messages = [demoted(message) for message in messages]
-            self.prepared = conversation.manager.prepare_nowait([*own, *messages], tools)
-            return self.prepared.messages[len(own) :]
+            self.last_prepared = conversation.manager.prepare_nowait([*own, *messages], tools)
+            return self.last_prepared.messages[len(own) :]
 
     def _followed(self, messages: list[ChatDict]) -> Followed:
         """The conversation that this list continues."""
@@ -93,13 +93,14 @@ def continued(known: Sequence[Followed], messages: Sequence[ChatDict]) -> Follow
 
 
 def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
-    """How many messages two lists have in common at the front."""
-    return sum(1 for _ in takewhile(bool, map(is_same, seen, messages)))
+    """How many messages two lists have in common at the front; identity first, since most are the same objects."""
+    at = sum(1 for _ in takewhile(bool, map(is_, seen, messages)))
+    return at + sum(1 for _ in takewhile(bool, map(is_same, seen[at:], messages[at:])))
 
 
 def is_same(one: ChatDict, other: ChatDict) -> bool:
-    """Whether two messages are sent as the same; identity first, since most are."""
-    return one is other or one == other or sent_fields(one) == sent_fields(other)
+    """Whether two messages are sent as the same."""
+    return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
 
 
 def demoted(message: ChatDict) -> ChatDict:

@@ -174,12 +174,16 @@ def facts(done: Sequence[Replayed]) -> dict[str, object]:
 
 def print_one(one: Replayed, given: _Arguments) -> None:
     """The table of one conversation."""
-    sys.stdout.write(f"{title_of(given.file)}: {len(one.records):,} turns for {one.model}, ")
-    sys.stdout.write(f"counted by {one.source}\n")
+    lines = [
+        f"{title_of(given.file)}: {len(one.records):,} turns for {one.model}",
+        *count_note(one),
+    ]
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     print_turns(one.records, every=given.every, input_per_million=one.price.input_per_million)
+    notes = ["", *price_note(one)]
     if len(sampled(one.records, every=given.every)) < len(one.records):
-        sys.stdout.write("Show every turn with --all.\n")
-    sys.stdout.writelines(f"{line}\n" for line in price_note(one))
+        notes.append("Show every turn with --all.")
+    sys.stdout.writelines(f"{line}\n" for line in notes)
 
 
 def print_many(done: Sequence[Replayed], given: _Arguments) -> None:
@@ -190,7 +194,7 @@ def print_many(done: Sequence[Replayed], given: _Arguments) -> None:
     sys.stdout.write(f"{', '.join(models)}\n")
     print_conversations([(one.id, one.totals) for one in done])
     print_totals(merged([one.totals for one in done]))
-    sys.stdout.write("Show the turns of one with --conversation and its number or id.\n")
+    sys.stdout.write("\nShow the turns of one with --conversation and its number or id.\n")
 
 
 def title_of(file: str) -> str:
@@ -198,12 +202,21 @@ def title_of(file: str) -> str:
     return "standard input" if file == STANDARD_INPUT else Path(file).name
 
 
+def count_note(one: Replayed) -> Iterator[str]:
+    """Where the counts are from, and what that means for the limit."""
+    if one.source == "estimate":
+        yield "There is no tokenizer for it on this machine, so tokens are estimated, from above."
+    limit, room = one.totals.limit_tokens, one.room_tokens
+    if limit is not None and room is not None and room < limit:
+        yield f"What counts {room:,} tokens here may be {limit:,} for the provider, so no request has more."
+
+
 def price_note(one: Replayed) -> Iterator[str]:
     """What the prices mean."""
     price = one.price
-    yield f"Prices are of the input. A cached token costs {price.cached_share:g} of an uncached one,"
-    yield f"one that is written to the cache {price.cache_write_share:g}."
+    written = f", one that is written {price.cache_write_share:g}" * (price.cache_write_share != 1)
+    yield f"Prices are of the input: a cached token costs {price.cached_share:g}{written}."
     if price.input_per_million is None:
-        yield f"The price of {one.model} in dollars is not known, so the shares are assumed."
+        yield f"What {one.model} costs in dollars is not known; caching is as for {price.provider}."
     else:
         yield f"{one.model}: ${price.input_per_million:,.2f} per million uncached, as of {price.checked}."

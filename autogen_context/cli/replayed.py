@@ -27,6 +27,7 @@ class Replayed:
         id: its name in the file.
         model: for which it was replayed.
         source: where the counts are from.
+        room_tokens: how many tokens a request may count so that it has no more than its limit for the provider.
         price: what the model costs.
         records: its turns.
         totals: their sums.
@@ -35,6 +36,7 @@ class Replayed:
     id: str
     model: str
     source: str
+    room_tokens: int | None
     price: Price
     records: Sequence[TurnRecord]
     totals: Totals
@@ -65,13 +67,16 @@ def replayed(
     for stop in turn_stops(conversation.messages):
         take_turn(manager, recorder, conversation, stop)
         on_turn()
+    totals = totals_of(recorder.records, input_per_million=price.input_per_million)
+    limit = totals.limit_tokens
     return Replayed(
         id=conversation.id,
         model=model,
         source=gauge.meter.source,
+        room_tokens=None if limit is None else gauge.calibration.room(limit),
         price=price,
         records=recorder.records,
-        totals=totals_of(recorder.records, input_per_million=price.input_per_million),
+        totals=totals,
     )
 
 

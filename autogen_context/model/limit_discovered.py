@@ -7,11 +7,14 @@ time, and no more often than its answers grow old.
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from autogen_context.model.discovery import Discovery
 from autogen_context.model.limit_sources import Step
 from autogen_context.model.limit_table import ModelLimit
+
+if TYPE_CHECKING:  # only who asks an endpoint pays for what talks to it
+    from autogen_context.model.discovery import Discovery
 
 # An endpoint that failed, or does not know the model, is not asked again before this has passed.
 _RETRY_S = 60.0
@@ -27,7 +30,7 @@ class Discovered:
     """
 
     def __init__(
-        self, discovery: Discovery | None, *, ttl_s: float, clock: Callable[[], float]
+        self, discovery: "Discovery | None", *, ttl_s: float, clock: Callable[[], float]
     ) -> None:
         self._discovery = discovery
         self._ttl_s = ttl_s

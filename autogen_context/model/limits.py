@@ -7,8 +7,8 @@ is cache, environment, the user's files, discovery if on, the known table, infer
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autogen_context.model.discovery import Discovery
 from autogen_context.model.limit_discovered import Discovered
 from autogen_context.model.limit_names import squash
 from autogen_context.model.limit_sources import (
@@ -23,6 +23,9 @@ from autogen_context.model.limit_sources import (
     variable_for,
 )
 from autogen_context.model.limit_table import ModelLimit, Row
+
+if TYPE_CHECKING:  # only who asks an endpoint pays for what talks to it
+    from autogen_context.model.discovery import Discovery
 
 __all__ = [
     "ModelLimit",
@@ -66,7 +69,7 @@ class ModelLimits:
         *,
         files: Sequence[Path] | None = None,
         environ: Mapping[str, str] | None = None,
-        discovery: Discovery | None = None,
+        discovery: "Discovery | None" = None,
         default_tokens: int = 8192,
         ttl_s: float = 3600.0,
         clock: Callable[[], float] = time.monotonic,

@@ -22,7 +22,7 @@ from autogen_context.model.limits import known_rows
 OTHER = "other"  # the rule for providers that have none of their own
 
 # What may follow a priced name without another price: a date, "latest", a cloud's revision.
-_SAME_MODEL = re.compile(r"(?:[-@]\d{4}-?\d\d-?\d\d)?(?:[-:]latest)?(?:-v\d+(?::\d+)?)?")
+_SAME_MODEL = re.compile(r"(?:[-@]\d{4}-?\d\d-?\d\d)?(?:[-:]latest)?(?:-v\d+:\d+)?")
 
 Money = Annotated[float, Field(ge=0, strict=True)]
 Share = Annotated[float, Field(ge=0, strict=True)]

@@ -8,7 +8,6 @@ downloads what it does not find, without a time limit; so its folder is looked a
 """
 
 import asyncio
-import sys
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, lru_cache, partial
@@ -175,22 +174,16 @@ def _bindings() -> ModuleType:
     spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
     if spec is None or spec.loader is None:
         raise MissingExtra("fast", needed_for="counting with bpe-openai")
-    if (
-        name not in sys.modules
-    ):  # under its own name: whoever imports the package later gets the same module
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        sys.modules.setdefault(name, module)
-    return sys.modules[name]
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _ranks_on_disk(encoding: str) -> bool:
     path = _ranks_path(encoding)
-    return (
-        path is not None
-        and path.is_file()
-        and _ranks_intact(path, encoding, path.stat().st_mtime_ns)
-    )
+    if path is None or not path.is_file():
+        return False
+    return _ranks_intact(path, encoding, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
@@ -209,9 +202,8 @@ def _ranks_path(encoding: str) -> Path | None:
 
 def _require_known(encoding: str) -> None:
     if encoding not in _RANKS_SHA256:
-        raise ValueError(
-            f"encoding {encoding!r} is not known; known are {', '.join(_RANKS_SHA256)}"
-        )
+        known = ", ".join(_RANKS_SHA256)
+        raise ValueError(f"encoding {encoding!r} is not known; known are {known}")
 
 
 def _encodable(text: str) -> str:

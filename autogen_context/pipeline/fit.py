@@ -130,7 +130,9 @@ def lengths(sizes: Sequence[Sequence[int]], room: int) -> list[int]:
     if common >= least:
         return [common] * len(sizes)
     left = room - sum(min(size, least) for size in last)
-    return [common_length([size for texts in earlier for size in texts], left)] * len(earlier) + [least]
+    return [common_length([size for texts in earlier for size in texts], left)] * len(earlier) + [
+        least
+    ]
 
 
 def common_length(sizes: Sequence[int], room: int) -> int:

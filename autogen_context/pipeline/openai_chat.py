@@ -42,18 +42,14 @@ class OpenAIChat:
         if not isinstance(role, str) or not role:
             raise ValueError(f"a message needs a 'role' that is a string, got {role!r}")
         text, images, other = read_content(fields.get("content"))
-        results, calls = (), ()
-        if role in RESULT_ROLES:
-            results, text = (read_result(fields, text),), ""
-        else:
-            calls = tuple(read_calls(fields))
+        is_result = role in RESULT_ROLES
         name = fields.get("name")
         return Message(
             role=role,
-            text=text,
-            calls=calls,
-            results=results,
-            name=name if isinstance(name, str) and role not in RESULT_ROLES else "",
+            text="" if is_result else text,
+            calls=() if is_result else tuple(read_calls(fields)),
+            results=(read_result(fields, text),) if is_result else (),
+            name=name if isinstance(name, str) and not is_result else "",
             images=images,
             extra=dumped_extra(fields, other),
             digest=content_digest(canonical(fields)),
@@ -65,7 +61,9 @@ class OpenAIChat:
 
     def unchanged(self, snapshot: object, payload: object, /) -> bool:
         """Whether a payload has the content of which the snapshot was taken."""
-        return snapshot == (payload if isinstance(payload, dict) else fields_of(payload))
+        return snapshot == payload or (
+            not isinstance(payload, dict) and snapshot == copied(part_fields(payload))
+        )
 
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
         """A new dict with the texts of ``message`` and all other fields of ``payload``."""
@@ -103,6 +101,14 @@ def fields_of(payload: object) -> Mapping[str, object]:
     raise ValueError(f"a message must be a dict or a client object, got {type(payload).__name__}")
 
 
+def part_fields(part: object) -> Mapping[str, object]:
+    """The fields of a content part; none if it is no object."""
+    try:
+        return fields_of(part)
+    except ValueError:
+        return {}
+
+
 def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]:
     """Text, images and all other parts of a content.
 
@@ -112,7 +118,7 @@ def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]
     if content is None or isinstance(content, str):
         return content or "", (), []
     if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
             f"'content' must be a string, a list of parts or null, got {type(content).__name__}"
         )
     texts: list[str] = []
@@ -132,7 +138,7 @@ def text_of(part: object) -> str | None:
     """The text of a text part."""
     if isinstance(part, str):
         return part
-    fields = fields_of(part) if isinstance(part, Mapping | Dumpable) else {}
+    fields = part_fields(part)
     text = fields.get("text")
     is_text = fields.get("type") in ("text", "input_text", "output_text", None)
     return text if isinstance(text, str) and is_text else None
@@ -140,11 +146,10 @@ def text_of(part: object) -> str | None:
 
 def image_of(part: object) -> Image | None:
     """The image of an image part; its size is not read from the data."""
-    fields = fields_of(part) if isinstance(part, Mapping | Dumpable) else {}
+    fields = part_fields(part)
     if fields.get("type") not in IMAGE_TYPES:
         return None
-    inner = fields.get("image_url")
-    detail = inner.get("detail") if isinstance(inner, Mapping) else fields.get("detail")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # JSON
+    detail = part_fields(fields.get("image_url")).get("detail", fields.get("detail"))
     return Image(detail=detail if isinstance(detail, str) else "auto")
 
 
@@ -156,7 +161,9 @@ def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
     """
     calls = fields.get("tool_calls") or ()
     if not isinstance(calls, Sequence) or isinstance(calls, str):
-        raise ValueError(f"'tool_calls' must be a list, got {type(calls).__name__}")
+        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
+            f"'tool_calls' must be a list, got {type(calls).__name__}"
+        )
     for call in cast("Sequence[object]", calls):
         yield read_call(fields_of(call))
     older = fields.get("function_call")

@@ -6,8 +6,9 @@ is returned as it is. Calls keep their names and ids, and arguments that were va
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from autogen_context.pipeline.message import Message
 
@@ -129,20 +130,12 @@ def with_short_strings(value: object, room_tokens: int, count: CountText) -> obj
     if isinstance(value, str):
         return shorten_text(value, room_tokens=room_tokens, count=count)
     if isinstance(value, list):
-        return [with_short_strings(item, room_tokens, count) for item in items_of(value)]
+        items = cast("list[object]", value)
+        return [with_short_strings(item, room_tokens, count) for item in items]
     if isinstance(value, dict):
-        return {k: with_short_strings(v, room_tokens, count) for k, v in fields_of(value)}
+        fields = cast("dict[str, object]", value)  # JSON has no other keys
+        return {key: with_short_strings(item, room_tokens, count) for key, item in fields.items()}
     return value
-
-
-def items_of(value: list[object]) -> list[object]:
-    """A JSON list's items, typed."""
-    return value
-
-
-def fields_of(value: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """A JSON object's fields, typed."""
-    return iter(value.items())
 
 
 def wrapped(arguments: str, *, room_tokens: int, count: CountText) -> str:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-TURN_HEADERS = ("turn", "messages", "history\ntokens", "sent\ntokens", "cached\n%", "price\nratio")
+TURN_HEADERS = (
+    "turn",
+    "mes-\nsages",
+    "history\ntokens",
+    "sent\ntokens",
+    "cached\n%",
+    "price\nratio",
+)
 CONVERSATION_HEADERS = (
     "turns",
     "longest\ntokens",
@@ -106,7 +113,7 @@ def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
     yield "  of these cached, %", cached_percent(whole), cached_percent(sent)
     yield "price, uncached input tokens", f"{whole.cost_tokens:,.0f}", f"{sent.cost_tokens:,.0f}"
     if whole.dollars is not None and sent.dollars is not None:
-        yield "  in dollars", f"{whole.dollars:,.4f}", f"{sent.dollars:,.4f}"
+        yield "  in dollars", in_dollars(whole.dollars), in_dollars(sent.dollars)
     yield "  ratio", "1.00", f"{totals.price_ratio:.2f}"
 
 
@@ -114,7 +121,7 @@ def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
     """A row for each conversation."""
     table = new_table()
     table.add_column("no.", justify="right", no_wrap=True)
-    table.add_column("conversation", no_wrap=True, overflow="ellipsis")
+    table.add_column("conversation")  # the only one that may shrink
     for header in CONVERSATION_HEADERS:
         table.add_column(header, justify="right", no_wrap=True)
     for number, (name, totals) in enumerate(named, 1):
@@ -127,7 +134,7 @@ def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
             f"{totals.compactions:,}",
             f"{totals.price_ratio:.2f}",
         )
-        table.add_row(f"{number:,}", plain(name), *cells)
+        table.add_row(f"{number:,}", plain(name, no_wrap=True), *cells)
     return table
 
 
@@ -148,14 +155,14 @@ def new_table() -> "Table":
 
 
 def show(table: "Table", file: TextIO | None) -> None:
-    """Print a table between empty lines, as wide as the terminal at most, 80 columns elsewhere."""
+    """Print a table after an empty line, as wide as the terminal at most, 80 columns elsewhere."""
     from rich.console import Console  # noqa: PLC0415 - optional, and there, since the table is
 
     console = Console(file=file or sys.stdout, highlight=False)
     with console.capture() as capture:
         console.print(table)
     lines = [line.rstrip() for line in capture.get().splitlines()]  # the last column is padded
-    say("\n".join(["", *lines, ""]), file)
+    say("\n".join(["", *lines]), file)
 
 
 def say(line: str, file: TextIO | None) -> None:
@@ -163,11 +170,12 @@ def say(line: str, file: TextIO | None) -> None:
     (file or sys.stdout).write(f"{line}\n")
 
 
-def plain(text: str) -> "Text":
+def plain(text: str, *, no_wrap: bool = False) -> "Text":
     """Text that is shown as it is: no markup, and nothing in it moves the cursor."""
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    return Text("".join(char if char.isprintable() else "?" for char in text))
+    shown = "".join(char if char.isprintable() else "?" for char in text)
+    return Text(shown, no_wrap=no_wrap, overflow="ellipsis" if no_wrap else "fold")
 
 
 def style_of(record: TurnRecord) -> str:
@@ -181,3 +189,8 @@ def cached_percent(requests: Request | Sum) -> str:
     """How much of the tokens was cached."""
     share = requests.cached_tokens / requests.tokens if requests.tokens else 0.0
     return f"{share:.0%}".removesuffix("%")
+
+
+def in_dollars(amount: float) -> str:
+    """An amount in cents, a small one in hundredths of them."""
+    return f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"

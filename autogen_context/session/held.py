@@ -7,8 +7,8 @@ compaction replaces the decisions or the host changes its own past.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.piece import Piece, coalesce
 from autogen_context.pipeline.decision import Candidate, Decision, kept
+from autogen_context.pipeline.piece import Piece, coalesce
 
 
 class Held:

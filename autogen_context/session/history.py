@@ -7,7 +7,7 @@ The host's objects are held for their identity alone; their content is never rea
 """
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from operator import is_
 
 from autogen_context.errors import BrokenTranscript
@@ -58,16 +58,18 @@ class History:
         return same
 
     def _common(self, payloads: Sequence[object]) -> int:
-        known = len(self._payloads)
-        at = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
-        while at < min(known, len(payloads)) and self._is_same(at, payloads[at]):
-            self._payloads[at] = payloads[at]
-            at += 1
-        return at
+        identical = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
+        if identical == min(len(self._payloads), len(payloads)):
+            return identical
+        unchanged, rest = self._host.unchanged, islice(self._snapshots, identical, None)
+        for at, (snapshot, payload) in enumerate(
+            zip(rest, payloads[identical:], strict=False), identical
+        ):
+            if not unchanged(snapshot, payload) and not self._reads_the_same(at, payload):
+                return at
+        return min(len(self._snapshots), len(payloads))
 
-    def _is_same(self, at: int, payload: object) -> bool:
-        if self._payloads[at] is payload or self._host.unchanged(self._snapshots[at], payload):
-            return True
+    def _reads_the_same(self, at: int, payload: object) -> bool:
         return self._read(at, payload).digest == self.messages[at].digest
 
     def _resume(self, payloads: Sequence[object]) -> int:

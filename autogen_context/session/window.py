@@ -45,10 +45,15 @@ class Window:
     def __init__(
         self, *, window_tokens: int, reserve_tokens: int, source: Source, calibration: Calibration
     ) -> None:
-        self.limit_tokens = window_tokens - reserve_tokens
         self._reserve = reserve_tokens
         self._source: Source = source
-        self.calibrate(calibration)
+        self.calibration = calibration
+        self.resize(window_tokens)
+
+    def resize(self, window_tokens: int) -> None:
+        """Use another window from now on."""
+        self.limit_tokens = window_tokens - self._reserve
+        self.calibrate(self.calibration)
 
     def calibrate(self, calibration: Calibration) -> None:
         """Use another calibration from now on."""

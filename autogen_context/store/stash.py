@@ -35,9 +35,11 @@ class Stash:
             self.put(handle, messages)
 
     def __contains__(self, handle: str) -> bool:
+        """Whether there is an original under a handle."""
         return handle in self._entries
 
     def __iter__(self) -> Iterator[tuple[str, tuple[Message, ...]]]:
+        """The entries, oldest first."""
         return iter(self._entries.items())
 
     def put(self, handle: str, messages: tuple[Message, ...]) -> None:

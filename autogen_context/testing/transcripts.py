@@ -104,7 +104,7 @@ def broken_transcripts(
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
     breaks = st.tuples(st.sampled_from(BREAKS), st.integers(0, 2 * max_messages))
     some = st.lists(breaks, min_size=1, max_size=_MOST_BREAKS)
-    return st.builds(_broken, whole.filter(_has_call), some).filter(_is_refused)
+    return st.builds(_broken, whole, some).filter(_is_refused)
 
 
 def histories(
@@ -222,10 +222,6 @@ def _joined(
         form = id_form.format(f"{place}_{{}}")
         joined += [with_ids(message, form.format) for message in group]
     return joined
-
-
-def _has_call(messages: Sequence[ChatMessage]) -> bool:
-    return any("tool_calls" in message for message in messages)
 
 
 def _broken(messages: list[ChatMessage], breaks: Sequence[tuple[Break, int]]) -> list[ChatMessage]:

@@ -196,7 +196,7 @@ def described(value: object) -> str:
         return f"an object with {keys_of(value)}" if value else "an empty object"
     if is_list(value):
         return f"a list of {len(value)}" if value else "an empty list"
-    return f"a {type(value).__name__}"
+    return "a text" if isinstance(value, str) else "a number, true, false or null"
 
 
 def keys_of(fields: Mapping[str, object]) -> str:

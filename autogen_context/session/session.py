@@ -1,0 +1,180 @@
+"""One conversation, turn by turn: it holds what was decided, or compacts.
+
+Promise: below the mark nothing changes but by appending; above it the whole is planned anew, once, and held again.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
+from autogen_context.pipeline.decision import Candidate, Decision
+from autogen_context.pipeline.fit import fit_pieces
+from autogen_context.pipeline.floors import floors_of, satisfied
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import HostFormat
+from autogen_context.pipeline.piece import Piece, messages_of, payloads_of
+from autogen_context.pipeline.plan import plan
+from autogen_context.pipeline.roles import RoleRules
+from autogen_context.session.conversation import Conversation, Orphans
+from autogen_context.session.held import Held
+from autogen_context.session.prepared import Prepared
+from autogen_context.session.state import State
+from autogen_context.session.window import Window
+from autogen_context.store.stash import Stash
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What holds for every turn of a conversation.
+
+    Attributes:
+        compact_at_share: share of the room above which the history is cut.
+        compact_to_share: share of the room that a cut leaves at most.
+        orphans: what becomes of calls without result and results without call.
+        roles: what the model insists on.
+        stash_bytes: what the stash may hold.
+    """
+
+    compact_at_share: float
+    compact_to_share: float
+    orphans: Orphans
+    roles: RoleRules
+    stash_bytes: int
+
+
+class Session:
+    """A conversation under its window.
+
+    Args:
+        rules: what holds for every turn.
+        host: reads and writes messages.
+        meter: counts messages.
+        window: what a request may have.
+        state: where to continue; empty at the start.
+    """
+
+    def __init__(
+        self, *, rules: Rules, host: HostFormat, meter: Meter, window: Window, state: State
+    ) -> None:
+        self.window = window
+        self.pins = set(state.pins)
+        self.stash = Stash(rules.stash_bytes, state.stash)
+        self.conversation = Conversation(host, meter, orphans=rules.orphans, digests=state.digests)
+        self.held = Held(state.decisions)
+        self._rules = rules
+        self._host = host
+        self._meter = meter
+        self._certifier = Certifier(meter.message)
+        self._must_replan = False
+
+    @property
+    def state(self) -> State:
+        """What another session needs to continue."""
+        return State(
+            digests=tuple(self.conversation.history.digests),
+            decisions=tuple(self.held.decisions),
+            pins=frozenset(self.pins),
+            calibration=self.window.calibration,
+            stash=tuple(self.stash),
+        )
+
+    def take_in(self, payloads: Sequence[object]) -> None:
+        """Follow the host's list: what it appended is held as new, where it changed its past that is forgotten."""
+        same = self.conversation.update(payloads)
+        if same < self.held.stop:
+            self._certifier.forget()
+            self.held.keep_first(same)
+            self._must_replan = True
+        self.held.extend(self.conversation.candidates)
+
+    def pin(self, digest: bytes) -> None:
+        """Keep a message from now on; it comes back if it was dropped."""
+        self.pins.add(digest)
+        self._must_replan = True
+
+    def turn(self, payloads: Sequence[object], fixed_tokens: int) -> Prepared[object]:
+        """The list to send for what was taken in.
+
+        Args:
+            payloads: the host's list that was taken in last.
+            fixed_tokens: what the request has beside messages: tools, the start of the answer.
+
+        Raises:
+            BudgetImpossible: what must stay does not fit; what was held is held on.
+        """
+        compacted = self._must_compact(fixed_tokens)
+        if compacted:
+            self._compact(fixed_tokens)
+        pieces = self._rules.roles.apply(self.held.pieces, self.conversation.messages)
+        return Prepared(
+            messages=payloads_of(pieces, payloads, self._host),
+            certificate=self._certificate(pieces, fixed_tokens),
+            decisions=tuple(self.held.decisions),
+            compacted=compacted,
+        )
+
+    def _must_compact(self, fixed: int) -> bool:
+        """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
+        mark = int(self.window.room_tokens * self._rules.compact_at_share)
+        if not self._must_replan:
+            return self.held.tokens + fixed > mark
+        self._must_replan = False
+        if self.conversation.tokens + fixed <= mark:
+            self.held.replace([])
+            self.held.extend(self.conversation.candidates)
+            return False
+        floors = floors_of(self.conversation.candidates, frozenset(self.pins))
+        return self.held.tokens + fixed > mark or not satisfied(self.held.decisions, floors)
+
+    def _compact(self, fixed: int) -> None:
+        """Plan the whole anew, hold that, and stash what left."""
+        before, room = self.held.tokens, self.window.room_tokens
+        try:
+            decisions = self._planned(room, fixed)
+        except BudgetImpossible as error:
+            raise error.within(self.window.limit_tokens, fixed) from None
+        self.held.replace(decisions)
+        for decision, candidate in zip(decisions, self.conversation.candidates, strict=True):
+            if decision.handle:
+                self.stash.put(decision.handle, candidate.unit.messages)
+        numbers = {"tokens_before": before, "tokens_after": self.held.tokens, "room_tokens": room}
+        logger.info("compacted", extra=numbers)
+
+    def _planned(self, room: int, fixed: int) -> tuple[Decision, ...]:
+        candidates = self.conversation.candidates
+        return plan(
+            candidates,
+            floors=floors_of(candidates, frozenset(self.pins)),
+            limit_tokens=room - fixed,
+            target_tokens=int(room * self._rules.compact_to_share) - fixed,
+            fit=self._fit,
+            count=self._meter.message,
+        )
+
+    def _fit(self, candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
+        return fit_pieces(
+            candidate.pieces,
+            messages_of(candidate.pieces, self.conversation.messages),
+            room_tokens=room,
+            meter=self._meter,
+            keep_calls=bool(candidate.unit.unanswered),
+        )
+
+    def _certificate(self, pieces: tuple[Piece, ...], fixed: int) -> Certificate:
+        """What holds for the pieces that are sent."""
+        messages, held = self.conversation.messages, self.held.pieces
+        checked = self._certifier.check(pieces, messages)
+        pinned = [i for i, m in enumerate(messages) if m.digest in self.pins] if self.pins else []
+        return Certificate(
+            limit_tokens=self.window.limit_tokens,
+            bound=self.window.bound(checked.tokens + fixed),
+            counted_tokens=checked.tokens + fixed,
+            pairs_closed=not checked.orphans,
+            pins_present=holds_verbatim(held, pinned),
+            newest_present=ends_with(held, len(messages) - 1),
+            orphans=self.conversation.orphans,
+        )

@@ -1,0 +1,57 @@
+"""From settings to parts: what a configuration asks for, made.
+
+Promise: nothing is read, loaded or asked before it is needed, and a setting that is given wins over one that is found.
+"""
+
+import warnings
+
+from autogen_context.config import ContextConfig
+from autogen_context.model.gauge import Gauge
+from autogen_context.model.limits import ModelLimits, standard_files
+from autogen_context.pipeline.roles import RoleRules
+from autogen_context.session.window import Window
+
+
+def roles_of(config: ContextConfig) -> RoleRules:
+    """What the model insists on."""
+    return RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
+
+
+def limits_of(config: ContextConfig) -> ModelLimits:
+    """Where the model's limits are looked up, an endpoint among it if the configuration names one."""
+    own_files = [config.limits_file] if config.limits_file else []
+    discovery = None
+    if config.discovery_url:
+        from autogen_context.model.discovery import Discovery  # noqa: PLC0415 - for who asks
+
+        discovery = Discovery(config.discovery_url, timeout_s=config.discovery_timeout_s)
+    return ModelLimits(
+        files=(*own_files, *standard_files()),
+        discovery=discovery,
+        default_tokens=config.default_window_tokens,
+        ttl_s=config.limits_ttl_s,
+    )
+
+
+def window_of(config: ContextConfig, gauge: Gauge) -> Window:
+    """The window of a request."""
+    return Window(
+        window_tokens=window_tokens_of(config),
+        reserve_tokens=config.reserve_tokens,
+        source=gauge.meter.source,
+        calibration=gauge.calibration,
+    )
+
+
+def window_tokens_of(config: ContextConfig) -> int:
+    """The window as given, else the model's; warns where the one exceeds the other."""
+    if not config.model:
+        return config.window_tokens or config.default_window_tokens
+    known = limits_of(config).lookup(config.model)
+    if config.window_tokens and config.window_tokens > known.input_tokens:
+        warnings.warn(
+            f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "
+            f"{config.model} ({known.source}): requests may be rejected",
+            stacklevel=2,
+        )
+    return config.window_tokens or known.prompt_tokens

@@ -1,0 +1,310 @@
+"""What other programs recorded, read as one thing."""
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from autogen_core import FunctionCall, Image
+from autogen_core.model_context import UnboundedChatCompletionContext
+from autogen_core.models import (
+    AssistantMessage,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    SystemMessage,
+    UserMessage,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL.Image import new as new_image
+
+from autogen_context.cli.recording.conversations import RecordedConversation
+from autogen_context.cli.recording.source import read_recording
+from autogen_context.testing.conversation import conversation
+from autogen_context.testing.transcripts import transcripts
+
+Json = dict[str, object]
+
+ASK: Json = {"role": "user", "content": "What is in a.txt?"}
+CALL: Json = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    ],
+}
+RESULT: Json = {"role": "tool", "tool_call_id": "c1", "content": "ä\u2028ö"}
+SAID: Json = {"role": "assistant", "content": "An a and an o."}
+MESSAGES = [ASK, CALL, RESULT, SAID]
+NO_MESSAGES: Json = {"messages": []}
+TOOL: Json = {"type": "function", "function": {"name": "read"}}
+
+AGENTCHAT: list[Json] = [
+    {"type": "UserMessage", "content": "What is in a.txt?", "source": "user"},
+    {
+        "type": "AssistantMessage",
+        "content": [{"id": "c1", "name": "read", "arguments": "{}"}],
+        "thought": "I look.",
+        "source": "coder",
+    },
+    {
+        "type": "FunctionExecutionResultMessage",
+        "content": [{"content": "ä\u2028ö", "name": "read", "call_id": "c1", "is_error": False}],
+    },
+    {"type": "AssistantMessage", "content": "An a and an o.", "thought": None, "source": "coder"},
+]
+FROM_AGENTCHAT = [{**ASK, "name": "user"}, {**CALL, "content": "I look."}, RESULT, SAID]
+STATE: Json = {
+    "type": "AssistantAgentState",
+    "version": "1.0.0",
+    "llm_context": {"messages": AGENTCHAT},
+}
+CONTAINER: Json = {"type": "ChatAgentContainerState", "agent_state": STATE, "message_buffer": []}
+MANAGER: Json = {
+    "type": "RoundRobinManagerState",
+    "message_thread": [{"type": "TextMessage", "source": "user", "content": "hi"}],
+    "current_turn": 0,
+}
+TEAM: Json = {
+    "type": "TeamState",
+    "agent_states": {"a": CONTAINER, "b": CONTAINER, "manager": MANAGER},
+}
+SOCIETY: Json = {"type": "SocietyOfMindAgentState", "inner_team_state": TEAM}
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str | bytes], list[RecordedConversation]]:
+    """Read a content as if it were a file of any name."""
+
+    def written(content: str | bytes) -> list[RecordedConversation]:
+        path = tmp_path / "recording"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_recording(str(path))
+
+    return written
+
+
+Read = Callable[[str | bytes], list[RecordedConversation]]
+
+
+def lines(*values: object) -> str:
+    """JSON Lines."""
+    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps(MESSAGES),
+        json.dumps(MESSAGES, indent=2, ensure_ascii=False),
+        json.dumps({"messages": MESSAGES}),
+        lines(*MESSAGES),
+        f"\n{lines(*MESSAGES)}\n\n",
+        lines(*MESSAGES).replace("\n", "\r\n"),
+        lines({"messages": MESSAGES}),
+        json.dumps({"request": {"messages": MESSAGES}, "response": {"id": "r"}}),
+        json.dumps({"custom_id": "conversation", "body": {"messages": MESSAGES}}),
+        json.dumps({"chat_history": MESSAGES, "summary": ""}),
+        json.dumps({"conversation": MESSAGES}),
+        json.dumps([{"id": "conversation", "messages": MESSAGES}]),
+    ],
+    ids=[
+        "list",
+        "indented",
+        "object",
+        "message per line",
+        "blank lines",
+        "line ends of Windows",
+        "conversation per line",
+        "request log",
+        "batch",
+        "chat result",
+        "by name",
+        "list of objects",
+    ],
+)
+def test_openai_messages_come_out_as_they_were_recorded(content: str, read: Read) -> None:
+    """Whatever stands around them."""
+    (found,) = read(content)
+    assert found.messages == MESSAGES
+    assert found.id in ("conversation", "line 1")
+
+
+PACKED: dict[str, Callable[[str], bytes]] = {
+    "byte order mark": lambda text: text.encode("utf-8-sig"),
+    "utf-16": lambda text: text.encode("utf-16"),
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "both": lambda text: gzip.compress(text.encode("utf-8-sig")),
+}
+
+
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+def test_the_content_tells_how_it_is_packed(pack: Callable[[str], bytes], read: Read) -> None:
+    """Not the name of the file."""
+    for text in (lines(*MESSAGES), json.dumps(MESSAGES)):
+        (found,) = read(pack(text))
+        assert found.messages == MESSAGES
+
+
+@given(messages=transcripts())
+def test_any_transcript_goes_through_both_formats(
+    messages: Sequence[Json], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As a list and line by line."""
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    whole = json.dumps({"messages": list(messages)})
+    for text in (whole, "".join(f"{json.dumps(message)}\n" for message in messages)):
+        path.write_text(text)
+        if messages:
+            assert read_recording(str(path))[0].messages == list(messages)
+
+
+def test_many_conversations_keep_their_order_names_models_and_tools(read: Read) -> None:
+    """One per line; without a name, the line is one."""
+    first = {"id": 7, "model": "gpt-4.1", "tools": [TOOL], "messages": MESSAGES}
+    older = {"messages": MESSAGES, "functions": [{"name": "read"}]}
+    found = read(lines(first, older, NO_MESSAGES, {"custom_id": "x", "body": first}))
+    assert [(c.id, c.model, c.tools) for c in found] == [
+        ("7", "gpt-4.1", [TOOL]),
+        ("line 2", "", [TOOL]),
+        ("7", "gpt-4.1", [TOOL]),
+    ]
+
+
+def test_classic_agents_have_one_conversation_for_each_partner(read: Read) -> None:
+    """``chat_messages``, with all results of a step in one message."""
+    both = {
+        "role": "tool",
+        "content": "x\n\ny",
+        "tool_responses": [
+            {"tool_call_id": "c1", "role": "tool", "content": "x"},
+            {"tool_call_id": "c2", "role": "tool", "content": "y"},
+        ],
+    }
+    found = read(json.dumps({"critic": [ASK, CALL, both], "user": [ASK], "nobody": []}))
+    assert [c.id for c in found] == ["critic", "user"]
+    assert found[0].messages[2:] == [
+        {"role": "tool", "tool_call_id": "c1", "content": "x"},
+        {"role": "tool", "tool_call_id": "c2", "content": "y"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "ids"),
+    [
+        (STATE, ["conversation"]),
+        ({"messages": AGENTCHAT}, ["conversation"]),
+        (AGENTCHAT, ["conversation"]),
+        (CONTAINER, ["conversation"]),
+        (TEAM, ["a", "b"]),
+        (SOCIETY, ["a", "b"]),
+    ],
+    ids=["agent", "context", "messages", "container", "team", "society of mind"],
+)
+def test_states_of_agentchat_become_openai_messages(
+    state: object, ids: list[str], read: Read
+) -> None:
+    """One conversation for each agent that was asked; what a manager keeps of the chat is none."""
+    found = read(json.dumps(state))
+    assert [c.id for c in found] == ids
+    assert all(c.messages == FROM_AGENTCHAT for c in found)
+
+
+async def test_a_state_that_autogen_really_saves_is_read(read: Read) -> None:
+    """Each kind of message, an image among them."""
+    call = FunctionCall(id="c1", name="read", arguments="{}")
+    result = FunctionExecutionResult(content="x", name="read", call_id="c1")
+    messages: list[LLMMessage] = [
+        SystemMessage(content="Be brief."),
+        UserMessage(content=["look", Image(new_image("RGB", (2, 2)))], source="user"),
+        AssistantMessage(content=[call, call], source="coder"),
+        FunctionExecutionResultMessage(content=[result, result]),
+        AssistantMessage(content="done", source="coder"),
+    ]
+    context = UnboundedChatCompletionContext(initial_messages=messages)
+    (found,) = read(json.dumps(await context.save_state()))
+    roles = [message["role"] for message in found.messages]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant"]
+    assert str(found.messages[1]["content"]).count("data:image/png;base64,") == 1
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the name that commands use for it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(*MESSAGES).encode())))
+    assert read_recording("-")[0].messages == MESSAGES
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(ValueError, match="standard input: it is empty"):
+        read_recording("-")
+
+
+TEXT = json.dumps({"messages": conversation(turns=2, tokens_per_turn=30)}, indent=1)
+
+
+@given(at=st.integers(1, len(TEXT) - 1))
+def test_a_cut_off_file_is_an_error_that_says_so(
+    at: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With line and column, wherever it ends."""
+    path = tmp_path_factory.getbasetemp() / "cut.json"
+    path.write_text(TEXT[:at])
+    with pytest.raises(ValueError, match=r"cut\.json: line \d+, column \d+: ") as caught:
+        read_recording(str(path))
+    assert "cut off" in str(caught.value) or "no JSON" in str(caught.value)
+
+
+GOOD = json.dumps(ASK)
+
+
+BROKEN: list[tuple[str | bytes, str]] = [
+    ("", "it is empty"),
+    (" \n\n", "it is empty"),
+    (f"{GOOD}\n{{oops}}\n{GOOD}\n", "line 2, column 2: this is no JSON"),
+    (f"{{oops}}\n{GOOD}\n", "line 1, column 2: this is no JSON"),
+    (f"{GOOD}\n\n{GOOD[:-5]}", "line 3, column 29: the text ends too early"),
+    (f'{GOOD}\n{{"content": "x"}}', "line 2: a message needs a 'role'"),
+    (f"{GOOD}\n3", "line 2: a message must be an object, got int"),
+    (json.dumps([ASK, {"content": "x"}]), r"\[1\]: a message needs a 'role'"),
+    (json.dumps({"messages": [{"content": "x"}]}), r"messages\[0\]: a message needs a 'role'"),
+    (json.dumps({"messages": [ASK, 5]}), r"messages\[1\]: a message must be an object"),
+    (json.dumps([{**ASK, "content": 5}]), r"\[0\]: 'content' must be"),
+    (lines({"messages": MESSAGES}, {"a": 1}), "line 2: no messages in an object with 'a'"),
+    (lines({"messages": MESSAGES}, {"messages": [{}]}), r"line 2: messages\[0\]: "),
+    (json.dumps({"messages": MANAGER["message_thread"]}), "'TextMessage' is nothing that a"),
+    (json.dumps({"messages": [{**AGENTCHAT[2], "content": "x"}]}), "needs a list of results"),
+    (json.dumps({"messages": [{**AGENTCHAT[1], "content": [1]}]}), "a call must be an object"),
+    (json.dumps(NO_MESSAGES), "have no messages yet"),
+    (json.dumps(dict.fromkeys("abcdefg", 1)), "'a', 'b', 'c', 'd', 'e' ...; expected are"),
+    (json.dumps(["x", "y"]), "no messages in a list of 2; expected are"),
+    ("{}", "no messages in an empty object"),
+    ("[]", "no messages in an empty list"),
+    ("3", "no messages in a number"),
+    ("[" * 200_000, "line 1: it is nested too deeply"),
+    ("9" * 10_000, "line 1: .*digits"),
+    ("Hello, how are you?\nFine.\n", "line 1, column 1: this is no JSON"),
+    (b'{"role": "user",\n "content": "\xff"}', "line 2: this is no text in utf-8; save it"),
+    (gzip.compress(GOOD.encode())[:-9], "the gzip file is damaged"),
+    (b"\x1f\x8bnonsense", "the gzip file is damaged"),
+]
+
+
+@pytest.mark.parametrize(("content", "complaint"), BROKEN, ids=[row[1] for row in BROKEN])
+def test_a_file_that_cannot_be_read_is_an_error_with_the_place_and_the_way_out(
+    content: str | bytes, complaint: str, read: Read
+) -> None:
+    """The file's name first."""
+    with pytest.raises(ValueError, match=f"recording: .*{complaint}"):
+        read(content)
+
+
+def test_a_path_that_is_no_file_is_an_error(tmp_path: Path) -> None:
+    """It says what it is instead."""
+    with pytest.raises(ValueError, match=r"none\.json: there is no such file; check the path"):
+        read_recording(str(tmp_path / "none.json"))
+    with pytest.raises(ValueError, match="this is a folder; name one"):
+        read_recording(str(tmp_path))
+    with pytest.raises(ValueError, match="it cannot be read: "):
+        read_recording(str(tmp_path / ("x" * 5_000)))

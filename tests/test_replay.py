@@ -1,0 +1,292 @@
+"""The ``replay`` command, as a user sees it."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from autogen_context.cli.main import main
+from autogen_context.cli.replayed import turn_stops
+from autogen_context.testing.conversation import conversation
+
+Json = dict[str, object]
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder and a home without any settings of a user."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("AUTOGEN_CONTEXT_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def long_run() -> str:
+    """The name of a file with one conversation of 61 turns and about 18,000 tokens."""
+    Path("run.json").write_text(json.dumps(conversation(turns=60)))
+    return "run.json"
+
+
+@pytest.fixture
+def two_runs() -> str:
+    """The name of a file with two conversations, of which one names its model."""
+    first = {"id": "short", "messages": conversation(turns=3)}
+    second = {"id": "[long]", "model": "gpt-4.1", "messages": conversation(turns=20, seed=1)}
+    Path("runs.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    return "runs.jsonl"
+
+
+def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """What the command prints, having done well and complained of nothing."""
+    assert main(argv) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def facts(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, list[dict[str, object]]]:
+    """What the command finds, as data."""
+    found: dict[str, list[dict[str, object]]] = json.loads(shown(capsys, *argv, "--json"))
+    return found
+
+
+def turns_of(found: Mapping[str, list[dict[str, object]]]) -> list[dict[str, object]]:
+    """The turns of the first conversation."""
+    turns = found["conversations"][0]["turns"]
+    assert isinstance(turns, list)
+    return turns  # pyright: ignore[reportUnknownVariableType]  # JSON
+
+
+def number(value: object, *keys: str) -> float:
+    """A number somewhere in JSON data."""
+    for key in keys:
+        assert isinstance(value, dict)
+        value = value[key]  # pyright: ignore[reportUnknownVariableType]  # JSON
+    assert isinstance(value, int | float)
+    return value
+
+
+def test_no_request_exceeds_the_limit(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where sending everything does, turn after turn; and the totals are the sums of the turns."""
+    found = facts(capsys, "replay", long_run, "--window", "4000")
+    turns = turns_of(found)
+    assert [turn["turn"] for turn in turns] == list(range(1, 62))
+    assert all(number(turn, "sent", "tokens") <= 4000 for turn in turns)
+    above = sum(number(turn, "whole", "tokens") > 4000 for turn in turns)
+    assert number(found["totals"], "whole", "above_limit") == above > 30
+    assert number(found["totals"], "sent", "above_limit") == 0
+    assert number(found["totals"], "compactions") == sum(bool(turn["compacted"]) for turn in turns)
+    for side in ("whole", "sent"):
+        total = sum(number(turn, side, "tokens") for turn in turns)
+        assert number(found["totals"], side, "tokens") == total
+    assert number(found["totals"], "price_ratio") < 1
+
+
+def test_the_table_says_what_happened(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """All compactions, a sample of the rest, the totals; within 80 columns and without colours."""
+    out = shown(capsys, "replay", long_run, "--window", "4000")
+    lines = out.splitlines()
+    assert lines[0] == "run.json: 61 turns for gpt-4o"
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in out
+    turns = turns_of(facts(capsys, "replay", long_run, "--window", "4000"))
+    happened = [str(turn["happened"]) for turn in turns if turn["compacted"]]
+    assert [line for line in happened if line not in out] == []
+    assert "turns in which it held are not shown." in out
+    assert "above the limit of 4,000, rejected" in out
+    assert "Show every turn with --all." in out
+
+
+def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --all; fewer with --every."""
+
+    def rows(*argv: str) -> int:
+        lines = shown(capsys, "replay", long_run, *argv).splitlines()
+        return sum(line.endswith("hold") for line in lines)
+
+    assert rows("--all") == 61
+    assert rows("--every", "20") == 4
+    assert 20 < rows() <= 41
+
+
+def test_turns_are_where_the_model_was_asked() -> None:
+    """Before each answer but one that begins, and at an end that waits for one."""
+
+    def stops(roles: str) -> list[int]:
+        names = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
+        return list(turn_stops([{"role": names[role]} for role in roles]))
+
+    assert stops("suatat") == [2, 4, 6]
+    assert stops("suata") == [2, 4]
+    assert stops("auaa") == [2, 3]
+    assert stops("a") == []
+    assert stops("") == []
+
+
+def test_many_conversations_have_a_row_each(
+    two_runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With names as they are, each with its recorded model; the totals are of all."""
+    lines = shown(capsys, "replay", two_runs, "--window", "3000").splitlines()
+    assert lines[0] == "runs.jsonl: 2 conversations, 25 turns for gpt-4.1, gpt-4o"
+    assert [line.split()[:3] for line in lines[5:7]] == [["1", "short", "4"], ["2", "[long]", "21"]]
+    found = facts(capsys, "replay", two_runs, "--window", "3000")
+    assert [one["model"] for one in found["conversations"]] == ["gpt-4o", "gpt-4.1"]
+    assert number(found["totals"], "turns") == 25
+
+
+@pytest.mark.parametrize("wanted", ["[long]", "2"])
+def test_one_of_many_is_chosen_by_id_or_number(
+    wanted: str, two_runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And shown turn by turn."""
+    out = shown(capsys, "replay", two_runs, "--conversation", wanted)
+    assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
+
+
+def limit_of(capsys: pytest.CaptureFixture[str], *argv: str) -> float:
+    """The limit of the first turn."""
+    return number(turns_of(facts(capsys, "replay", *argv))[0], "limit_tokens")
+
+
+def test_settings_come_from_arguments_environment_and_file(
+    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this order, as for an agent; the model's own limit without any."""
+    assert limit_of(capsys, long_run) == 111_616
+    Path("s.toml").write_text("window_tokens = 5000\nreserve_tokens = 500\n")
+    assert limit_of(capsys, long_run, "--config", "s.toml") == 4500
+    monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", "6000")
+    assert limit_of(capsys, long_run, "--config", "s.toml") == 5500
+    argv = (long_run, "--config", "s.toml", "--window", "7000", "--reserve", "100")
+    assert limit_of(capsys, *argv) == 6900
+
+
+def test_the_given_model_wins_over_the_recorded_one(
+    two_runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For every conversation, with its price."""
+    found = facts(capsys, "replay", two_runs, "--model", "gpt-4.1-mini")
+    assert [one["model"] for one in found["conversations"]] == ["gpt-4.1-mini"] * 2
+    assert [one["input_per_million"] for one in found["conversations"]] == [0.4] * 2
+
+
+def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise a cut below the limit looks like a fault; and dollars that are not known are not made up."""
+    out = shown(capsys, "replay", long_run, "--model", "claude-9", "--window", "4000")
+    assert "may be 4,000 for the provider" in out
+    assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
+    assert "in dollars  " not in out
+    assert "for the provider" not in shown(capsys, "replay", long_run)
+
+
+def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what it needs, and the replay goes on."""
+    rules = {"role": "system", "content": "rule " * 2_000}
+    Path("big.json").write_text(json.dumps([rules, {"role": "user", "content": "hi"}]))
+    out = shown(capsys, "replay", "big.json", "--window", "1000")
+    assert "impossible: needs 2,0" in out
+    assert "not made: what must stay does not fit" in out
+
+
+def test_tools_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are part of each request."""
+
+    def tokens(**fields: object) -> float:
+        messages = conversation(turns=1)
+        Path("t.json").write_text(json.dumps({"messages": messages, **fields}))
+        return number(turns_of(facts(capsys, "replay", "t.json"))[0], "sent", "tokens")
+
+    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+    assert tokens(tools=[tool]) > tokens()
+
+
+def test_a_warning_is_one_line_and_comes_once(
+    two_runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though every conversation has its own manager."""
+    assert main(["replay", two_runs, "--model", "gpt-4", "--window", "9000"]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("autogen-context: warning: window_tokens=9000 is above")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        (["none.json"], "none.json: there is no such file"),
+        (["."], "this is a folder"),
+        (["run.json", "--window", "-5"], "window_tokens"),
+        (["run.json", "--window", "100", "--reserve", "200"], "reserve_tokens"),
+        (["run.json", "--config", "none.toml"], "none.toml"),
+        (["run.json", "--conversation", "x"], "a number from 1 to 1, or an id such as"),
+        (["run.json", "--conversation", "0"], "--conversation 0"),
+        (["run.json", "--every", "0"], "every=0"),
+        (["run.json", "--model", "?"], "model='?'"),
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_is_one_line(
+    argv: Sequence[str], named: str, long_run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, what was wrong, no traceback."""
+    assert long_run == "run.json"
+    assert main(["replay", *argv]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("autogen-context: error: ")
+    assert named in error
+    assert error.count("\n") == 1
+
+
+def test_json_needs_no_rich(
+    long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table does, and says how to get it."""
+    for module in ("rich.table", "rich.console", "rich.progress", "rich.box"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert len(turns_of(facts(capsys, "replay", long_run))) == 61
+    assert main(["replay", long_run]) == 2
+    assert 'pip install "autogen-context[cli]"' in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """A standard error that a person watches."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("turns", "bars"), [(300, 1), (3, 0)], ids=["long", "short"])
+def test_a_long_replay_shows_how_far_it_is(
+    turns: int, bars: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal only, on standard error, so that the output stays clean."""
+    Path("r.json").write_text(json.dumps(conversation(turns=turns, tokens_per_turn=20)))
+    terminal = Terminal()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", terminal)
+        assert main(["replay", "r.json", "--json"]) == 0
+    assert min(terminal.getvalue().count("replaying"), 1) == bars
+    json.loads(capsys.readouterr().out)
+
+
+def test_the_command_runs_as_a_program_in_a_pipe(long_run: str) -> None:
+    """From standard input, quietly where its reader leaves."""
+    code = "from autogen_context.cli.main import run; run()"
+    with Path(long_run).open("rb") as recording:
+        done = subprocess.run(  # noqa: S603 - our own interpreter and text
+            [sys.executable, "-c", code, "replay", "-"],
+            stdin=recording,
+            capture_output=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"standard input: 61 turns for gpt-4o")
