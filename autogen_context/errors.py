@@ -5,7 +5,6 @@
     ContextError
     ├── BudgetImpossible    what must stay is larger than the window
     ├── BrokenTranscript    the messages do not form a conversation
-    ├── UnknownModel        a model name that no source of limits knows, where a guess is not allowed
     ├── NotInHistory        a message that the manager never saw
     ├── NotStashed          an original that the stash does not hold (any more)
     ├── StateError          a saved state that cannot be loaded
@@ -42,12 +41,12 @@ class BudgetImpossible(ContextError):
             "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
         )
 
-    def within(self, limit_tokens: int, fixed_tokens: int) -> "BudgetImpossible":
-        """The same error for the whole request: with what tools and format add, against the whole limit."""
+    def within(self, limit_tokens: int, beside: Mapping[str, int]) -> "BudgetImpossible":
+        """The same error for the whole request: with what it has beside messages, against the whole limit."""
         return BudgetImpossible(
             limit_tokens=limit_tokens,
-            floor_tokens=self.floor_tokens + fixed_tokens,
-            parts=self.parts | {"tools and format": fixed_tokens},
+            floor_tokens=self.floor_tokens + sum(beside.values()),
+            parts={**self.parts, **beside},
         )
 
 
@@ -63,21 +62,6 @@ class BrokenTranscript(ContextError):
         self.index = index
         self.reason = reason
         super().__init__(f"message {index}: {reason}")
-
-
-class UnknownModel(ContextError):
-    """No source of limits knows this model, and the default was not allowed.
-
-    Attributes:
-        model: the name that was asked for.
-    """
-
-    def __init__(self, model: str) -> None:
-        self.model = model
-        super().__init__(
-            f"no limit is known for model {model!r}; "
-            "pass window_tokens, or add the model to ./model_limits.json"
-        )
 
 
 class NotInHistory(ContextError, LookupError):

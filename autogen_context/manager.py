@@ -6,10 +6,9 @@ new in it. The promises one by one: docs/promises.md.
 
 import logging
 import threading
-from asyncio import Task, create_task
+from asyncio import Task, create_task, gather
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Self, cast
 
 from autogen_context.config import ContextConfig
@@ -154,7 +153,7 @@ class IncrementalContextManager:
         """
         with self._lock:
             session = self._started()
-            digests = session.conversation.history.digests
+            digests = session.conversation.history.digests[: session.held.stop]
             digest = self._host.read(message).digest
             if digest not in digests:
                 raise NotInHistory
@@ -185,15 +184,14 @@ class IncrementalContextManager:
         loaded = load(state)
         with self._lock:
             window = self._started().window
-            window.calibrate(loaded.calibration)
+            window.calibrate(self._gauge.calibration.resumed(loaded.calibration))
             self._session = self._new_session(loaded)
 
     async def aclose(self) -> None:
         """End what is still under way."""
         if self._discovering is not None:
             self._discovering.cancel()
-            with suppress(BaseException):
-                await self._discovering
+            await gather(self._discovering, return_exceptions=True)
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -253,5 +251,5 @@ class IncrementalContextManager:
     def _readable(self, payload: object) -> Message | None:
         try:
             return self._host.read(payload)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None

@@ -85,12 +85,12 @@ def tool_steps(steps: int) -> Iterator[Step]:
 
 @asynccontextmanager
 async def serving(
-    model: ScriptedModel, *, window_tokens: int | None = None, **options: Any
+    script: ScriptedModel, /, *, window_tokens: int | None = None, **options: Any
 ) -> AsyncGenerator[tuple[LoopbackServer, ChatCompletionClient]]:
     """A server with a window, and AutoGen's client for it; ``options`` are the client's."""
     strict = options.pop("strict_roles", False)
     given: dict[str, Any] = {"model": MODEL, "api_key": "none", **options}
-    async with LoopbackServer(model, window_tokens=window_tokens, strict_roles=strict) as server:
+    async with LoopbackServer(script, window_tokens=window_tokens, strict_roles=strict) as server:
         client = OpenAIChatCompletionClient(base_url=server.base_url, **given)
         try:
             yield server, client
@@ -299,25 +299,21 @@ def test_a_context_takes_what_the_client_says_of_its_model() -> None:
     assert context.manager.config.single_system
 
 
-@pytest.mark.filterwarnings("ignore:.*SECURITY WARNING:UserWarning")  # of tools that are loaded
 async def test_an_agent_comes_back_from_its_component_and_state() -> None:
-    """Dumped and loaded with its context, an agent goes on where it was saved, with the same bytes."""
-    async with serving(
-        scripted(*chain(tool_steps(8), [Say("Done."), Say("Yes."), Say("Yes.")]))
-    ) as (server, inner):
+    """Dumped and loaded with its context, an agent sends what it would have sent."""
+    async with serving(scripted(*tool_steps(8), Say("Done."))) as (_, inner):
         agent = coder(inner, described_context(), max_tool_iterations=9)
         await agent.run(task="Find out why the build fails.")
         component = json.loads(agent.dump_component().model_dump_json())
         state = json.loads(json.dumps(await agent.save_state()))
-        component["config"]["model_client"]["config"]["api_key"] = "none"
+    component["config"]["model_client"]["config"]["api_key"] = "none"
+    with pytest.warns(UserWarning, match="SECURITY WARNING"):  # tools are code
         loaded = AssistantAgent.load_component(component)
-        await loaded.load_state(state)
-        await agent.run(task="Sure?")
-        await loaded.run(task="Sure?")
-    one, other = server.requests[-2:]
-    assert one.messages == other.messages
-    assert one.tools == other.tools
-    assert server.rejected == []
+    await loaded.load_state(state)
+    for context in (agent.model_context, loaded.model_context):
+        assert isinstance(context, ManagedChatCompletionContext)
+        await context.add_message(UserMessage(content="Sure?", source="user"))
+    assert await loaded.model_context.get_messages() == await agent.model_context.get_messages()
 
 
 # Teams and other agents

@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+import threading
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
+from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL
 from autogen_context.config import ContextConfig
 from autogen_context.errors import BrokenTranscript, BudgetImpossible
 from autogen_context.pipeline.measure import Count
@@ -347,6 +349,36 @@ def test_transform_messages_keeps_its_system_message() -> None:
     sent = agent.process_all_messages_before_reply([rules, *session(40)])
     assert sent[0] == rules
     assert len(sent) < 60
+
+
+def bills_of(*, api_type: str = "openai", same_thread: bool = True, same_list: bool = True) -> int:
+    """How many bills are recorded for one call of an agent, from the hooks that a real agent calls around it."""
+    entry = {**LLM_CONFIG["config_list"][0], "api_type": api_type}
+    agent = ConversableAgent("coder", llm_config={"config_list": [entry]})
+    conversations = transform_of(20_000).add_to_agent(agent)
+    sent = agent.process_all_messages_before_reply(session(5))
+    (before,), (after,) = (agent.hook_lists[name] for name in (BEFORE_CALL, AFTER_CALL))
+    system = {"role": "system", "content": agent.system_message}
+    before([system, *(sent if same_list else copy.deepcopy(sent))])
+    usage = {"cost": 0, "prompt_tokens": 2_000, "completion_tokens": 1, "total_tokens": 2_001}
+    assert agent.client is not None
+    agent.client.actual_usage_summary = {"total_cost": 0, "gpt-4o": usage}
+    if same_thread:
+        assert after("reply") == "reply"
+    else:
+        other = threading.Thread(target=after, args=("reply",))
+        other.start()
+        other.join()
+    assert conversations.manager is not None
+    return conversations.manager.usage.requests
+
+
+def test_a_bill_is_taken_for_the_call_it_belongs_to_alone() -> None:
+    """OpenAI's bill for the very list that was prepared is recorded; any other is passed over."""
+    assert bills_of() == 1
+    assert bills_of(same_list=False) == 0
+    assert bills_of(same_thread=False) == 0
+    assert bills_of(api_type="deepseek") == 0
 
 
 def test_a_group_chat_manager_is_warned_of() -> None:

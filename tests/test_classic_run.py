@@ -1,7 +1,10 @@
 """Real classic agents, with their real client, against a server that refuses what OpenAI refuses."""
 
+import re
+import runpy
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle
+from pathlib import Path
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
@@ -20,6 +23,8 @@ from autogen_context.testing import (
     approximate_tokens,
 )
 
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "docs" / "guides" / "classic.md").read_text(encoding="utf-8")
 WINDOW = 3_000
 STEPS = 200
 ROUNDS = 120
@@ -203,3 +208,19 @@ def test_a_group_chat() -> None:
     for conversations in (*contexts, selecting.conversations):
         assert_was_compacted(conversations)
     assert result.chat_history[-1]["content"] == DONE
+
+
+def test_the_guide_works() -> None:
+    """Every block of the guide runs, one after the other."""
+    with LoopbackServer(ScriptedModel([Say("On Monday we rest.")])) as server:
+        names: dict[str, object] = {name: agent(name, server) for name in ("reviewer", "planner")}
+        names |= {"user": agent("user", None), "llm_config": agent("any", server).llm_config}
+        for block in re.findall(r"(?s)```python\n(.*?)```", GUIDE):
+            exec(block, names)  # noqa: S102  the guide under test
+    assert [request.status for request in server.requests] == [200]
+
+
+def test_the_example_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says that nothing was refused."""
+    runpy.run_path(str(ROOT / "examples" / "classic_agent.py"), run_name="__main__")
+    assert "0 of 61 requests refused" in capsys.readouterr().out

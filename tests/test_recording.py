@@ -272,7 +272,7 @@ BROKEN: list[tuple[str | bytes, str]] = [
     (json.dumps({"messages": [ASK, 5]}), r"messages\[1\]: a message must be an object"),
     (json.dumps([{**ASK, "content": 5}]), r"\[0\]: 'content' must be"),
     (lines({"messages": MESSAGES}, {"a": 1}), "line 2: no messages in an object with 'a'"),
-    (lines({"messages": MESSAGES}, {"messages": [{}]}), r"line 2: messages\[0\]: "),
+    (lines({"messages": MESSAGES}, {"messages": [{"content": "x"}]}), r"line 2: messages\[0\]: "),
     (json.dumps({"messages": MANAGER["message_thread"]}), "'TextMessage' is nothing that a"),
     (json.dumps({"messages": [{**AGENTCHAT[2], "content": "x"}]}), "needs a list of results"),
     (json.dumps({"messages": [{**AGENTCHAT[1], "content": [1]}]}), "a call must be an object"),

@@ -6,13 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
 from autogen_context.cli.main import main
-from autogen_context.cli.replayed import turn_stops
+from autogen_context.cli.recording.conversations import RecordedConversation
+from autogen_context.cli.replay import count_note
+from autogen_context.cli.replayed import replayed, turn_stops
+from autogen_context.config import ContextConfig
 from autogen_context.testing.conversation import conversation
 
 Json = dict[str, object]
@@ -276,6 +280,30 @@ def test_a_long_replay_shows_how_far_it_is(
         assert main(["replay", "r.json", "--json"]) == 0
     assert min(terminal.getvalue().count("replaying"), 1) == bars
     json.loads(capsys.readouterr().out)
+
+
+def test_a_terminal_without_rich_gets_its_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bar is a comfort; that it cannot be drawn is no error."""
+    Path("r.json").write_text(json.dumps(conversation(turns=300, tokens_per_turn=20)))
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", Terminal())
+        assert main(["replay", "r.json", "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("source", "room_tokens", "notes"),
+    [("tokenizer", 4000, 0), ("tokenizer", 3000, 1), ("estimate", 4000, 1), ("estimate", 3000, 2)],
+)
+def test_what_the_counts_are_worth_is_said(source: str, room_tokens: int, notes: int) -> None:
+    """An estimate, and a tokenizer that is not the provider's."""
+    turn = RecordedConversation(id="c", messages=[{"role": "user", "content": "x"}], tools=[])
+    done = replayed(turn, ContextConfig(window_tokens=4000), on_turn=lambda: None)
+    assert (done.source, done.room_tokens) == ("tokenizer", 4000)
+    assert len(list(count_note(replace(done, source=source, room_tokens=room_tokens)))) == notes
 
 
 def test_the_command_runs_as_a_program_in_a_pipe(long_run: str) -> None:

@@ -10,13 +10,14 @@ so it anchors the bound: from there more text costs at most the highest ratio, a
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 
 MEASURED_TEXT = 200  # counted tokens between two bills, below which their ratio is mostly rounding
 ABOVE_STEEPEST = 1.1  # new text may be as much steeper than the steepest so far
 STEEPEST = (
     4.0  # no known tokenizer needs more for the same text; a steeper bill tells of something else
 )
+LARGEST_REQUEST = 20_000_000  # tokens; twice the largest window of any model (2026-11)
 EXACT_UP_TO = 1.02  # a tokenizer whose ratio never exceeded this is the provider's own
 MARGIN_SHARE = 0.02  # on a bound that rests on the bills of another tokenizer
 
@@ -70,9 +71,21 @@ class Calibration:
         """What a request of so many counted tokens is billed at least, by the tokenizer's error."""
         return whole(self.lowest_ratio * counted)
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether its numbers can come from bills."""
+        ratios = 0 < self.lowest_ratio <= self.ratio < inf and 0 <= self.steepest <= STEEPEST
+        bills = [bill for bill in (self.first, self.last) if bill is not None]
+        return ratios and all(bill.counted >= 0 and self.believes(bill) for bill in bills)
+
     def believes(self, bill: Bill) -> bool:
         """Whether a bill can be true."""
-        return bill.billed > 0 and bill.billed >= self.least(bill.counted)
+        return 0 < bill.billed <= LARGEST_REQUEST and bill.billed >= self.least(bill.counted)
+
+    def resumed(self, saved: "Calibration") -> "Calibration":
+        """A saved calibration, if the same tokenizer counted its bills; otherwise itself."""
+        same = (self.ratio, self.lowest_ratio) == (saved.ratio, saved.lowest_ratio)
+        return saved if same else self
 
     def after(self, bill: Bill) -> "Calibration":
         """The calibration with one more bill; itself where the bill cannot be true."""

@@ -58,23 +58,24 @@ _BORDER = re.compile(r"(?<=\n)(?=[!-.0-~])|(?<=[A-Za-z0-9])(?= [A-Za-z])")
 _SLICE_CHARS = 1_000_000
 _PAIR_CHARS = 2
 _CLOSE_LOOK_CHARS = 24  # a close look at a piece costs the square of its length
-SEAM_TOKENS = (
-    8  # more than what a cut anywhere was seen to hide (5); docs/decisions/0003-counting.md
-)
+SEAM_TOKENS = 8  # a cut anywhere was seen to hide 5 at most; docs/decisions/0003-counting.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
+    """What both vocabularies are known to hold.
+
+    Attributes:
+        tokens: strings that are one token.
+        pairs: those of two characters, but for digits, which are cut in threes across pairs.
+        two_token_blocks: 64 code points each, where a token holds all bytes of a character but the last.
+        torn: (last six bits of a character, block of the next) -> tokens lost where one token holds parts of both.
+    """
+
     tokens: frozenset[str]
-    pairs: frozenset[
-        str
-    ]  # those of two characters, but for digits, which are cut in threes across pairs
-    two_token_blocks: frozenset[
-        int
-    ]  # 64 code points each: a token holds all bytes of a character but the last
-    torn: Mapping[
-        tuple[int, int], int
-    ]  # (last six bits of a character, block of the next): tokens lost
+    pairs: frozenset[str]
+    two_token_blocks: frozenset[int]
+    torn: Mapping[tuple[int, int], int]
 
 
 class EstimateCounter:
@@ -109,9 +110,8 @@ def _slices(text: str, at_most: int) -> Iterator[tuple[str, bool]]:
     start = 0
     while len(text) - start > at_most:
         end = start + at_most
-        borders = [
-            border.start() for border in _BORDER.finditer(text, max(start + 1, end - 2_000), end)
-        ]
+        near_end = _BORDER.finditer(text, max(start + 1, end - 2_000), end)
+        borders = [border.start() for border in near_end]
         stop = borders[-1] if borders else end
         yield text[start:stop], not borders
         start = stop

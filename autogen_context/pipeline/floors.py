@@ -86,6 +86,8 @@ class FloorPlan:
         whole = {i: kept(self.candidates[i], f"must stay: {f}") for i, f in self.floors.items()}
         if tokens_of(whole) <= self.limit_tokens:
             return whole
+        if not whole:
+            raise self._impossible()
         chosen = {i: d for i, d in whole.items() if self.floors[i] in VERBATIM}
         newest = len(self.candidates) - 1
         chosen |= self._tasks(self._task_room(chosen))

@@ -88,7 +88,7 @@ class OpenAIChat:
         return {"role": message.role, "content": message.text}
 
 
-def fields_of(payload: object) -> Mapping[str, object]:
+def fields_of(payload: object, what: str = "a message") -> Mapping[str, object]:
     """The fields of a dict or client object.
 
     Raises:
@@ -98,7 +98,7 @@ def fields_of(payload: object) -> Mapping[str, object]:
         return cast("Mapping[str, object]", payload)  # JSON objects have string keys
     if isinstance(payload, Dumpable):
         return payload.model_dump(exclude_none=True)
-    raise ValueError(f"a message must be a dict or a client object, got {type(payload).__name__}")
+    raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
 
 
 def part_fields(part: object) -> Mapping[str, object]:
@@ -165,7 +165,7 @@ def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
             f"'tool_calls' must be a list, got {type(calls).__name__}"
         )
     for call in cast("Sequence[object]", calls):
-        yield read_call(fields_of(call))
+        yield read_call(fields_of(call, "a tool call"))
     older = fields.get("function_call")
     if older:
         yield read_call({"function": older})
@@ -180,7 +180,7 @@ def read_call(call: Mapping[str, object]) -> ToolCall:
     inner = call.get("function") or call.get("custom")
     if inner is None:
         raise ValueError("a tool call needs a 'function' with 'name' and 'arguments'")
-    function = fields_of(inner)
+    function = fields_of(inner, "a tool call's function")
     arguments = function.get("arguments", function.get("input", ""))
     call_id = call.get("id")
     return ToolCall(
@@ -248,8 +248,15 @@ def copied(value: object) -> object:
 
 
 def canonical(value: object) -> str:
-    """JSON text that is equal for equal values; what JSON does not know is written by its type and text."""
-    return json.dumps(value, sort_keys=True, default=described)
+    """JSON text that is equal for equal values; what JSON does not know is written by its type and text.
+
+    Raises:
+        ValueError: a key is no string, or the value holds itself.
+    """
+    try:
+        return json.dumps(value, sort_keys=True, default=described)
+    except TypeError as error:
+        raise ValueError(f"a message must be JSON data with strings as keys: {error}") from error
 
 
 def described(value: object) -> object:

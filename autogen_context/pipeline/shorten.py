@@ -15,9 +15,9 @@ from autogen_context.pipeline.message import Message
 CountText = Callable[[str], int]
 
 ERROR_LINE = re.compile(
-    r"^.*(?:\b(?:error|exception|traceback|fail(?:ed|ure|ures)?|fatal|panic|denied|refused)\b"
+    r"^.*(?:(?i:\b(?:error|exception|traceback|fail(?:ed|ure|ures)?|fatal|panic|denied|refused)\b)"
     r"|[a-z](?:Error|Exception)\b).*$",
-    re.MULTILINE | re.IGNORECASE,
+    re.MULTILINE,
 )
 ERROR_SHARE = 0.25  # of the room, for lines from the middle that tell of an error
 
@@ -112,17 +112,22 @@ def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> 
     """
     if count(arguments) <= room_tokens:
         return arguments
-    try:
-        value: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        value = None
-    for room in (
-        (room_tokens, room_tokens // 2, room_tokens // 4, room_tokens // 8) if value else ()
-    ):
-        dumped = json.dumps(with_short_strings(value, room, count), ensure_ascii=False)
+    for room in (room_tokens, room_tokens // 2, room_tokens // 4, room_tokens // 8):
+        dumped = with_short_values(arguments, room, count)
+        if dumped is None:
+            break
         if count(dumped) <= room_tokens:
             return dumped
     return wrapped(arguments, room_tokens=room_tokens, count=count)
+
+
+def with_short_values(arguments: str, room_tokens: int, count: CountText) -> str | None:
+    """The same JSON with each string within ``room_tokens``; ``None`` where it is none, or nested too deep to walk."""
+    try:
+        value: object = json.loads(arguments)
+        return json.dumps(with_short_strings(value, room_tokens, count), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def with_short_strings(value: object, room_tokens: int, count: CountText) -> object:

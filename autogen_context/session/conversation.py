@@ -43,6 +43,7 @@ class Conversation:
         self._meter = meter
         self._mode: Orphans = orphans
         self._orphans: list[int] = []
+        self._same = len(digests)
 
     @property
     def messages(self) -> list[Message]:
@@ -66,7 +67,8 @@ class Conversation:
         Raises:
             BrokenTranscript: a payload is no message, or there are orphans and they are to be refused.
         """
-        same = self.history.update(payloads)
+        # Where an update broke off, what it found to be changed is still to be told.
+        same = self._same = min(self._same, self.history.update(payloads))
         settled = self._settled(same)
         start = self.candidates[settled - 1].unit.stop if settled else 0
         open_units = [c.unit for c in self.candidates[settled : settled + 1] if c.unit.stop <= same]
@@ -75,6 +77,7 @@ class Conversation:
         units = extend(open_units, self.messages[taken:], start=taken)
         for unit in units:
             self._add(self._candidate(unit, last=unit is units[-1]))
+        self._same = len(payloads)
         return same
 
     def _settled(self, same: int) -> int:

@@ -50,11 +50,12 @@ class History:
             return self._resume(payloads)
         same = self._common(payloads)
         new = [self._read(i, payload) for i, payload in enumerate(payloads[same:], same)]
+        snapshots = [self._snapshot(i, payload) for i, payload in enumerate(payloads[same:], same)]
         if same < len(self.messages):
             del self.messages[same:], self._payloads[same:], self._snapshots[same:]
         self.messages += new
         self._payloads += payloads[same:]
-        self._snapshots += [self._host.snapshot(payload) for payload in payloads[same:]]
+        self._snapshots += snapshots
         return same
 
     def _common(self, payloads: Sequence[object]) -> int:
@@ -77,12 +78,18 @@ class History:
         messages = [self._read(i, payload) for i, payload in enumerate(payloads)]
         pairs = zip(messages, self._restored, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0].digest == pair[1], pairs))
+        self._snapshots = [self._snapshot(i, payload) for i, payload in enumerate(payloads)]
         self.messages, self._payloads, self._restored = messages, list(payloads), []
-        self._snapshots = [self._host.snapshot(payload) for payload in payloads]
         return same
 
     def _read(self, index: int, payload: object) -> Message:
         try:
             return self._host.read(payload)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
+            raise BrokenTranscript(index=index, reason=str(error)) from error
+
+    def _snapshot(self, index: int, payload: object) -> object:
+        try:
+            return self._host.snapshot(payload)
+        except RecursionError as error:
             raise BrokenTranscript(index=index, reason=str(error)) from error

@@ -42,6 +42,10 @@ class Record:
             raise TypeError(f"{key!r} must be a number, got a bool")
         return self._typed(key, int)
 
+    def flag(self, key: str) -> bool:
+        """A truth value."""
+        return self._typed(key, bool)
+
     def number(self, key: str) -> float:
         """A number."""
         return (

@@ -69,7 +69,7 @@ class Session:
         self._host = host
         self._meter = meter
         self._certifier = Certifier(meter.message)
-        self._must_replan = False
+        self._must_replan = state.must_replan
 
     @property
     def state(self) -> State:
@@ -80,6 +80,7 @@ class Session:
             pins=frozenset(self.pins),
             calibration=self.window.calibration,
             stash=tuple(self.stash),
+            must_replan=self._must_replan,
         )
 
     def take_in(self, payloads: Sequence[object]) -> None:
@@ -109,10 +110,16 @@ class Session:
         compacted = self._must_compact(fixed_tokens)
         if compacted:
             self._compact(fixed_tokens)
-        pieces = self._rules.roles.apply(self.held.pieces, self.conversation.messages)
+        pieces, certificate = self._certified(fixed_tokens)
+        while not certificate.fits:  # fillers between roles, or held counts of another tokenizer
+            beside = certificate.counted_tokens - self.held.tokens if compacted else fixed_tokens
+            self._compact(beside)  # each time with less room: what is sent exceeds what is held
+            compacted = True
+            pieces, certificate = self._certified(fixed_tokens)
+        self._must_replan = False
         return Prepared(
             messages=payloads_of(pieces, payloads, self._host),
-            certificate=self._certificate(pieces, fixed_tokens),
+            certificate=certificate,
             decisions=tuple(self.held.decisions),
             compacted=compacted,
         )
@@ -122,7 +129,6 @@ class Session:
         mark = int(self.window.room_tokens * self._rules.compact_at_share)
         if not self._must_replan:
             return self.held.tokens + fixed > mark
-        self._must_replan = False
         if self.conversation.tokens + fixed <= mark:
             self.held.replace([])
             self.held.extend(self.conversation.candidates)
@@ -136,13 +142,21 @@ class Session:
         try:
             decisions = self._planned(room, fixed)
         except BudgetImpossible as error:
-            raise error.within(self.window.limit_tokens, fixed) from None
+            raise self._impossible(error, fixed) from None
         self.held.replace(decisions)
         for decision, candidate in zip(decisions, self.conversation.candidates, strict=True):
             if decision.handle:
                 self.stash.put(decision.handle, candidate.unit.messages)
         numbers = {"tokens_before": before, "tokens_after": self.held.tokens, "room_tokens": room}
         logger.info("compacted", extra=numbers)
+
+    def _impossible(self, error: BudgetImpossible, fixed: int) -> BudgetImpossible:
+        """The error in the provider's tokens, as the limit is."""
+        counted = error.floor_tokens + fixed
+        unlike = self.window.bound(counted).tokens - counted
+        calibration = {"calibration": unlike} if unlike else {}
+        beside = {"tools and format": fixed, **calibration}
+        return error.within(self.window.limit_tokens, beside)
 
     def _planned(self, room: int, fixed: int) -> tuple[Decision, ...]:
         candidates = self.conversation.candidates
@@ -164,12 +178,13 @@ class Session:
             keep_calls=bool(candidate.unit.unanswered),
         )
 
-    def _certificate(self, pieces: tuple[Piece, ...], fixed: int) -> Certificate:
-        """What holds for the pieces that are sent."""
+    def _certified(self, fixed: int) -> tuple[tuple[Piece, ...], Certificate]:
+        """What is sent for what is held, and what holds for it."""
         messages, held = self.conversation.messages, self.held.pieces
+        pieces = self._rules.roles.apply(held, messages)
         checked = self._certifier.check(pieces, messages)
         pinned = [i for i, m in enumerate(messages) if m.digest in self.pins] if self.pins else []
-        return Certificate(
+        return pieces, Certificate(
             limit_tokens=self.window.limit_tokens,
             bound=self.window.bound(checked.tokens + fixed),
             counted_tokens=checked.tokens + fixed,

@@ -30,6 +30,7 @@ class State:
         pins: digests of pinned messages.
         calibration: what the bills taught.
         stash: originals by handle.
+        must_replan: whether a pin or a change of the past asks for another choice at the next turn.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -37,6 +38,7 @@ class State:
     pins: frozenset[bytes] = frozenset()
     calibration: Calibration = field(default_factory=Calibration)
     stash: tuple[tuple[str, tuple[Message, ...]], ...] = ()
+    must_replan: bool = False
 
 
 def dump(state: State) -> dict[str, object]:
@@ -51,6 +53,7 @@ def dump(state: State) -> dict[str, object]:
             {"handle": handle, "messages": [dump_message(message) for message in entry]}
             for handle, entry in state.stash
         ],
+        "must_replan": state.must_replan,
     }
 
 
@@ -74,13 +77,36 @@ def load(data: Mapping[str, object]) -> State:
 
 def load_state(data: Record) -> State:
     """The state in a record of this schema."""
-    return State(
+    state = State(
         digests=tuple(map(bytes.fromhex, data.texts("digests"))),
         decisions=tuple(map(load_decision, data.records("decisions"))),
         pins=frozenset(map(bytes.fromhex, data.texts("pins"))),
         calibration=load_calibration(data.record("calibration")),
         stash=tuple((r.text("handle"), load_messages(r)) for r in data.records("stash")),
+        must_replan=data.flag("must_replan"),
     )
+    stop = 0
+    for decision in state.decisions:
+        check_decision(decision, after=stop)
+        stop = decision.stop
+    if stop > len(state.digests):
+        raise ValueError(f"{stop} messages are decided and {len(state.digests)} are known")
+    return state
+
+
+def check_decision(decision: Decision, *, after: int) -> None:
+    """Refuse a decision that does not follow the one before, or sends what is not its own.
+
+    Raises:
+        ValueError: says which.
+    """
+    if decision.start != after or decision.stop <= after:
+        raise ValueError(f"decision on {decision.start} to {decision.stop} after {after}")
+    for piece in decision.pieces:
+        first = piece.start if isinstance(piece, Verbatim) else piece.index
+        last = piece.stop - 1 if isinstance(piece, Verbatim) else piece.index
+        if first is not None and last is not None and not after <= first <= last < decision.stop:
+            raise ValueError(f"a piece with {first} to {last} in the decision on {after}")
 
 
 def dump_decision(decision: Decision) -> dict[str, object]:
@@ -158,13 +184,16 @@ def load_message(data: Record) -> Message:
 
 def load_calibration(data: Record) -> Calibration:
     """A calibration from JSON data."""
-    return Calibration(
+    calibration = Calibration(
         ratio=data.number("ratio"),
         lowest_ratio=data.number("lowest_ratio"),
         first=load_bill(data, "first"),
         last=load_bill(data, "last"),
         steepest=data.number("steepest"),
     )
+    if not calibration.is_sound:
+        raise ValueError("a calibration from impossible bills or ratios")
+    return calibration
 
 
 def load_bill(data: Record, key: str) -> Bill | None:

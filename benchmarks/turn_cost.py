@@ -1,0 +1,126 @@
+"""What a turn costs: one new message of some 100 tokens on histories of 100 and of 2,000 messages (200,000 tokens).
+
+Usage: python benchmarks/turn_cost.py
+
+``each old`` is what a message that was there before adds to a turn. The window is never full: what is timed is noticing
+that nothing old changed, beside libraries that count or copy the whole history at each turn. Peers that are not
+installed are left out; AutoGen's own count with tiktoken, whose ranks of cl100k_base must be on disk
+(TIKTOKEN_CACHE_DIR).
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
+
+import peers
+from material import ENCODING, ROOMY_TOKENS, history, new_messages, tokenizer, tokens_of
+from peers import Conversation
+from side_by_side import MOST_RUNS, MakeReady, Run, medians, ms, table, times
+
+from autogen_context import IncrementalContextManager
+from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.testing import ChatMessage
+
+SIZES = (100, 2_000)
+ROUNDS = 9
+MOST_TURNS = ROUNDS * MOST_RUNS
+
+OURS = "manager, same objects"
+
+HandOver = Callable[[list[ChatMessage]], list[ChatMessage]]
+Start = Callable[[Sequence[ChatMessage]], Conversation]
+
+
+class ManagedConversation:
+    """A history in an ``IncrementalContextManager``."""
+
+    def __init__(
+        self, history: Sequence[ChatMessage], *, hand_over: HandOver, counter: TokenCounter
+    ) -> None:
+        """With how the host hands its list over at each turn."""
+        self._manager = IncrementalContextManager(window_tokens=ROOMY_TOKENS, counter=counter)
+        self._history = list(history)
+        self._hand_over = hand_over
+        self._manager.prepare_nowait(self._history)
+
+    def turn(self, message: ChatMessage) -> Run:
+        """The turn with one more message."""
+        self._history.append(message)
+        return partial(self._manager.prepare_nowait, self._hand_over(self._history))
+
+
+def main() -> None:
+    """Print a row for each library, and one for each way to hand a history to this one."""
+    counter = tokenizer()
+    with asyncio.Runner() as runner:
+        conversations = dict(started(starts(counter, runner.get_loop())))
+        turns = {key: turns_of(conversation) for key, conversation in conversations.items()}
+        taken_s = medians(turns, rounds=ROUNDS)
+    tokens = tokens_of(history(SIZES[-1]), counter)
+    print(f"{SIZES[-1]:,} messages have {tokens:,} tokens of {ENCODING}")
+    print(table(head(), *rows(taken_s)))
+
+
+def starts(counter: TokenCounter, loop: asyncio.AbstractEventLoop) -> dict[str, Start]:
+    """How each library starts with a history."""
+    managed = partial(ManagedConversation, counter=counter)
+    return {
+        OURS: partial(managed, hand_over=list),
+        "manager, deep copies": partial(managed, hand_over=deepcopy),
+        "manager, read from JSON": partial(managed, hand_over=through_json),
+        "ManagedChatCompletionContext": partial(peers.managed_context, loop=loop),
+        "ContextTransform, deep copies": partial(peers.context_transform, counter=counter),
+        "AutoGen TokenLimitedChatCompletionContext": partial(peers.token_limited, loop=loop),
+        "classic AutoGen MessageTokenLimiter": peers.token_limiter,
+        "langchain-core trim_messages": partial(peers.LangchainConversation, counter),
+        "langchain-core trim_messages, approximate": partial(peers.LangchainConversation, None),
+    }
+
+
+def started(all_starts: Mapping[str, Start]) -> Iterator[tuple[tuple[str, int], Conversation]]:
+    """A conversation for each library and size; libraries that are not at hand are named and left out."""
+    for name, start in all_starts.items():
+        try:
+            for size in SIZES:
+                yield (name, size), start(history(size - MOST_TURNS // 2))
+        except ImportError as error:
+            print(f"without {name}: {error}; {BROUGHT_BY}")
+        except FileNotFoundError as error:
+            print(f"without {name}: {error}")
+
+
+BROUGHT_BY = 'pip install "autogen-context[agentchat,classic]" langchain-core brings the peers'
+
+
+def through_json(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Equal messages that share nothing, as from a file or a database."""
+    copies: list[ChatMessage] = json.loads(json.dumps(messages))
+    return copies
+
+
+def turns_of(conversation: Conversation) -> MakeReady:
+    """The turns of a conversation, which grows by a message each."""
+    new = new_messages(MOST_TURNS)
+    return lambda: conversation.turn(next(new))
+
+
+def head() -> list[str]:
+    """The names of the columns."""
+    sizes = [f"{size:,} messages" for size in SIZES]
+    return ["one new message", *sizes, "each old", "beside the first"]
+
+
+def rows(taken_s: Mapping[tuple[str, int], float]) -> Iterator[list[str]]:
+    """A row for each library."""
+    small, large = SIZES
+    for name, size in taken_s:
+        if size == large:
+            short, long = taken_s[name, small], taken_s[name, large]
+            each_old = f"{(long - short) / (large - small) * 1e6:.3f} µs"
+            yield [name, ms(short), ms(long), each_old, times(long / taken_s[OURS, large])]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What the conversation cost, and what it would have cost otherwise.
+
+Promise: each number is counted on the messages that the agent and its tools produced in this run; what was not sent is
+counted as if it had been, at the same price.
+"""
+
+from collections.abc import Sequence
+
+from autogen_core.models import AssistantMessage, LLMMessage
+
+from autogen_context import Prepared
+from autogen_context.adapters.agentchat import AgentChatFormat
+from autogen_context.model.gauge import gauge_for
+from autogen_context.model.prices import price_of
+from autogen_context.report.recorder import Recorder, Series
+from autogen_context.report.turns import TurnRecord
+
+
+class Bill:
+    """Counts the requests of one conversation.
+
+    Args:
+        model: whose tokenizer and prices count.
+        history: all messages of the conversation, the system prompt first.
+        sent: what was prepared for each request, in order.
+        first_billed_tokens: what the provider counted in the first request; it says what the tools cost.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        history: Sequence[LLMMessage],
+        sent: Sequence[Prepared[LLMMessage]],
+        first_billed_tokens: int,
+    ) -> None:
+        self._history, self._sent = history, sent
+        self._meter, self._host = gauge_for(model).meter, AgentChatFormat()
+        self._price = price_of(model)
+        self._tokens = [self._count(message) for message in history]
+        self._fixed = first_billed_tokens - sum(map(self._count, sent[0].messages))
+        self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
+
+    @property
+    def input_per_million(self) -> float | None:
+        """Dollars for a million input tokens, where known."""
+        return self._price.input_per_million
+
+    @property
+    def conversation_tokens(self) -> int:
+        """The whole conversation with its last answer."""
+        return self._fixed + sum(self._tokens)
+
+    def records(self) -> list[TurnRecord]:
+        """A record of each request."""
+        recorder = Recorder(count=self._count, tariff=self._price, fixed_tokens=self._fixed)
+        for stop, prepared in zip(self._stops, self._sent, strict=True):
+            recorder.record(self._history[:stop], prepared)
+        return recorder.records
+
+    def sliding_cost_tokens(self, window_tokens: int) -> float:
+        """The price of sending system prompt, task and the newest steps that fit, anew with each request.
+
+        Returns:
+            In uncached input tokens.
+        """
+        series = Series(self._count, self._price, self._fixed)
+        requests = (self._newest(stop, window_tokens) for stop in self._stops)
+        return sum(series.bill(messages).cost_tokens for messages in requests)
+
+    def _newest(self, stop: int, window_tokens: int) -> Sequence[LLMMessage]:
+        """System prompt, task, and from the first step on with which the rest fits; the newest step at least."""
+        head = self._stops[0]
+        room = window_tokens - self._fixed - sum(self._tokens[:head])
+        starts = [start for start in self._stops if start < stop]
+        fitting = [start for start in starts if sum(self._tokens[start:stop]) <= room]
+        start = next(iter(fitting or starts[-1:]), stop)
+        return [*self._history[:head], *self._history[start:stop]]
+
+    def _count(self, message: object) -> int:
+        return self._meter.message(self._host.read(message))

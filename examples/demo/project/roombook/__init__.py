@@ -1,0 +1,1 @@
+"""Books the meeting rooms of a house."""

@@ -1,0 +1,1 @@
+"""What the modules promise, each in a file of its own."""
