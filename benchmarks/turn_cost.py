@@ -28,6 +28,12 @@ ROUNDS = 9
 MOST_TURNS = ROUNDS * MOST_RUNS
 
 OURS = "manager, same objects"
+BROUGHT_BY = {
+    "autogen": '"autogen-context[classic]"',
+    "autogen_core": '"autogen-context[agentchat]"',
+    "autogen_ext": '"autogen-context[agentchat]"',
+    "langchain_core": "langchain-core",
+}
 
 HandOver = Callable[[list[ChatMessage]], list[ChatMessage]]
 Start = Callable[[Sequence[ChatMessage]], Conversation]
@@ -58,9 +64,14 @@ def main() -> None:
         conversations = dict(started(starts(counter, runner.get_loop())))
         turns = {key: turns_of(conversation) for key, conversation in conversations.items()}
         taken_s = medians(turns, rounds=ROUNDS)
-    tokens = tokens_of(history(SIZES[-1]), counter)
-    print(f"{SIZES[-1]:,} messages have {tokens:,} tokens of {ENCODING}")
+    print(measured(history(SIZES[-1]), counter))
     print(table(head(), *rows(taken_s)))
+
+
+def measured(messages: Sequence[ChatMessage], counter: TokenCounter) -> str:
+    """What the larger history has, and how that was counted."""
+    tokens, source = tokens_of(messages, counter), counter.count("").source
+    return f"{len(messages):,} messages have {tokens:,} tokens of {ENCODING} by {source}"
 
 
 def starts(counter: TokenCounter, loop: asyncio.AbstractEventLoop) -> dict[str, Start]:
@@ -86,12 +97,10 @@ def started(all_starts: Mapping[str, Start]) -> Iterator[tuple[tuple[str, int], 
             for size in SIZES:
                 yield (name, size), start(history(size - MOST_TURNS // 2))
         except ImportError as error:
-            print(f"without {name}: {error}; {BROUGHT_BY}")
+            missing = str(error.name).partition(".")[0]
+            print(f"without {name}: {error}; pip install {BROUGHT_BY.get(missing, missing)}")
         except FileNotFoundError as error:
             print(f"without {name}: {error}")
-
-
-BROUGHT_BY = 'pip install "autogen-context[agentchat,classic]" langchain-core brings the peers'
 
 
 def through_json(messages: list[ChatMessage]) -> list[ChatMessage]:

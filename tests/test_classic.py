@@ -213,6 +213,16 @@ def test_an_edited_newest_message_is_the_same_conversation() -> None:
         assert transform.conversations.manager is manager
 
 
+def test_a_cleared_list_begins_a_new_conversation() -> None:
+    """The host empties its live list in place (``clear_history``) and fills it with another chat."""
+    transform, live = transform_of(2_000), session(10)
+    transform.apply_transform(live)
+    manager = transform.conversations.manager
+    live[:] = session(10, task="Another task.")
+    transform.apply_transform(live)
+    assert transform.conversations.manager is not manager
+
+
 @pytest.mark.parametrize(
     ("others", "kept"), [(CONVERSATIONS - 1, True), (CONVERSATIONS, False)], ids=["kept", "let go"]
 )
@@ -222,14 +232,17 @@ def test_so_many_conversations_are_kept(others: int, *, kept: bool) -> None:
     transform.apply_transform(session(1))
     manager = transform.conversations.manager
     for number in range(others):
-        transform.apply_transform(session(1, task=f"Task {number}."))
+        for steps in (1, 2):  # turns of one conversation take one place
+            transform.apply_transform(session(steps, task=f"Task {number}."))
     transform.apply_transform(session(2))
     assert (transform.conversations.manager is manager) is kept
 
 
 def test_an_empty_list_stays_empty() -> None:
-    """There is nothing to prepare."""
-    assert transform_of(100).apply_transform([]) == []
+    """There is nothing to prepare, and no conversation begins."""
+    transform = transform_of(100)
+    assert transform.apply_transform([]) == []
+    assert transform.conversations.manager is None
 
 
 def test_logs_tell_what_happened() -> None:
@@ -351,7 +364,13 @@ def test_transform_messages_keeps_its_system_message() -> None:
     assert len(sent) < 60
 
 
-def bills_of(*, api_type: str = "openai", same_thread: bool = True, same_list: bool = True) -> int:
+def bills_of(
+    *,
+    api_type: str = "openai",
+    same_thread: bool = True,
+    same_list: bool = True,
+    prompt_tokens: int = 2_000,
+) -> int:
     """How many bills are recorded for one call of an agent, from the hooks that a real agent calls around it."""
     entry = {**LLM_CONFIG["config_list"][0], "api_type": api_type}
     agent = ConversableAgent("coder", llm_config={"config_list": [entry]})
@@ -360,7 +379,12 @@ def bills_of(*, api_type: str = "openai", same_thread: bool = True, same_list: b
     (before,), (after,) = (agent.hook_lists[name] for name in (BEFORE_CALL, AFTER_CALL))
     system = {"role": "system", "content": agent.system_message}
     before([system, *(sent if same_list else copy.deepcopy(sent))])
-    usage = {"cost": 0, "prompt_tokens": 2_000, "completion_tokens": 1, "total_tokens": 2_001}
+    usage = {
+        "cost": 0,
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": 1,
+        "total_tokens": 2_001,
+    }
     assert agent.client is not None
     agent.client.actual_usage_summary = {"total_cost": 0, "gpt-4o": usage}
     if same_thread:
@@ -373,12 +397,16 @@ def bills_of(*, api_type: str = "openai", same_thread: bool = True, same_list: b
     return conversations.manager.usage.requests
 
 
-def test_a_bill_is_taken_for_the_call_it_belongs_to_alone() -> None:
-    """OpenAI's bill for the very list that was prepared is recorded; any other is passed over."""
+def test_a_bill_is_taken_for_the_call_it_belongs_to_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """OpenAI's bill for the very list that was prepared is recorded; any other is passed over, without a word."""
     assert bills_of() == 1
     assert bills_of(same_list=False) == 0
     assert bills_of(same_thread=False) == 0
     assert bills_of(api_type="deepseek") == 0
+    assert bills_of(prompt_tokens=0) == 0  # the reply came from the host's cache
+    assert "bill" not in caplog.text
 
 
 def test_a_group_chat_manager_is_warned_of() -> None:

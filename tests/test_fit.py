@@ -104,9 +104,7 @@ def test_the_common_length_is_the_greatest(sizes: list[int], room: int) -> None:
 def test_the_last_message_gets_its_least_first(sizes: list[list[int]], room: int) -> None:
     """All fit; one length for all, unless the last one would have less than it needs and could get."""
     found = lengths(sizes, room)
-    cut = [
-        min(size, length) for texts, length in zip(sizes, found, strict=True) for size in texts
-    ]
+    cut = [min(size, length) for texts, length in zip(sizes, found, strict=True) for size in texts]
     assert sum(cut) <= room
     *_, last = sizes
     needs = min(LEAST_LAST, max(last, default=0), room // max(1, sum(map(bool, last))))

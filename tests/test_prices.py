@@ -39,6 +39,14 @@ def test_a_cached_token_costs_no_more_than_a_new_one(
     assert cost >= tokens * price.cached_share * 0.999
 
 
+def test_only_what_is_long_enough_is_written_to_the_cache() -> None:
+    """Below the shortest prefix nothing is cached, so nothing is paid for writing it."""
+    price = price_of("claude-sonnet-4-5")
+    assert (price.minimum_prefix_tokens, price.cache_write_share) == (1024, 1.25)
+    assert price.cost_tokens(1000, 0) == 1000
+    assert price.cost_tokens(2000, 0) == 2500
+
+
 @given(name=st.text(max_size=60))
 def test_every_name_has_a_rule(name: str) -> None:
     """No text is refused, and dollars are stated for both ways or for none."""

@@ -175,6 +175,16 @@ def test_many_conversations_keep_their_order_names_models_and_tools(read: Read) 
     ]
 
 
+def test_what_stands_around_a_request_holds_for_it(read: Read) -> None:
+    """Unless it says otherwise itself."""
+    outer: Json = {"id": "run", "model": "gpt-4.1", "tools": [TOOL]}
+    (found,) = read(json.dumps({**outer, "request": {"messages": MESSAGES}}))
+    assert (found.id, found.model, found.tools) == ("run", "gpt-4.1", [TOOL])
+    inner: Json = {"model": "gpt-4o", "messages": MESSAGES}
+    (found,) = read(json.dumps({**outer, "request": inner}))
+    assert (found.model, found.tools) == ("gpt-4o", [TOOL])
+
+
 def test_classic_agents_have_one_conversation_for_each_partner(read: Read) -> None:
     """``chat_messages``, with all results of a step in one message."""
     both = {
@@ -263,6 +273,8 @@ BROKEN: list[tuple[str | bytes, str]] = [
     ("", "it is empty"),
     (" \n\n", "it is empty"),
     (f"{GOOD}\n{{oops}}\n{GOOD}\n", "line 2, column 2: this is no JSON"),
+    (f'{{"role": "user"\n{GOOD}\n', "line 1, column 16: the text ends too early"),
+    (f"[\n{GOOD}\n", "line 3, column 1: the text ends too early"),
     (f"{{oops}}\n{GOOD}\n", "line 1, column 2: this is no JSON"),
     (f"{GOOD}\n\n{GOOD[:-5]}", "line 3, column 29: the text ends too early"),
     (f'{GOOD}\n{{"content": "x"}}', "line 2: a message needs a 'role'"),

@@ -82,6 +82,7 @@ def test_no_request_exceeds_the_limit(long_run: str, capsys: pytest.CaptureFixtu
     found = facts(capsys, "replay", long_run, "--window", "4000")
     turns = turns_of(found)
     assert [turn["turn"] for turn in turns] == list(range(1, 62))
+    assert [number(turn, "whole", "messages") for turn in turns] == list(range(2, 123, 2))
     assert all(number(turn, "sent", "tokens") <= 4000 for turn in turns)
     above = sum(number(turn, "whole", "tokens") > 4000 for turn in turns)
     assert number(found["totals"], "whole", "above_limit") == above > 30
@@ -188,6 +189,8 @@ def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixtur
     assert "may be 4,000 for the provider" in out
     assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
     assert "in dollars  " not in out
+    unknown = shown(capsys, "replay", long_run, "--model", "nobody-knows", "--window", "4000")
+    assert "What nobody-knows costs in dollars is not known; caching is assumed." in unknown
     assert "for the provider" not in shown(capsys, "replay", long_run)
 
 
@@ -203,13 +206,15 @@ def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str])
 def test_tools_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """They are part of each request."""
 
-    def tokens(**fields: object) -> float:
-        messages = conversation(turns=1)
-        Path("t.json").write_text(json.dumps({"messages": messages, **fields}))
-        return number(turns_of(facts(capsys, "replay", "t.json"))[0], "sent", "tokens")
+    def totals(**fields: object) -> object:
+        fields["messages"] = conversation(turns=30)
+        Path("t.json").write_text(json.dumps(fields))
+        return facts(capsys, "replay", "t.json", "--window", "4000")["totals"]
 
-    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
-    assert tokens(tools=[tool]) > tokens()
+    function = {"name": "read", "description": "Read a file. " * 300}
+    with_tools = totals(tools=[{"type": "function", "function": function}])
+    assert number(with_tools, "sent", "above_limit") == 0  # the manager knows of them
+    assert number(with_tools, "whole", "most_tokens") > number(totals(), "whole", "most_tokens")
 
 
 def test_a_warning_is_one_line_and_comes_once(
@@ -280,6 +285,12 @@ def test_a_long_replay_shows_how_far_it_is(
         assert main(["replay", "r.json", "--json"]) == 0
     assert min(terminal.getvalue().count("replaying"), 1) == bars
     json.loads(capsys.readouterr().out)
+
+
+def test_where_nobody_watches_there_is_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log file gets none, however long it takes."""
+    Path("r.json").write_text(json.dumps(conversation(turns=300, tokens_per_turn=20)))
+    assert shown(capsys, "replay", "r.json", "--json").startswith("{")
 
 
 def test_a_terminal_without_rich_gets_its_json(

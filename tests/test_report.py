@@ -3,6 +3,7 @@
 import io
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -129,6 +130,7 @@ def test_compactions_are_told_and_never_exceed_the_limit() -> None:
     totals = totals_of(records, input_per_million=2.5)
     assert (totals.compactions, totals.sent.above_limit) == (len(cuts), 0)
     assert totals.whole.above_limit > 0
+    assert totals.price_ratio is not None
     assert totals.price_ratio < 1
 
 
@@ -167,7 +169,7 @@ def test_an_impossible_turn_is_in_neither_sum() -> None:
     assert record.happened == f"impossible: needs {caught.value.floor_tokens:,}"
     totals = totals_of(records.records, input_per_million=1.0)
     assert (totals.turns, totals.impossible, totals.whole.above_limit) == (1, 1, 1)
-    assert (totals.whole.tokens, totals.sent.tokens, totals.price_ratio) == (0, 0, 1.0)
+    assert (totals.whole.tokens, totals.sent.tokens, totals.price_ratio) == (0, 0, None)
 
 
 REQUESTS = st.builds(
@@ -230,6 +232,20 @@ def test_a_long_sample_has_about_forty_rows(turns: int) -> None:
     """As many as a person reads."""
     records = [quiet(turn) for turn in range(1, turns + 1)]
     assert READABLE_ROWS // 2 < len(sampled(records)) <= READABLE_ROWS + 1
+
+
+def test_a_sample_of_many_compactions_has_little_else() -> None:
+    """They alone are more than a person reads, so of the others the first and the last stay."""
+    cuts = [replace(quiet(n), happened="compacted: 1 dropped") for n in range(1, 101)]
+    held = [quiet(n) for n in range(101, 201)]
+    assert sampled([*cuts, *held]) == [*cuts, held[0], held[-1]]
+
+
+def test_a_request_that_fills_its_limit_is_not_rejected() -> None:
+    """One token more is."""
+    full = replace(quiet(1), limit_tokens=234_567)
+    assert totals_of([full]).sent.above_limit == 0
+    assert totals_of([replace(full, limit_tokens=234_566)]).sent.above_limit == 1
 
 
 def quiet(turn: int) -> TurnRecord:
@@ -315,3 +331,11 @@ def test_facts_are_json_data_with_the_ratios() -> None:
     assert record_facts(record)["price_ratio"] == 1.0
     assert record_facts(record)["happened"] == HOLD
     assert totals_facts(totals_of([record]))["price_ratio"] == 1.0
+
+
+def test_the_guides_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is printed there."""
+    guide = Path(__file__).parent.parent / "docs" / "guides" / "replay.md"
+    program = guide.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(program, {})  # noqa: S102 - our own text
+    assert "hold" in capsys.readouterr().out

@@ -15,17 +15,12 @@ from typing import cast
 
 from typing_extensions import override
 
+from autogen_context.pipeline.json_value import canonical, copied, fields_of
 from autogen_context.pipeline.message import Message, ToolResult, content_digest
-from autogen_context.pipeline.openai_chat import (
-    UNSENT_FIELDS,
-    OpenAIChat,
-    canonical,
-    copied,
-    fields_of,
-)
+from autogen_context.pipeline.openai_chat import OpenAIChat
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
-AT_HOME = UNSENT_FIELDS | {CONTEXT}
+AT_HOME = frozenset({CONTEXT, "metadata"})
 RESPONSES = "tool_responses"
 
 
@@ -114,8 +109,10 @@ def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]
     responses = fields.get(RESPONSES) or ()
     if not isinstance(responses, list | tuple):
         found = type(responses).__name__
-        raise ValueError(f"'{RESPONSES}' must be a list, got {found}")  # noqa: TRY004  as all unreadable messages
-    return [fields_of(response) for response in cast("Sequence[object]", responses)]
+        raise ValueError(f"'{RESPONSES}' must be a list, got {found}")  # noqa: TRY004 - a wrong argument is a ValueError here
+    return [
+        fields_of(response, "a tool response") for response in cast("Sequence[object]", responses)
+    ]
 
 
 def spoken(fields: Mapping[str, object]) -> Mapping[str, object]:

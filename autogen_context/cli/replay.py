@@ -18,6 +18,7 @@ from autogen_context.cli.recording.source import STANDARD_INPUT, read_recording
 from autogen_context.cli.replayed import Replayed, model_of, replayed, turn_stops
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import load_tokenizer
+from autogen_context.model.prices import OTHER
 from autogen_context.report.sample import sampled
 from autogen_context.report.table import print_conversations, print_totals, print_turns
 from autogen_context.report.turns import merged, record_facts, totals_facts
@@ -208,7 +209,7 @@ def count_note(one: Replayed) -> Iterator[str]:
         yield "There is no tokenizer for it on this machine, so tokens are estimated, from above."
     limit, room = one.totals.limit_tokens, one.room_tokens
     if limit is not None and room is not None and room < limit:
-        yield f"What counts {room:,} tokens here may be {limit:,} for the provider, so no request has more."
+        yield f"{room:,} tokens counted here may be {limit:,} for the provider: no request has more."
 
 
 def price_note(one: Replayed) -> Iterator[str]:
@@ -217,6 +218,7 @@ def price_note(one: Replayed) -> Iterator[str]:
     written = f", one that is written {price.cache_write_share:g}" * (price.cache_write_share != 1)
     yield f"Prices are of the input: a cached token costs {price.cached_share:g}{written}."
     if price.input_per_million is None:
-        yield f"What {one.model} costs in dollars is not known; caching is as for {price.provider}."
+        rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"
+        yield f"What {one.model} costs in dollars is not known; caching is {rule}."
     else:
         yield f"{one.model}: ${price.input_per_million:,.2f} per million uncached, as of {price.checked}."

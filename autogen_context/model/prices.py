@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from autogen_context.model.limit_names import ancestor, squash, unrouted
+from autogen_context.model.limit_names import ancestor, squash
 from autogen_context.model.limits import known_rows
 
 OTHER = "other"  # the rule for providers that have none of their own
@@ -75,7 +75,7 @@ class Price:
 def price_of(model: str) -> Price:
     """The price of a model, by any spelling, route or date of its name; of its provider where only that is known."""
     models = prices().models
-    exact = models.get(squash(unrouted(model)))
+    exact = models.get(squash(model))
     if exact is not None:
         return exact
     found = ancestor(model, models)

@@ -208,6 +208,8 @@ def _require_known(encoding: str) -> None:
 
 def _encodable(text: str) -> str:
     """The text as it can be sent: halves of a surrogate pair joined, lone ones replaced by U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -102,6 +102,8 @@ def sum_slices(text: str, tokens: Callable[[str], int], *, at_most: int) -> int:
     Returns:
         Tokens; ``SEAM_TOKENS`` more for each cut where no border of pieces was near.
     """
+    if len(text) <= at_most:
+        return tokens(text)
     return sum(tokens(part) + seam * SEAM_TOKENS for part, seam in _slices(text, at_most))
 
 

@@ -7,25 +7,16 @@ Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11); ``fu
 are its older form and read as a call and a result without id.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 
+from autogen_context.pipeline.json_value import canonical, copied, fields_of, part_fields
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult, content_digest
 
 RESULT_ROLES = frozenset({"tool", "function"})
 READ_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call"})
-UNSENT_FIELDS = frozenset({"metadata"})  # for tools beside the model; no provider is sent it
+NOT_EXTRA = READ_FIELDS | {"metadata"}  # that is for tools beside the model; no provider is sent it
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
-
-
-@runtime_checkable
-class Dumpable(Protocol):
-    """An object of the OpenAI client library."""
-
-    def model_dump(self, *, exclude_none: bool) -> dict[str, object]:
-        """Its fields as a dict."""
-        ...
 
 
 class OpenAIChat:
@@ -86,27 +77,6 @@ class OpenAIChat:
                 return {"role": "function", "name": result.name, "content": result.text}
             return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         return {"role": message.role, "content": message.text}
-
-
-def fields_of(payload: object, what: str = "a message") -> Mapping[str, object]:
-    """The fields of a dict or client object.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if isinstance(payload, Mapping):
-        return cast("Mapping[str, object]", payload)  # JSON objects have string keys
-    if isinstance(payload, Dumpable):
-        return payload.model_dump(exclude_none=True)
-    raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
-
-
-def part_fields(part: object) -> Mapping[str, object]:
-    """The fields of a content part; none if it is no object."""
-    try:
-        return fields_of(part)
-    except ValueError:
-        return {}
 
 
 def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]:
@@ -202,7 +172,7 @@ def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
 
 def dumped_extra(fields: Mapping[str, object], parts: list[object]) -> str:
     """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none."""
-    extra = {k: v for k, v in fields.items() if k not in READ_FIELDS | UNSENT_FIELDS and v}
+    extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}
     if parts:
         extra["content"] = parts
     return canonical(extra) if extra else ""
@@ -236,35 +206,3 @@ def write_calls(written: dict[str, object], calls: tuple[ToolCall, ...]) -> None
             **cast("dict[str, object]", older),
             "arguments": calls[-1].arguments,
         }
-
-
-def copied(value: object) -> object:
-    """A deep copy of JSON data; what is no dict, list or client object is shared."""
-    if isinstance(value, Mapping):
-        return {k: copied(v) for k, v in cast("Mapping[str, object]", value).items()}
-    if isinstance(value, list | tuple):
-        return [copied(item) for item in cast("Sequence[object]", value)]
-    return copied(value.model_dump(exclude_none=True)) if isinstance(value, Dumpable) else value
-
-
-def canonical(value: object) -> str:
-    """JSON text that is equal for equal values; what JSON does not know is written by its type and text.
-
-    Raises:
-        ValueError: a key is no string, or the value holds itself.
-    """
-    try:
-        return json.dumps(value, sort_keys=True, default=described)
-    except TypeError as error:
-        raise ValueError(f"a message must be JSON data with strings as keys: {error}") from error
-
-
-def described(value: object) -> object:
-    """A stable stand-in for a value that JSON does not know."""
-    if isinstance(value, Dumpable):
-        return value.model_dump(exclude_none=True)
-    if isinstance(value, Mapping):
-        return dict(cast("Mapping[str, object]", value))
-    if isinstance(value, bytes | bytearray):
-        return content_digest(bytes(value)).hex()
-    return f"{type(value).__name__}:{value}"

@@ -7,7 +7,7 @@ A result answers the open call with its id; where none has it (empty, renumbered
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 
@@ -57,8 +57,9 @@ def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0
         if message.results and last is not None and last.unanswered:
             grown[-1] = answered(last, message)
         else:
-            unit = Unit(start=position, messages=(message,), unanswered=message.calls)
-            grown.append(replace(unit, faulty=bool(message.results)))
+            faulty, calls = bool(message.results), message.calls
+            unit = Unit(start=position, messages=(message,), unanswered=calls, faulty=faulty)
+            grown.append(unit)
     return grown
 
 
@@ -66,8 +67,8 @@ def answered(unit: Unit, message: Message) -> Unit:
     """The unit with one more message of results."""
     pairs, unanswered = pair(unit.unanswered, message.results)
     exact = all(call is not None and call.id == result.call_id for call, result in pairs)
-    return replace(
-        unit,
+    return Unit(
+        start=unit.start,
         messages=(*unit.messages, message),
         unanswered=unanswered,
         faulty=unit.faulty or not exact,

@@ -82,7 +82,7 @@ def turn_table(records: Iterable[TurnRecord]) -> "Table":
             f"{record.whole.tokens:,}",
             f"{record.sent.tokens:,}" if record.sent else "-",
             cached_percent(record.sent) if record.sent else "-",
-            "-" if record.price_ratio is None else f"{record.price_ratio:.2f}",
+            in_hundredths(record.price_ratio),
         )
         table.add_row(*cells, plain(record.happened), style=style_of(record))
     return table
@@ -114,7 +114,7 @@ def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
     yield "price, uncached input tokens", f"{whole.cost_tokens:,.0f}", f"{sent.cost_tokens:,.0f}"
     if whole.dollars is not None and sent.dollars is not None:
         yield "  in dollars", in_dollars(whole.dollars), in_dollars(sent.dollars)
-    yield "  ratio", "1.00", f"{totals.price_ratio:.2f}"
+    yield "  ratio", "1.00", in_hundredths(totals.price_ratio)
 
 
 def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
@@ -132,7 +132,7 @@ def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
             f"{totals.whole.above_limit:,}",
             f"{totals.impossible:,}",
             f"{totals.compactions:,}",
-            f"{totals.price_ratio:.2f}",
+            in_hundredths(totals.price_ratio),
         )
         table.add_row(f"{number:,}", plain(name, no_wrap=True), *cells)
     return table
@@ -194,3 +194,8 @@ def cached_percent(requests: Request | Sum) -> str:
 def in_dollars(amount: float) -> str:
     """An amount in cents, a small one in hundredths of them."""
     return f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"
+
+
+def in_hundredths(ratio: float | None) -> str:
+    """A ratio with two digits; a dash where there is none."""
+    return "-" if ratio is None else f"{ratio:.2f}"

@@ -97,8 +97,8 @@ class Totals:
     sent: Sum
 
     @property
-    def price_ratio(self) -> float:
-        """The price of what was sent, as a share of the price of everything."""
+    def price_ratio(self) -> float | None:
+        """The price of what was sent, as a share of the price of everything; ``None`` where nothing was sent."""
         return ratio(self.sent.cost_tokens, self.whole.cost_tokens)
 
 
@@ -184,6 +184,6 @@ def single(values: Iterable[int | None]) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def ratio(part: float, whole: float) -> float:
-    """A share; 1 where there is nothing to compare with."""
-    return part / whole if whole else 1.0
+def ratio(part: float, whole: float) -> float | None:
+    """A share; ``None`` where there is nothing to compare with."""
+    return part / whole if whole else None

@@ -58,9 +58,13 @@ class Held:
 
     def _append(self, decision: Decision) -> None:
         if self.decisions:
-            self._settled[-1:] = coalesce([*self._settled[-1:], *self.decisions[-1].pieces])
+            self._settle(self.decisions[-1].pieces)
         self.decisions.append(decision)
         self.tokens += decision.tokens_after
+
+    def _settle(self, pieces: Sequence[Piece]) -> None:
+        """Put pieces behind those that will not change any more."""
+        self._settled[-1:] = coalesce([*self._settled[-1:], *pieces])
 
     def _set_last(self, decision: Decision) -> None:
         self.tokens += decision.tokens_after - self.decisions[-1].tokens_after

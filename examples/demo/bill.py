@@ -5,6 +5,7 @@ counted as if it had been, at the same price.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autogen_core.models import AssistantMessage, LLMMessage
 
@@ -12,6 +13,7 @@ from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.model.gauge import gauge_for
 from autogen_context.model.prices import price_of
+from autogen_context.pipeline.measure import Meter
 from autogen_context.report.recorder import Recorder, Series
 from autogen_context.report.turns import TurnRecord
 
@@ -23,7 +25,7 @@ class Bill:
         model: whose tokenizer and prices count.
         history: all messages of the conversation, the system prompt first.
         sent: what was prepared for each request, in order.
-        first_billed_tokens: what the provider counted in the first request; it says what the tools cost.
+        billed_tokens: what the server counted in each of them; the first one says what the tools cost.
     """
 
     def __init__(
@@ -32,13 +34,13 @@ class Bill:
         *,
         history: Sequence[LLMMessage],
         sent: Sequence[Prepared[LLMMessage]],
-        first_billed_tokens: int,
+        billed_tokens: Sequence[int],
     ) -> None:
-        self._history, self._sent = history, sent
-        self._meter, self._host = gauge_for(model).meter, AgentChatFormat()
+        self._history, self._sent, self._billed = history, sent, billed_tokens
+        self._meter, self._host = meter_of(model), AgentChatFormat()
         self._price = price_of(model)
         self._tokens = [self._count(message) for message in history]
-        self._fixed = first_billed_tokens - sum(map(self._count, sent[0].messages))
+        self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
         self._stops = [i for i, m in enumerate(history) if isinstance(m, AssistantMessage)]
 
     @property
@@ -50,6 +52,12 @@ class Bill:
     def conversation_tokens(self) -> int:
         """The whole conversation with its last answer."""
         return self._fixed + sum(self._tokens)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what is counted here is what the server counted, in each request."""
+        counted = [record.sent.tokens for record in self.records() if record.sent]
+        return counted == list(self._billed)
 
     def records(self) -> list[TurnRecord]:
         """A record of each request."""
@@ -79,3 +87,12 @@ class Bill:
 
     def _count(self, message: object) -> int:
         return self._meter.message(self._host.read(message))
+
+
+def meter_of(model: str) -> Meter:
+    """Counts as OpenAI documents it, and as the server does.
+
+    The model's own gauge is above that: what a call adds beside its texts is documented nowhere.
+    """
+    gauge = gauge_for(model)
+    return Meter(gauge.counter, replace(gauge.meter.overheads, per_call=0, per_result=0))

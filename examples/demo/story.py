@@ -131,7 +131,9 @@ def repairing_series() -> Iterator[Step]:
         change("recurrence", CLAMPED_WRONGLY, CLAMPED),
     ]
     yield [
-        Say("The day drifts since each month is counted from the one before; count from the start."),
+        Say(
+            "The day drifts since each month is counted from the one before; count from the start."
+        ),
         change("recurrence", MISREMEMBERED, FROM_THE_START),
     ]
     yield [Say("I remembered that wrongly."), look(f"{PACKAGE}recurrence.py", 88)]

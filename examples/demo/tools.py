@@ -10,9 +10,9 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-TESTS = "roombook/tests"
+ALL_TESTS = ("discover", "-t", ".", "-s", "roombook/tests")
 TESTS_TAKE_AT_MOST_S = 60
-VARYING = re.compile(r"(?<=tests) in \d+\.\d+s|(?<=test) in \d+\.\d+s")
+DURATION = re.compile(r"(?<=tests) in \d+\.\d+s|(?<=test) in \d+\.\d+s")
 
 Tool = Callable[..., Awaitable[str]]
 
@@ -66,17 +66,18 @@ class Workspace:
         if before.count(old) != 1:
             return self._told(f"{path} has the old piece {before.count(old)} times; it must be 1.")
         file.write_text(before.replace(old, new), encoding="utf-8")
-        return self._told(f"{path}: {old.count(chr(10)) + 1} lines replaced.")
+        counts = len(old.splitlines()), len(new.splitlines())
+        return self._told("{}: replaced {} lines by {}.".format(path, *counts))
 
     async def run_tests(self, module: str = "") -> str:
         """Run the tests of a module such as test_period, or all of them."""
-        which = [f"{TESTS.replace('/', '.')}.{module}"] if module else ["discover", "-s", TESTS]
+        which = [f"roombook.tests.{module}"] if module else ALL_TESTS
         _, output = await self._unittest(*which, "-v")
-        return self._told(VARYING.sub("", output.replace(f"{self._root}{os.sep}", "")).strip())
+        return self._told(DURATION.sub("", output.replace(f"{self._root}{os.sep}", "")).strip())
 
     async def passes(self) -> bool:
         """Whether all tests pass; no tool of the agent."""
-        code, _ = await self._unittest("discover", "-s", TESTS)
+        code, _ = await self._unittest(*ALL_TESTS)
         return code == 0
 
     async def _unittest(self, *arguments: str) -> tuple[int, str]:

@@ -69,7 +69,7 @@ def parsed(text: str, first_line: int) -> object:
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError as error:
-        line = error.lineno
+        line = first_line + error.lineno - 1
         raise ValueError(f"line {line}, column {error.colno}: {complaint(error)}") from error
     except RecursionError as error:
         raise ValueError(f"line {first_line}: it is nested too deeply") from error

@@ -1,0 +1,66 @@
+"""Who may import whom, and what an import of the package costs nobody."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autogen_context
+
+PACKAGE = Path(autogen_context.__file__).parent
+# One level a row; a file may import from the rows above its own, and from its own room.
+LEVELS = (
+    {"errors"},
+    {"pipeline"},
+    {"model", "store", "report"},
+    {"session", "recall", "project"},
+    {"config", "config_keys", "config_sources"},
+    {"manager", "wiring"},
+    {"adapters", "cli", "testing"},
+)
+ONE_ROOM = ({"config", "config_keys", "config_sources"}, {"manager", "wiring"})
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+HEAVY = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "openai", "redis", "torch")
+HEAVY += ("tiktoken", "bpe_openai", "tiktoken_ext", "hypothesis", "rich", "yaml")
+
+
+def level_of(room: str) -> int:
+    """The row in which a room stands; below none where it has no row."""
+    return next((i for i, rooms in enumerate(LEVELS) if room in rooms), len(LEVELS))
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms from which a file imports, wherever in it; the package itself counts as one that has no row."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    names += [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    ours = [name.split(".") for name in names if name.split(".")[0] == PACKAGE.name]
+    return {parts[1] if len(parts) > 1 else "the package itself" for parts in ours}
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def test_imports_run_one_way(path: Path) -> None:
+    """From a room one imports its own files and those of rooms below; rooms of one row are strangers."""
+    room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    for other in imported_rooms(path) - {room}:
+        together = any({room, other} <= rooms for rooms in ONE_ROOM)
+        assert together or level_of(other) < level_of(room), f"{room} imports {other}"
+
+
+def test_an_import_loads_no_host() -> None:
+    """Nor a client library, a tokenizer or a store: who does not use them need not have them."""
+    code = "import sys, autogen_context as a; [getattr(a, n) for n in sys.argv[1:]]; print(*sys.modules)"
+    names = ["IncrementalContextManager", "ContextConfig", "ModelLimits", "Prepared"]
+    command = [sys.executable, "-c", code, *names]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    loaded = {name.split(".")[0] for name in run.stdout.split()}
+    assert "autogen_context" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_there_is_no_room_for_anything_else() -> None:
+    """Every file of the package stands in a room that has a row."""
+    rooms = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in FILES}
+    assert rooms <= set().union(*LEVELS)

@@ -1,0 +1,125 @@
+"""What was decided is held; holding only appends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import Piece, Verbatim, Written, coalesce
+from autogen_context.pipeline.repair import as_it_came
+from autogen_context.pipeline.segment import Unit
+from autogen_context.session.held import Held
+
+SAYS = Message(role="user", text="hi")
+NOTE = Written(message=SAYS)
+
+
+def candidate(start: int, length: int, tokens: int, *, repaired: bool = False) -> Candidate:
+    unit = Unit(start=start, messages=(SAYS,) * length)
+    pieces = as_it_came(unit) + ((NOTE,) if repaired else ())
+    return Candidate(unit=unit, pieces=pieces, tokens=tokens, repaired=repaired)
+
+
+@st.composite
+def candidate_lists(draw: st.DrawFn) -> list[Candidate]:
+    """Units of one to three messages, one after the other."""
+    start, found = 0, list[Candidate]()
+    for length in draw(st.lists(st.integers(1, 3), max_size=6)):
+        found.append(
+            candidate(start, length, draw(st.integers(1, 99)), repaired=draw(st.booleans()))
+        )
+        start += length
+    return found
+
+
+def decided(c: Candidate, action: str) -> Decision:
+    """A decision as a plan makes it."""
+    if action == "keep":
+        return kept(c, "recent")
+    if action == "drop":
+        return replaced(c, "drop", "old", (NOTE,), 1)
+    pieces: list[Piece] = [Written(message=SAYS, index=i) for i in range(c.unit.start, c.unit.stop)]
+    return replaced(c, "shorten", "large", tuple(pieces), c.tokens // 2)
+
+
+ACTIONS = st.lists(st.sampled_from(["keep", "drop", "shorten"]), min_size=6, max_size=6)
+
+
+@given(candidate_lists(), ACTIONS, st.data())
+def test_holding_only_appends(
+    candidates: list[Candidate], actions: list[str], data: st.DataObject
+) -> None:
+    """What was sent is at the front of what is sent next, and the new units stand behind it whole."""
+    held = Held()
+    cut = data.draw(st.integers(0, len(candidates)))
+    held.replace([decided(c, a) for c, a in zip(candidates[:cut], actions, strict=False)])
+    before = apart(held.pieces)
+    new = [piece for c in candidates[cut:] for piece in c.pieces]
+    shown = list(candidates)
+    held.extend(shown)
+    assert apart(held.pieces) == before + apart(new)
+    assert len(held.decisions) == len(candidates)
+    assert held.stop == (candidates[-1].unit.stop if candidates else 0)
+
+
+def apart(pieces: list[Piece] | tuple[Piece, ...]) -> list[Piece]:
+    """The same pieces, a message each."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Verbatim):
+            found += [Verbatim(start=i, stop=i + 1) for i in range(piece.start, piece.stop)]
+        else:
+            found.append(piece)
+    return found
+
+
+@given(candidate_lists(), ACTIONS, st.integers(0, 20))
+def test_the_sums_are_right(candidates: list[Candidate], actions: list[str], keep: int) -> None:
+    """Tokens and pieces are those of the decisions, however they came to be held."""
+    held = Held([decided(c, a) for c, a in zip(candidates, actions, strict=False)])
+    for _ in range(2):
+        assert held.tokens == sum(decision.tokens_after for decision in held.decisions)
+        every = [piece for decision in held.decisions for piece in decision.pieces]
+        assert held.pieces == coalesce(every)
+        held.keep_first(keep)
+        assert held.stop <= keep
+        assert len(held.decisions) == sum(c.unit.stop <= keep for c in candidates)
+
+
+SHORT = Written(message=SAYS, index=0)
+
+
+@pytest.mark.parametrize(
+    ("action", "after", "pieces", "tokens"),
+    [
+        pytest.param("keep", candidate(0, 3, 30), [Verbatim(start=0, stop=3)], 30, id="kept"),
+        pytest.param(
+            "keep",
+            candidate(0, 1, 15, repaired=True),
+            [Verbatim(start=0, stop=1), NOTE],
+            15,
+            id="repaired",
+        ),
+        pytest.param(
+            "shorten", candidate(0, 3, 30), [SHORT, Verbatim(start=1, stop=3)], 25, id="shortened"
+        ),
+        pytest.param(
+            "shorten", candidate(0, 1, 15, repaired=True), [SHORT, NOTE], 10, id="both"
+        ),
+        pytest.param("drop", candidate(0, 1, 10), [NOTE], 1, id="dropped"),
+    ],
+)
+def test_the_last_unit_may_grow(
+    action: str, after: Candidate, pieces: list[Piece], tokens: int
+) -> None:
+    """More results stand behind what was decided of it, which stays."""
+    before = candidate(0, 1, 10)
+    held = Held([decided(before, action)])
+    held.extend([after])
+    [decision] = held.decisions
+    assert held.pieces == tuple(pieces)
+    assert held.tokens == decision.tokens_after == tokens
+    assert decision.stop == after.unit.stop
+    assert decision.action == ("repair" if action == "keep" and after.repaired else action)
+    assert action == "drop" or decision.tokens_before == after.tokens

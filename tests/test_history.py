@@ -1,0 +1,147 @@
+"""What the host changed in its list is noticed, and nothing old is read again."""
+
+import copy
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context.errors import BrokenTranscript
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.session.history import History
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import transcripts
+
+
+@dataclass
+class Watched(OpenAIChat):
+    """OpenAI's format; it remembers what was read."""
+
+    reads: list[object] = field(default_factory=list[object])
+
+    @override
+    def read(self, payload: object, /) -> Message:
+        self.reads.append(payload)
+        return super().read(payload)
+
+
+FEW = settings(max_examples=50)
+TEXTS = st.sampled_from(["a", "b", "c"])
+LISTS = st.lists(st.fixed_dictionaries({"role": st.just("user"), "content": TEXTS}), max_size=6)
+
+
+def common(one: list[ChatMessage], other: list[ChatMessage]) -> int:
+    """How many messages at the front are equal."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+@given(st.lists(LISTS, min_size=1, max_size=6), st.booleans())
+def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: object) -> None:
+    """After any list the next may be any other: the common front is told, and the new list is known whole."""
+    history = History(OpenAIChat())
+    before: list[ChatMessage] = []
+    for payloads in lists:
+        handed = copy.deepcopy(payloads) if copied else payloads
+        assert history.update(handed) == common(before, payloads)
+        assert history.messages == [OpenAIChat().read(payload) for payload in payloads]
+        before = payloads
+
+
+@FEW
+@given(transcripts(), st.data())
+def test_what_stays_is_not_read_again(payloads: list[ChatMessage], data: st.DataObject) -> None:
+    """The same objects and deep copies of them are recognised; of an edited list, what is edited is read."""
+    host = Watched()
+    history = History(host)
+    history.update(payloads)
+    for again in (payloads, copy.deepcopy(payloads), [*copy.deepcopy(payloads)[:3], *payloads[3:]]):
+        host.reads.clear()
+        assert history.update(again) == len(payloads)
+        assert not host.reads
+    at = data.draw(st.integers(0, len(payloads) - 1))
+    edited = [*payloads[:at], {"role": "user", "content": "edited"}, *payloads[at + 1 :]]
+    same = history.update(edited)
+    new = host.reads[-(len(edited) - same) :] if same < len(edited) else []
+    assert [id(payload) for payload in new] == [id(payload) for payload in edited[same:]]
+    assert len(host.reads) <= len(edited) - same + 1
+
+
+@FEW
+@given(transcripts(max_repeats=2))
+def test_what_reads_the_same_is_the_same(payloads: list[ChatMessage]) -> None:
+    """A list whose objects compare unequal, but say the same, is not taken for another one."""
+    history = History(OpenAIChat())
+    history.update(payloads)
+    other = [{**p, "content": tuple(p["content"])} if isinstance(p["content"], list) else p for p in payloads]
+    assert history.update(other) == len(payloads)
+
+
+@FEW
+@given(LISTS, LISTS)
+def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[ChatMessage]) -> None:
+    """By its digests, in another process; until then they are what is known."""
+    first = History(OpenAIChat())
+    first.update(saved)
+    history = History(OpenAIChat(), first.digests)
+    assert history.digests == first.digests
+    assert history.update(copy.deepcopy(payloads)) == common(saved, payloads)
+    assert history.digests == [OpenAIChat().read(payload).digest for payload in payloads]
+
+
+@given(LISTS, st.booleans())
+def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], saved: object) -> None:
+    """What is known is not reachable from outside; copies of what was handed over are recognised."""
+    history = History(OpenAIChat())
+    if saved:
+        history.update(payloads)
+        history = History(OpenAIChat(), history.digests)
+    handed = copy.deepcopy(payloads)
+    history.update(handed)
+    for payload in handed:
+        payload.clear()
+    handed.clear()
+    assert history.update(payloads) == len(payloads)
+
+
+DEEP: object = "x"
+for _ in range(2_000):
+    DEEP = [DEEP]
+
+
+class Shallow(OpenAIChat):
+    """A format that reads what it cannot copy."""
+
+    @override
+    def snapshot(self, payload: object, /) -> object:
+        if isinstance(payload, dict) and "uncopied" in payload:
+            raise RecursionError("maximum recursion depth exceeded")
+        return super().snapshot(payload)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        pytest.param({"content": "no role"}, "needs a 'role'", id="no message"),
+        pytest.param({"role": "user", "k": DEEP}, "recursion", id="nested too deep"),
+        pytest.param({"role": "user", "uncopied": 1}, "recursion", id="to be copied"),
+    ],
+)
+@pytest.mark.parametrize("saved", [False, True], ids=["new", "saved"])
+def test_what_cannot_be_read_is_refused_whole(
+    broken: ChatMessage, reason: str, *, saved: bool
+) -> None:
+    """The error has the position, and what was known before is known after."""
+    good = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    history = History(Shallow())
+    history.update(good)
+    history = History(Shallow(), history.digests) if saved else history
+    digests = history.digests
+    with pytest.raises(BrokenTranscript, match=reason) as caught:
+        history.update([good[0], good[1], good[1], broken])
+    assert caught.value.index == 3
+    assert history.digests == digests
+    assert history.update(good) == 2

@@ -1,0 +1,211 @@
+"""A saved state is read back equal, or refused before anything is changed."""
+
+import copy
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import BudgetImpossible, StateError
+from autogen_context.pipeline.calibrate import Bill, Calibration
+from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.measure import Count
+from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
+from autogen_context.pipeline.piece import Verbatim, Written
+from autogen_context.session.state import State, dump, load
+from autogen_context.testing import ChatMessage
+
+TEXTS = st.text(max_size=5) | st.just("\ud800")
+MESSAGES = st.builds(
+    Message,
+    role=TEXTS.filter(bool),
+    text=TEXTS,
+    calls=st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple),
+    results=st.lists(
+        st.builds(ToolResult, call_id=TEXTS, text=TEXTS, name=TEXTS), max_size=2
+    ).map(tuple),
+    name=TEXTS,
+    images=st.lists(
+        st.builds(Image, width=st.integers(0, 9), height=st.integers(0, 9), detail=TEXTS), max_size=2
+    ).map(tuple),
+    extra=TEXTS,
+    digest=st.binary(max_size=3),
+)
+BILLS = st.builds(Bill, counted=st.integers(0, 999), billed=st.integers(1_000, 9_999))
+CALIBRATIONS = st.builds(
+    Calibration,
+    ratio=st.floats(1, 2),
+    lowest_ratio=st.floats(0.5, 1),
+    first=st.none() | BILLS,
+    last=st.none() | BILLS,
+    steepest=st.floats(0, 4),
+)
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> tuple[Decision, ...]:
+    """Decisions on one unit after the other, with pieces of all kinds."""
+    made: list[Decision] = []
+    start = 0
+    for length in draw(st.lists(st.integers(1, 3), max_size=4)):
+        stop = start + length
+        pieces = draw(
+            st.lists(
+                st.just(Verbatim(start=start, stop=stop))
+                | st.builds(
+                    Written, message=MESSAGES, index=st.none() | st.integers(start, stop - 1)
+                ),
+                max_size=2,
+            )
+        )
+        made.append(
+            Decision(
+                start=start,
+                stop=stop,
+                action=draw(st.sampled_from(["keep", "repair", "shorten", "drop"])),
+                reason=draw(TEXTS),
+                tokens_before=draw(st.integers(0, 9)),
+                tokens_after=draw(st.integers(0, 9)),
+                pieces=tuple(pieces),
+                handle=draw(TEXTS),
+            )
+        )
+        start = stop
+    return tuple(made)
+
+
+STATES = st.builds(
+    State,
+    digests=st.lists(st.binary(max_size=3), min_size=12, max_size=13).map(tuple),
+    decisions=decisions(),
+    pins=st.frozensets(st.binary(max_size=3), max_size=2),
+    calibration=CALIBRATIONS,
+    stash=st.lists(
+        st.tuples(TEXTS, st.lists(MESSAGES, max_size=2).map(tuple)), max_size=2
+    ).map(tuple),
+    must_replan=st.booleans(),
+)
+
+
+@settings(max_examples=60)
+@given(STATES)
+def test_what_was_saved_is_loaded(state: State) -> None:
+    """Through JSON text, any text included."""
+    assert load(json.loads(json.dumps(dump(state)))) == state
+
+
+class Characters:
+    """Four characters a token, rounded up."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+def manager() -> IncrementalContextManager:
+    return IncrementalContextManager(
+        config=ContextConfig(window_tokens=900), counter=Characters()
+    )
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+HISTORY: list[ChatMessage] = [
+    {"role": "user", "content": "the task"},
+    *({"role": "assistant", "content": f"{i} " + "x" * 200} for i in range(6)),
+    {"role": "tool", "tool_call_id": "nobody", "content": "stray"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "1", "content": "y" * 4_000},
+]
+
+
+def saved() -> dict[str, object]:
+    """A state in which there is something of everything."""
+    keeper = manager()
+    turn = keeper.prepare_nowait(HISTORY)
+    keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
+    keeper.pin(HISTORY[5])
+    return keeper.save_state()
+
+
+SAVED = saved()
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to each value in JSON data."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]  # JSON
+    for key, inner in items:  # pyright: ignore[reportUnknownVariableType]  # JSON
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
+    """The state with another value at one place; without it, where the value is ``...``."""
+    state = copy.deepcopy(SAVED)
+    at: object = state
+    for key in path[:-1]:
+        at = at[key]  # type: ignore[index]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType]  # JSON
+    if value is ...:
+        del at[path[-1]]  # type: ignore[attr-defined]  # pyright: ignore[reportIndexIssue]  # JSON
+    else:
+        at[path[-1]] = value  # type: ignore[index]  # pyright: ignore[reportIndexIssue]  # JSON
+    return state
+
+
+WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"), float("inf"), True, [], {}, [1], {"a": 1}])  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(list(places(SAVED))), WRONG)
+def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: object) -> None:
+    """Whatever one value became: the error changes nothing, or the next turn keeps its promises."""
+    keeper = manager()
+    before = keeper.save_state()
+    try:
+        keeper.load_state(damaged(path, value))
+    except StateError:
+        assert keeper.save_state() == before
+        return
+    try:
+        turn = keeper.prepare_nowait(HISTORY)
+    except BudgetImpossible:
+        return
+    assert turn.certificate.fits
+    assert turn.certificate.newest_present
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        pytest.param("state", "damaged: TypeError: expected an object, got str", id="no object"),
+        pytest.param(None, "expected an object, got NoneType", id="null"),
+        pytest.param({}, "damaged: KeyError: 'schema'", id="empty"),
+        pytest.param({"schema": "1"}, "'schema' must be int, got str", id="schema of a wrong type"),
+        pytest.param(
+            {**SAVED, "schema": 2},
+            "has schema 2 and this release reads 1; load it with the release that saved it",
+            id="newer",
+        ),
+        pytest.param(damaged(("digests", 0), "zz"), "non-hexadecimal", id="digest"),
+        pytest.param(damaged(("digests",), []), "10 messages are decided and 0 are known", id="gone"),
+        pytest.param(damaged(("decisions", 0), ...), "decision on 1 to 2 after 0", id="a gap"),
+        pytest.param(damaged(("decisions", 0, "stop"), 0), "on 0 to 0 after 0", id="empty unit"),
+        pytest.param(damaged(("decisions", 0, "action"), "burn"), "no such action: burn", id="action"),
+        pytest.param(
+            damaged(("decisions", 0, "pieces", 0, "stop"), 5), "a piece with 0 to 4", id="too far"
+        ),
+        pytest.param(
+            damaged(("decisions", 0, "pieces", 0, "start"), 1), "a piece with 1 to 0", id="backwards"
+        ),
+        pytest.param(
+            damaged(("calibration", "lowest_ratio"), 0), "impossible bills or ratios", id="ratio"
+        ),
+        pytest.param(damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"),
+        pytest.param(damaged(("calibration", "last", "billed"), True), "got a bool", id="a bool"),
+    ],
+)
+def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> None:
+    """With the way out where there is one."""
+    with pytest.raises(StateError, match=reason):
+        manager().load_state(state)

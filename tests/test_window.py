@@ -1,0 +1,80 @@
+"""A limit in the provider's tokens, a room in ours."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.pipeline.calibrate import Calibration
+from autogen_context.pipeline.measure import Count
+from autogen_context.session.window import Usage, Window
+
+EXACT = Calibration(lowest_ratio=0.9)
+
+
+def window(*, tokens: int = 1_000, reserve: int = 0, calibration: Calibration = EXACT) -> Window:
+    return Window(
+        window_tokens=tokens, reserve_tokens=reserve, source="estimate", calibration=calibration
+    )
+
+
+BILLS = st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 9_000)), max_size=6)
+
+
+@given(st.integers(1, 5_000), st.integers(0, 5_000), BILLS)
+def test_what_fits_the_room_fits_the_limit(
+    tokens: int, reserve: int, bills: list[tuple[int, int]]
+) -> None:
+    """By the bound, after any bills; and the reserve is kept free."""
+    held = window(tokens=tokens, reserve=reserve)
+    assert held.limit_tokens == tokens - reserve
+    for counted, billed in bills:
+        held.record(counted=counted, billed=billed)
+        assert held.bound(held.room_tokens).tokens <= held.limit_tokens or not held.room_tokens
+        assert held.bound(held.room_tokens + 1).tokens > held.limit_tokens
+
+
+@pytest.mark.parametrize(
+    ("billed", "bound"),
+    [
+        pytest.param(650, 500, id="all of the reserve is used"),
+        pytest.param(700, 550, id="more than the reserve: an offset"),
+        pytest.param(500, 450, id="none of it: it stays reserved"),
+        pytest.param(460, 450, id="less than was counted"),
+    ],
+)
+def test_the_reserve_is_paid_from_the_bill_first(billed: int, bound: int) -> None:
+    """Of 150 reserved tokens and 500 counted ones."""
+    held = window(reserve=150)
+    assert held.record(counted=500, billed=billed)
+    assert held.bound(500) == Count(tokens=bound, source="provider")
+
+
+def test_a_bill_that_cannot_be_true_is_told() -> None:
+    """Nothing changes, and the count keeps its source."""
+    held = window()
+    assert not held.record(counted=500, billed=449)
+    assert held.bound(500) == Count(tokens=500, source="estimate")
+    assert held.calibration is EXACT
+
+
+def test_another_window_keeps_what_was_learned() -> None:
+    """Room and limit are those of the new one."""
+    held = window(reserve=100)
+    held.record(counted=500, billed=800)
+    held.resize(2_000)
+    assert held.limit_tokens == 1_900
+    assert held.bound(500).tokens == 700
+    assert held.room_tokens == 1_700
+
+
+def test_another_calibration_is_used_at_once() -> None:
+    """For the bound and for the room."""
+    held = window()
+    held.calibrate(Calibration(ratio=2.0, lowest_ratio=1.0))
+    assert (held.bound(100).tokens, held.room_tokens) == (200, 500)
+
+
+def test_usage_adds_up() -> None:
+    """Requests, and the tokens of all of them."""
+    usage = Usage().after(prompt_tokens=10, cached_tokens=4).after(prompt_tokens=5, cached_tokens=0)
+    assert usage == Usage(requests=2, prompt_tokens=15, cached_tokens=4)
