@@ -75,7 +75,7 @@ def from_json(text: str) -> object:
 def from_yaml(text: str) -> object:
     """YAML without objects; the error tells line and column."""
     try:
-        import yaml  # type: ignore[import-untyped]  # noqa: PLC0415  # optional, and has no types
+        import yaml  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtra("yaml", needed_for="reading settings from YAML") from error
     try:

@@ -15,12 +15,13 @@ from autogen_context.config import ContextConfig
 from autogen_context.errors import NotInHistory
 from autogen_context.model.gauge import gauge_for, load_tokenizer
 from autogen_context.pipeline.assemble import Certificate, Checked
+from autogen_context.pipeline.calibrate import Bill
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.session.prepared import Payload, Prepared
-from autogen_context.session.session import Rules, Session
+from autogen_context.session.session import Fixed, Rules, Session
 from autogen_context.session.state import State, dump, load
 from autogen_context.session.window import Usage
 from autogen_context.wiring import limits_of, roles_of, window_of
@@ -100,7 +101,9 @@ class IncrementalContextManager:
         """
         with self._lock:
             session = self._started()
-            fixed = self._gauge.tool_tokens(tools) + self._gauge.meter.overheads.per_request
+            in_tools = self._gauge.tool_tokens(tools)
+            in_all = in_tools + self._gauge.meter.overheads.per_request
+            fixed = Fixed(tokens=in_all, assumed=in_tools)
             if not self.config.enabled:
                 return self._passed_through(messages, fixed)
             session.take_in(messages)
@@ -125,14 +128,20 @@ class IncrementalContextManager:
             prompt_tokens: all input tokens of the bill, cached ones included.
             cached_tokens: of these, what the provider had cached.
         """
-        counted = prepared.certificate.counted_tokens
+        certificate = prepared.certificate
+        bill = Bill(
+            counted=certificate.counted_tokens,
+            billed=prompt_tokens,
+            assumed=certificate.assumed_tokens,
+            rewrites=certificate.rewrites,
+        )
         with self._lock:
-            if self._started().window.record(counted=counted, billed=prompt_tokens):
+            if self._started().window.record(bill):
                 self.usage = self.usage.after(
                     prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
                 )
                 return
-        numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
+        numbers = {"counted_tokens": bill.counted, "billed_tokens": bill.billed}
         logger.warning("a bill that cannot be true was ignored", extra=numbers)
 
     def pin(self, message: object) -> None:
@@ -232,14 +241,14 @@ class IncrementalContextManager:
             with self._lock:
                 self._started().window.resize(limit.prompt_tokens)
 
-    def _passed_through(self, payloads: Sequence[Payload], fixed: int) -> Prepared[Payload]:
+    def _passed_through(self, payloads: Sequence[Payload], fixed: Fixed) -> Prepared[Payload]:
         """The list as it came, measured as far as it can be read."""
         messages = [message for payload in payloads if (message := self._readable(payload))]
         checked = Checked().after(messages, self._gauge.meter.message)
         certificate = Certificate(
             limit_tokens=self._window.limit_tokens,
-            bound=self._window.bound(checked.tokens + fixed),
-            counted_tokens=checked.tokens + fixed,
+            bound=self._window.bound(checked.tokens + fixed.tokens, 0),
+            counted_tokens=checked.tokens + fixed.tokens,
             pairs_closed=not checked.orphans,
             pins_present=True,
             newest_present=True,

@@ -20,7 +20,7 @@ from autogen_core.models import (
 )
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai._openai_client import to_oai_type
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
@@ -377,6 +377,7 @@ def small_context() -> ManagedChatCompletionContext:
     )
 
 
+@settings(max_examples=50)
 @given(CONVERSATIONS, st.integers(0, 12))
 async def test_a_state_continues_to_the_byte(messages: list[LLMMessage], at: int) -> None:
     """Saved at any turn and loaded elsewhere, every later turn is what it would have been."""
@@ -440,7 +441,8 @@ async def test_the_state_of_another_context_is_taken() -> None:
     [
         pytest.param({"manager": {"schema": 99}}, StateError, id="newer-schema"),
         pytest.param({"messages": [{"type": "NoMessage"}]}, ValueError, id="no-message"),
-        pytest.param({"envelope": {"system": 7}}, ValueError, id="no-envelope"),
+        pytest.param({"envelope": {"system": 7}}, ValueError, id="no-texts"),
+        pytest.param({"envelope": None}, ValueError, id="no-envelope"),
     ],
 )
 async def test_a_damaged_state_changes_nothing(

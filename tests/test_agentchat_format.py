@@ -268,6 +268,16 @@ def test_all_that_the_client_sends_is_counted(message: LLMMessage) -> None:
         assert sent <= meter.message(read)
 
 
+@given(SYSTEMS)
+def test_a_system_message_is_counted_as_the_users_too(message: SystemMessage) -> None:
+    """Sent in the user's role, it has a name that the client sends along."""
+    meter = gauge_for("gpt-4o", Characters()).meter
+    as_user = replace(HOST.read(message), role="user", digest=b"")
+    oai = to_oai_type(HOST.rewrite(message, as_user), model="gpt-4o", model_family="gpt-4o")
+    sent = sum(message_tokens(part, characters) for part in cast("Sequence[ChatMessage]", oai))
+    assert sent <= meter.message(as_user)
+
+
 @pytest.mark.parametrize(
     "payload",
     [

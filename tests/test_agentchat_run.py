@@ -164,6 +164,31 @@ async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
     assert context.manager.usage.prompt_tokens == sum(r.prompt_tokens for r in server.requests)
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["answers", "streams"])
+async def test_the_first_request_fits_although_its_prompt_was_unknown(*, stream: bool) -> None:
+    """A history that fills the window by itself is cut before the request goes out with prompt and tools."""
+    async with serving(scripted(Say("Yes.")), window_tokens=3_000) as (server, inner):
+        client, context = managed(inner, window_tokens=3_000)
+        for number in range(14):
+            await context.add_message(UserMessage(content=f"{number} " * 97, source="user"))
+        alone = await context.get_messages()
+        agent = coder(client, context, system_message=PROMPT * 40, model_client_stream=stream)
+        await agent.run(task="Sure?")
+    assert len(alone) == 14
+    assert server.rejected == []
+    assert len(server.requests[0].messages) < len(alone)
+
+
+async def test_streams_without_a_bill_are_no_bill(caplog: pytest.LogCaptureFixture) -> None:
+    """Where the provider sends no usage nothing is recorded, and nothing is complained of."""
+    async with serving(scripted(Say("Yes."))) as (server, inner):
+        client, context = managed(inner, window_tokens=WINDOW)
+        await coder(client, context, model_client_stream=True).run(task="Sure?")
+    assert len(server.requests) == 1
+    assert context.manager.usage.requests == 0
+    assert [record for record in caplog.records if record.name.startswith("autogen_context")] == []
+
+
 async def test_reflections_are_measured_without_the_tools() -> None:
     """The request that looks at results has no tools; it is billed as that, and the next one with tools still fits."""
     turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]

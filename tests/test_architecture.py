@@ -22,8 +22,8 @@ LEVELS = (
 )
 ONE_ROOM = ({"config", "config_keys", "config_sources"}, {"manager", "wiring"})
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-HEAVY = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "openai", "redis", "torch")
-HEAVY += ("tiktoken", "bpe_openai", "tiktoken_ext", "hypothesis", "rich", "yaml")
+HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")
+HEAVY = (*HOSTS, "openai", "redis", "torch", "tiktoken", "tiktoken_ext", "bpe_openai", "hypothesis")
 
 
 def level_of(room: str) -> int:

@@ -17,11 +17,13 @@ from autogen_context.pipeline.piece import Piece, Verbatim, Written, coalesce, m
 
 
 def asks(*ids: str) -> Message:
+    """A message that calls, an id each."""
     calls = tuple(ToolCall(id=i, name="f", arguments="{}") for i in ids)
     return Message(role="assistant", calls=calls)
 
 
 def tells(*ids: str) -> Message:
+    """A message with a result for each id."""
     return Message(role="tool", results=tuple(ToolResult(call_id=i, text="r") for i in ids))
 
 
@@ -147,7 +149,11 @@ def test_whether_the_newest_is_there(pieces: list[Piece], position: int, *, ends
 )
 def test_whether_pins_are_there_as_they_came(positions: list[int], *, holds: bool) -> None:
     """Each of them in a stretch that is sent as it is; written anew is not enough."""
-    pieces = [Verbatim(start=0, stop=2), Written(message=SAYS, index=2), Verbatim(start=4, stop=5)]
+    pieces: list[Piece] = [
+        Verbatim(start=0, stop=2),
+        Written(message=SAYS, index=2),
+        Verbatim(start=4, stop=5),
+    ]
     assert holds_verbatim(pieces, positions) is holds
 
 

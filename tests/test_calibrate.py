@@ -26,6 +26,7 @@ BILLS = st.lists(st.builds(Bill, counted=COUNTS, billed=st.integers(-10, 400_000
 
 
 def taught(calibration: Calibration, bills: list[Bill]) -> Calibration:
+    """What a calibration is after these bills."""
     for bill in bills:
         calibration = calibration.after(bill)
     return calibration
@@ -195,7 +196,9 @@ def errors_of(*, seed: int, offset: int, ratio: float) -> list[float]:
 def test_the_bound_is_safe_and_near(offset: int, ratio: float) -> None:
     """From the fourth call on it covers 99 of 100 bills, and is within 6 % of them at the median."""
     errors = [
-        error for seed in range(20) for error in errors_of(seed=seed, offset=offset, ratio=ratio)[3:]
+        error
+        for seed in range(20)
+        for error in errors_of(seed=seed, offset=offset, ratio=ratio)[3:]
     ]
     assert sum(error >= 0 for error in errors) >= 0.99 * len(errors)
     assert median(errors) <= 0.06

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from autogen_context.cli import limits as command
 from autogen_context.cli.main import main
-from autogen_context.errors import UnknownModel
+from autogen_context.errors import StateError
 from autogen_context.model.limits import known_rows
 
 
@@ -141,7 +141,7 @@ def test_a_mistake_is_one_line(
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(UnknownModel("m"), 2), (OSError("two\nlines"), 2), (KeyboardInterrupt(), 130)],
+    [(StateError("m"), 2), (OSError("two\nlines"), 2), (KeyboardInterrupt(), 130)],
     ids=["ours", "system", "ctrl-c"],
 )
 def test_errors_become_exit_codes(

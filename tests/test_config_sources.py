@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # PyYAML has no types
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 

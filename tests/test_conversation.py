@@ -33,20 +33,24 @@ class Counted:
 
 
 def conversation(orphans: Orphans = "repair", counter: Counted | None = None) -> Conversation:
+    """An empty one."""
     return Conversation(OpenAIChat(), Meter(counter or Counted(), OVERHEADS), orphans=orphans)
 
 
 def says(text: str, role: str = "user") -> ChatMessage:
+    """A message of plain text."""
     return {"role": role, "content": text}
 
 
 def asks(ids: str) -> ChatMessage:
+    """A message that calls, a letter each."""
     function = {"name": "f", "arguments": "{}"}
     calls = [{"id": i, "type": "function", "function": function} for i in ids]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def tells(call_id: str) -> ChatMessage:
+    """A result for one id."""
     return {"role": "tool", "tool_call_id": call_id, "content": f"result {call_id}"}
 
 

@@ -37,6 +37,7 @@ METER = Meter(
 
 
 def units_of(payloads: list[ChatMessage]) -> list[Unit]:
+    """The units of a transcript."""
     return segment([OpenAIChat().read(payload) for payload in payloads])
 
 
@@ -45,6 +46,7 @@ SIZES = st.lists(st.lists(st.integers(0, 400), max_size=4), min_size=1, max_size
 
 
 def cost(messages: tuple[Message, ...]) -> int:
+    """What messages cost together."""
     return sum(map(METER.message, messages))
 
 
@@ -80,6 +82,7 @@ def test_there_is_no_way_only_where_there_is_none(unit: Unit, room: int) -> None
 
 
 def emptied(message: Message) -> Message:
+    """The least that can be left of a message."""
     return replace(
         message,
         text="x" if message.text or message.images or not message.results else "",
@@ -119,8 +122,8 @@ def test_pieces_name_the_messages_that_they_stand_for(unit: Unit, room: int) -> 
     pieces = [Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop)]
     fitted = fit_pieces(pieces, unit.messages, room_tokens=room, meter=METER)
     short = fit(unit.messages, room_tokens=room, meter=METER)
+    assert (fitted is None) == (short is None)
     if fitted is None or short is None:
-        assert fitted is short
         return
     assert fitted[1] == cost(short)
     for i, (piece, before, after) in enumerate(zip(fitted[0], unit.messages, short, strict=True)):

@@ -16,6 +16,7 @@ NOTE = Written(message=SAYS)
 
 
 def candidate(start: int, length: int, tokens: int, *, repaired: bool = False) -> Candidate:
+    """A unit of some messages; a repaired one has a piece of our own behind them."""
     unit = Unit(start=start, messages=(SAYS,) * length)
     pieces = as_it_came(unit) + ((NOTE,) if repaired else ())
     return Candidate(unit=unit, pieces=pieces, tokens=tokens, repaired=repaired)
@@ -104,9 +105,7 @@ SHORT = Written(message=SAYS, index=0)
         pytest.param(
             "shorten", candidate(0, 3, 30), [SHORT, Verbatim(start=1, stop=3)], 25, id="shortened"
         ),
-        pytest.param(
-            "shorten", candidate(0, 1, 15, repaired=True), [SHORT, NOTE], 10, id="both"
-        ),
+        pytest.param("shorten", candidate(0, 1, 15, repaired=True), [SHORT, NOTE], 10, id="both"),
         pytest.param("drop", candidate(0, 1, 10), [NOTE], 1, id="dropped"),
     ],
 )

@@ -2,6 +2,8 @@
 
 import copy
 from dataclasses import dataclass, field
+from functools import reduce
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -76,8 +78,13 @@ def test_what_reads_the_same_is_the_same(payloads: list[ChatMessage]) -> None:
     """A list whose objects compare unequal, but say the same, is not taken for another one."""
     history = History(OpenAIChat())
     history.update(payloads)
-    other = [{**p, "content": tuple(p["content"])} if isinstance(p["content"], list) else p for p in payloads]
+    other = [{**payload, "content": frozen(payload["content"])} for payload in payloads]
     assert history.update(other) == len(payloads)
+
+
+def frozen(content: object) -> object:
+    """The same parts in a tuple."""
+    return tuple(cast("list[object]", content)) if isinstance(content, list) else content
 
 
 @FEW
@@ -107,9 +114,7 @@ def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], sav
     assert history.update(payloads) == len(payloads)
 
 
-DEEP: object = "x"
-for _ in range(2_000):
-    DEEP = [DEEP]
+DEEP = reduce(lambda inner, _: [inner], range(2_000), list[object]())
 
 
 class Shallow(OpenAIChat):
@@ -117,7 +122,7 @@ class Shallow(OpenAIChat):
 
     @override
     def snapshot(self, payload: object, /) -> object:
-        if isinstance(payload, dict) and "uncopied" in payload:
+        if payload == {"role": "user", "uncopied": 1}:
             raise RecursionError("maximum recursion depth exceeded")
         return super().snapshot(payload)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
 from autogen_context.pipeline.measure import Count, TokenCounter
 from autogen_context.session.window import Usage
@@ -27,11 +27,13 @@ class Characters:
 def manager(
     window: int, counter: TokenCounter | None = None, **settings: object
 ) -> IncrementalContextManager:
+    """One with these settings, which counts characters."""
     config = ContextConfig.model_validate({"window_tokens": window, **settings})
     return IncrementalContextManager(config=config, counter=counter or Characters())
 
 
 def says(text: str, role: str = "assistant") -> ChatMessage:
+    """A message of plain text."""
     return {"role": role, "content": text}
 
 
@@ -60,7 +62,9 @@ def test_the_window_is_the_models_where_none_is_given() -> None:
 def test_a_window_above_the_models_is_taken_with_a_warning() -> None:
     """It names both numbers."""
     keeper = IncrementalContextManager(model="gpt-4", window_tokens=9_000, counter=Characters())
-    with pytest.warns(UserWarning, match="window_tokens=9000 is above the 8192 input tokens of gpt-4"):
+    with pytest.warns(
+        UserWarning, match="window_tokens=9000 is above the 8192 input tokens of gpt-4"
+    ):
         assert keeper.prepare_nowait([TASK]).certificate.limit_tokens == 9_000
 
 
@@ -83,11 +87,22 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
     narrow = manager(window)
     narrow.load_state(keeper.save_state())
     messages = [says("s" * length * 4, "system"), TASK]
+    found = turn_or_error(narrow, messages)
+    if isinstance(found, BudgetImpossible):
+        assert found.limit_tokens == window < found.floor_tokens == sum(found.parts.values())
+        assert {"system", "newest", "tools and format"} <= set(found.parts)
+    else:
+        assert found.certificate.fits
+
+
+def turn_or_error(
+    keeper: IncrementalContextManager, messages: list[ChatMessage]
+) -> Prepared[ChatMessage] | BudgetImpossible:
+    """A turn, or why there can be none."""
     try:
-        assert narrow.prepare_nowait(messages).certificate.fits
+        return keeper.prepare_nowait(messages)
     except BudgetImpossible as error:
-        assert error.limit_tokens == window < error.floor_tokens == sum(error.parts.values())
-        assert {"system", "newest", "tools and format"} <= set(error.parts)
+        return error
 
 
 def test_every_message_is_explained() -> None:
@@ -187,13 +202,22 @@ async def test_a_discovered_limit_is_used_when_it_is_there() -> None:
     model = ScriptedModel([])
     with LoopbackServer(model, window_tokens=1_234, model_names=["my-model"]) as server:
         config = ContextConfig(model="my-model", discovery_url=server.base_url)
-        async with IncrementalContextManager(config=config, counter=Characters()) as keeper:
-            assert (await keeper.prepare([TASK])).certificate.limit_tokens == 8_192
-            for _ in range(500):
+        given = IncrementalContextManager(window_tokens=5_000, config=config, counter=Characters())
+        found = IncrementalContextManager(config=config, counter=Characters())
+        async with given, found:
+            assert await limit_of(given) == 5_000
+            assert await limit_of(found) == 8_192
+            for _ in range(1_000):
                 await asyncio.sleep(0.01)
-                if (await keeper.prepare([TASK])).certificate.limit_tokens != 8_192:
+                if await limit_of(found) != 8_192:
                     break
-            assert (await keeper.prepare([TASK])).certificate.limit_tokens == 1_234
+            assert await limit_of(found) < 1_234
+            assert await limit_of(given) == 5_000
+
+
+async def limit_of(keeper: IncrementalContextManager) -> int:
+    """What the next request may have."""
+    return (await keeper.prepare([TASK])).certificate.limit_tokens
 
 
 async def test_closing_ends_what_is_under_way_and_lets_cancellation_through() -> None:

@@ -52,9 +52,13 @@ RESULT = ToolResult(call_id="id is not counted", text="four")
         pytest.param(Message(role="assistant", extra="[1]"), 1_003, id="thinking"),
         pytest.param(Message(role="assistant", calls=(CALL, CALL)), 21_008, id="calls"),
         pytest.param(Message(role="tool", results=(RESULT,)), 101_004, id="result"),
-        pytest.param(Message(role="tool", results=(RESULT,) * 2), 202_008, id="two messages in one"),
         pytest.param(
-            Message(role="tool", results=(RESULT,), text="hi"), 102_006, id="and what is said beside"
+            Message(role="tool", results=(RESULT,) * 2), 202_008, id="two messages in one"
+        ),
+        pytest.param(
+            Message(role="tool", results=(RESULT,), text="hi"),
+            102_006,
+            id="and what is said beside",
         ),
         pytest.param(
             Message(role="user", images=(Image(detail="high"), Image())), 3_001_000, id="images"
@@ -67,6 +71,7 @@ def test_what_each_part_costs(message: Message, tokens: int) -> None:
 
 
 def read_all(payloads: list[ChatMessage]) -> list[Message]:
+    """The messages of a transcript."""
     return [OpenAIChat().read(payload) for payload in payloads]
 
 

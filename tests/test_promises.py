@@ -278,3 +278,28 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
             assert turn.certificate.bound.tokens <= 4_000 * share
     assert all(b - a >= 4_000 * (1 - share) / 104 - 1 for a, b in pairwise(cuts))
     assert cuts
+
+
+@given(
+    st.lists(st.integers(0, 6_000), min_size=5, max_size=60),
+    st.integers(0, 1_500),
+    st.booleans(),
+)
+def test_1_the_bound_covers_the_bill(
+    sizes: list[int],
+    hidden: int,
+    bills_overheads: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whatever the host hides, and whether or not the provider bills what we assume for calls, no bill exceeds the
+    bound from the second request on, compactions included."""
+    keeper = manager(8_000)
+    messages: Transcript = [{"role": "user", "content": "the task"}]
+    for n, size in enumerate(sizes):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "x" * 4 * size})
+        turn = prepared(keeper, messages)
+        calls = sum(bool(m.get("tool_calls")) for m in turn.messages)
+        billed = tokens(turn.messages) + hidden - (0 if bills_overheads else 4 * calls)
+        assert n == 0 or billed <= turn.certificate.bound.tokens <= 8_000
+        keeper.record_usage(turn, prompt_tokens=billed)

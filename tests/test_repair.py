@@ -16,6 +16,7 @@ FEW = settings(max_examples=50)
 
 
 def read_all(payloads: list[ChatMessage]) -> list[Message]:
+    """The messages that can be read."""
     return [OpenAIChat().read(payload) for payload in payloads if payload.get("role")]
 
 
@@ -30,15 +31,18 @@ def pieces_of(messages: list[Message]) -> list[Piece]:
 
 
 def asks(*ids: str) -> Message:
+    """A message that calls, an id each."""
     calls = tuple(ToolCall(id=i, name=f"f_{i}", arguments="{}") for i in ids)
     return Message(role="assistant", calls=calls)
 
 
 def told(call_id: str, text: str = "done") -> ToolResult:
+    """One result."""
     return ToolResult(call_id=call_id, text=text)
 
 
 def tells(*results: ToolResult, text: str = "") -> Message:
+    """A message with these results."""
     return Message(role="tool", results=results, text=text)
 
 

@@ -18,11 +18,13 @@ WHOLE = transcripts(max_repeats=2, pending=False).filter(bool)
 
 
 def applied(rules: RoleRules, messages: list[Message]) -> list[Message]:
+    """What is sent of messages under these rules."""
     pieces: list[Piece] = [Verbatim(start=0, stop=len(messages))]
     return messages_of(rules.apply(pieces, messages), messages)
 
 
 def read_all(payloads: list[ChatMessage]) -> list[Message]:
+    """The messages of a transcript."""
     return [OpenAIChat().read(payload) for payload in payloads]
 
 

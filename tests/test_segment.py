@@ -1,5 +1,7 @@
 """Units: what is kept, shortened or dropped whole."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ FEW = settings(max_examples=50)
 
 
 def read_all(payloads: list[ChatMessage]) -> list[Message]:
+    """The messages that can be read."""
     return [OpenAIChat().read(payload) for payload in payloads if payload.get("role")]
 
 
@@ -22,18 +25,22 @@ BROKEN = broken_transcripts(max_repeats=2).map(read_all)
 
 
 def call(call_id: str, name: str = "f") -> ToolCall:
+    """One call."""
     return ToolCall(id=call_id, name=name, arguments="{}")
 
 
 def result(call_id: str) -> ToolResult:
+    """One result."""
     return ToolResult(call_id=call_id, text="done")
 
 
 def asks(*ids: str) -> Message:
+    """A message that calls, an id each."""
     return Message(role="assistant", calls=tuple(map(call, ids)))
 
 
 def tells(*ids: str) -> Message:
+    """A message with a result for each id."""
     return Message(role="tool", results=tuple(map(result, ids)))
 
 
@@ -47,9 +54,7 @@ def test_the_units_are_the_transcript(messages: list[Message], start: int) -> No
     units = segment(messages, start=start)
     assert [message for unit in units for message in unit.messages] == messages
     borders = [start, *[unit.stop for unit in units]]
-    assert [(unit.start, unit.stop) for unit in units] == list(
-        zip(borders, borders[1:], strict=False)
-    )
+    assert [(unit.start, unit.stop) for unit in units] == list(pairwise(borders))
 
 
 @FEW

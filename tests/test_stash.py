@@ -50,7 +50,9 @@ def test_what_is_gone_is_an_error_with_the_way_out(caplog: pytest.LogCaptureFixt
     stash = Stash(700)
     for handle in ("old", "mid", "new"):
         stash.put(handle, (Message(role="user", text="secret" * 10),))
-    with pytest.raises(NotStashed, match=r"'old' \(evicted so far: 1\); raise stash_bytes") as caught:
+    with pytest.raises(
+        NotStashed, match=r"'old' \(evicted so far: 1\); raise stash_bytes"
+    ) as caught:
         stash.get("old")
     assert (caught.value.handle, caught.value.evicted) == ("old", 1)
     assert [record.levelno for record in caplog.records] == [logging.WARNING]

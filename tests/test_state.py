@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -23,13 +24,16 @@ MESSAGES = st.builds(
     Message,
     role=TEXTS.filter(bool),
     text=TEXTS,
-    calls=st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple),
-    results=st.lists(
-        st.builds(ToolResult, call_id=TEXTS, text=TEXTS, name=TEXTS), max_size=2
-    ).map(tuple),
+    calls=st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(
+        tuple
+    ),
+    results=st.lists(st.builds(ToolResult, call_id=TEXTS, text=TEXTS, name=TEXTS), max_size=2).map(
+        tuple
+    ),
     name=TEXTS,
     images=st.lists(
-        st.builds(Image, width=st.integers(0, 9), height=st.integers(0, 9), detail=TEXTS), max_size=2
+        st.builds(Image, width=st.integers(0, 9), height=st.integers(0, 9), detail=TEXTS),
+        max_size=2,
     ).map(tuple),
     extra=TEXTS,
     digest=st.binary(max_size=3),
@@ -83,9 +87,9 @@ STATES = st.builds(
     decisions=decisions(),
     pins=st.frozensets(st.binary(max_size=3), max_size=2),
     calibration=CALIBRATIONS,
-    stash=st.lists(
-        st.tuples(TEXTS, st.lists(MESSAGES, max_size=2).map(tuple)), max_size=2
-    ).map(tuple),
+    stash=st.lists(st.tuples(TEXTS, st.lists(MESSAGES, max_size=2).map(tuple)), max_size=2).map(
+        tuple
+    ),
     must_replan=st.booleans(),
 )
 
@@ -105,9 +109,8 @@ class Characters:
 
 
 def manager() -> IncrementalContextManager:
-    return IncrementalContextManager(
-        config=ContextConfig(window_tokens=900), counter=Characters()
-    )
+    """An empty one, all alike."""
+    return IncrementalContextManager(config=ContextConfig(window_tokens=900), counter=Characters())
 
 
 CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -134,8 +137,12 @@ SAVED = saved()
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The way to each value in JSON data."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]  # JSON
-    for key, inner in items:  # pyright: ignore[reportUnknownVariableType]  # JSON
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(cast("dict[str | int, object]", value).items())  # JSON
+    if isinstance(value, list):
+        items = list(enumerate(cast("list[object]", value)))  # JSON
+    for key, inner in items:
         yield (*path, key)
         yield from places(inner, (*path, key))
 
@@ -143,13 +150,13 @@ def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[st
 def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
     """The state with another value at one place; without it, where the value is ``...``."""
     state = copy.deepcopy(SAVED)
-    at: object = state
+    at = cast("dict[str | int, object]", state)  # JSON; where it is a list, an index goes as well
     for key in path[:-1]:
-        at = at[key]  # type: ignore[index]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType]  # JSON
+        at = cast("dict[str | int, object]", at[key])
     if value is ...:
-        del at[path[-1]]  # type: ignore[attr-defined]  # pyright: ignore[reportIndexIssue]  # JSON
+        del at[path[-1]]
     else:
-        at[path[-1]] = value  # type: ignore[index]  # pyright: ignore[reportIndexIssue]  # JSON
+        at[path[-1]] = value
     return state
 
 
@@ -188,21 +195,31 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             id="newer",
         ),
         pytest.param(damaged(("digests", 0), "zz"), "non-hexadecimal", id="digest"),
-        pytest.param(damaged(("digests",), []), "10 messages are decided and 0 are known", id="gone"),
+        pytest.param(
+            damaged(("digests",), []), "10 messages are decided and 0 are known", id="gone"
+        ),
         pytest.param(damaged(("decisions", 0), ...), "decision on 1 to 2 after 0", id="a gap"),
         pytest.param(damaged(("decisions", 0, "stop"), 0), "on 0 to 0 after 0", id="empty unit"),
-        pytest.param(damaged(("decisions", 0, "action"), "burn"), "no such action: burn", id="action"),
+        pytest.param(
+            damaged(("decisions", 0, "action"), "burn"), "no such action: burn", id="action"
+        ),
         pytest.param(
             damaged(("decisions", 0, "pieces", 0, "stop"), 5), "a piece with 0 to 4", id="too far"
         ),
         pytest.param(
-            damaged(("decisions", 0, "pieces", 0, "start"), 1), "a piece with 1 to 0", id="backwards"
+            damaged(("decisions", 0, "pieces", 0, "start"), 1),
+            "a piece with 1 to 0",
+            id="backwards",
         ),
         pytest.param(
             damaged(("calibration", "lowest_ratio"), 0), "impossible bills or ratios", id="ratio"
         ),
-        pytest.param(damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"),
-        pytest.param(damaged(("calibration", "last", "billed"), True), "got a bool", id="a bool"),
+        pytest.param(
+            damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"
+        ),
+        pytest.param(
+            damaged(("calibration", "steepest"), "1"), "must be float, got str", id="a string"
+        ),
     ],
 )
 def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> None:

@@ -12,6 +12,7 @@ EXACT = Calibration(lowest_ratio=0.9)
 
 
 def window(*, tokens: int = 1_000, reserve: int = 0, calibration: Calibration = EXACT) -> Window:
+    """One whose counts are estimates."""
     return Window(
         window_tokens=tokens, reserve_tokens=reserve, source="estimate", calibration=calibration
     )

@@ -129,12 +129,12 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         """Continue from a saved state, or from that of any other model context: ``{"messages": [...]}``.
 
         Raises:
-            ValidationError: a message is none of AutoGen's; nothing was changed.
+            ValidationError: what was saved is damaged; nothing was changed.
             StateError: what the manager saved is damaged or of a newer schema; nothing was changed.
         """
-        messages = ChatCompletionContextState(messages=state["messages"]).messages
+        messages = ChatCompletionContextState.model_validate(state).messages
         if "manager" in state:
-            beside = EnvelopeState.model_validate(state["envelope"])
+            beside = EnvelopeState.model_validate(state.get("envelope"))
             self.manager.load_state(state["manager"])
             self.envelope = envelope(beside.system, schemas(beside.tools))
         self._messages = messages

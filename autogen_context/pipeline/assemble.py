@@ -21,6 +21,8 @@ class Certificate:
         limit_tokens: what the request may have as input: the window without the reserve.
         bound: an upper bound of what it has, and where that number comes from.
         counted_tokens: the same before calibration: messages, tools that were handed over, what the format adds.
+        assumed_tokens: of these, what is no text but assumed of the format and of tools.
+        rewrites: how often what was sent before was not continued: compactions, and changes of the host's past.
         pairs_closed: no result without its call, and no call without its result but pending ones at the end.
         pins_present: every pinned message of the history is there as it came in.
         newest_present: the newest message is there, whole or shortened.
@@ -34,6 +36,8 @@ class Certificate:
     pins_present: bool
     newest_present: bool
     orphans: tuple[int, ...] = ()
+    assumed_tokens: int = 0
+    rewrites: int = 0
 
     @property
     def fits(self) -> bool:
@@ -47,26 +51,35 @@ class Checked:
 
     Attributes:
         tokens: of the messages.
+        calls: of the messages.
+        results: of the messages.
         orphans: results without their call, and calls that other messages follow before their results.
         open_calls: calls that wait for their results.
     """
 
     tokens: int = 0
+    calls: int = 0
+    results: int = 0
     orphans: int = 0
     open_calls: tuple[ToolCall, ...] = ()
 
     def after(self, messages: Iterable[Message], count: Callable[[Message], int]) -> "Checked":
         """What the check has found after more messages."""
-        tokens, orphans, open_calls = self.tokens, self.orphans, self.open_calls
+        tokens, calls, results = self.tokens, self.calls, self.results
+        orphans, open_calls = self.orphans, self.open_calls
         for message in messages:
             tokens += count(message)
+            calls += len(message.calls)
+            results += len(message.results)
             if message.results:
                 pairs, open_calls = pair(open_calls, message.results)
                 orphans += sum(c is None or c.id != result.call_id for c, result in pairs)
             elif open_calls or message.calls:
                 orphans += len(open_calls)
                 open_calls = message.calls
-        return Checked(tokens=tokens, orphans=orphans, open_calls=open_calls)
+        return Checked(
+            tokens=tokens, calls=calls, results=results, orphans=orphans, open_calls=open_calls
+        )
 
 
 class Certifier:

@@ -1,15 +1,17 @@
 """Tighten the bound of a count with what the provider billed.
 
-Promise: the bound of a request is never below the last bill for a request of that count or a smaller one, grows with
-the count, and does not move for a bill that cannot be true.
+Promise: the bound of a request that continues the last billed one is never below that bill, it grows with the count,
+and it does not move for a bill that cannot be true.
 
 A bill is ``offset + ratio * counted``: the offset is what the host adds unseen (system prompt, tools), the ratio is the
 difference between the provider's tokenizer and ours, and it varies with the text. Each bill holds the offset exactly,
-so it anchors the bound: from there more text costs at most the highest ratio, and less text saves at least the lowest.
+so it anchors the bound of requests that continue it: more text costs at most the highest ratio. After a rewrite other
+text stands there; then the offset counts, which is at most what a bill leaves over the lowest ratio of its text.
 """
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, inf
 
 MEASURED_TEXT = 200  # counted tokens between two bills, below which their ratio is mostly rounding
@@ -24,10 +26,19 @@ MARGIN_SHARE = 0.02  # on a bound that rests on the bills of another tokenizer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What was counted in a request, and what the provider billed for it, in tokens."""
+    """What was counted in a request, and what the provider billed for it.
+
+    Attributes:
+        counted: tokens, as we count.
+        billed: tokens, as the provider counts.
+        assumed: of those counted, what is no text but assumed of the chat format and of tools.
+        rewrites: how often the history had been rewritten when it was sent; a request of the same number continues it.
+    """
 
     counted: int
     billed: int
+    assumed: int = 0
+    rewrites: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +47,7 @@ class Calibration:
 
     Attributes:
         ratio: billed tokens per counted token at most, as known before any bill; 1 where the tokenizer is exact.
-        lowest_ratio: billed tokens per counted token at least; a bill below it is not believed.
+        lowest_ratio: billed tokens per counted token of text at least; a bill below it is not believed.
         first: the first bill, near the offset.
         last: the newest bill.
         steepest: the highest ratio that new text had so far.
@@ -48,28 +59,44 @@ class Calibration:
     last: Bill | None = None
     steepest: float = 0.0
 
-    def bound(self, counted: int) -> int:
+    def bound(self, counted: int, *, rewrites: int = 0) -> int:
         """What a request of so many counted tokens is billed at most, in tokens."""
-        ratio, margin = max(self.ratio, self.steepest), 0.0
-        if ratio > EXACT_UP_TO:
-            ratio, margin = max(self.ratio, self.steepest * ABOVE_STEEPEST), MARGIN_SHARE
-        if self.first is None or self.last is None:
+        if self.last is None:
             return whole(self.ratio * counted)
         more = counted - self.last.counted
-        if more >= 0:
-            return whole((self.last.billed + ratio * more) * (1 + margin))
-        from_last = self.last.billed + self.lowest_ratio * more
-        from_first = self.first.billed + ratio * counted - self.lowest_ratio * self.first.counted
-        return whole(min(from_last, from_first) * (1 + margin))
+        if more >= 0 and rewrites == self.last.rewrites:
+            billed = self.last.billed + self._highest_ratio * more
+        else:
+            billed = self._offset + self._highest_ratio * counted
+        return whole(billed * (1 + self._margin_share))
 
-    def room(self, limit_tokens: int) -> int:
+    def room(self, limit_tokens: int, *, rewrites: int = 0) -> int:
         """The greatest count whose bound is within the limit; 0 where even the offset exceeds it."""
         most = int(limit_tokens / self.lowest_ratio) + 2
-        return max(0, bisect_right(range(most), limit_tokens, key=self.bound) - 1)
+        bound = partial(self.bound, rewrites=rewrites)
+        return max(0, bisect_right(range(most), limit_tokens, key=bound) - 1)
 
-    def least(self, counted: int) -> int:
-        """What a request of so many counted tokens is billed at least, by the tokenizer's error."""
-        return whole(self.lowest_ratio * counted)
+    @property
+    def _highest_ratio(self) -> float:
+        """Billed tokens per counted token at most, as far as is known now."""
+        if max(self.ratio, self.steepest) <= EXACT_UP_TO:
+            return max(self.ratio, self.steepest)
+        return max(self.ratio, self.steepest * ABOVE_STEEPEST)
+
+    @property
+    def _margin_share(self) -> float:
+        return MARGIN_SHARE if self._highest_ratio > EXACT_UP_TO else 0.0
+
+    @property
+    def _offset(self) -> float:
+        """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""
+        offsets = [bill.billed - self.least(bill) for bill in (self.first, self.last) if bill]
+        least_now = self.last.billed - self._highest_ratio * self.last.counted if self.last else 0
+        return max(0, *(offsets[:1] if offsets[0] >= least_now else offsets[-1:]))
+
+    def least(self, bill: Bill) -> int:
+        """What a request is billed at least, by the tokenizer's error on its text."""
+        return whole(self.lowest_ratio * max(0, bill.counted - bill.assumed))
 
     @property
     def is_sound(self) -> bool:
@@ -80,7 +107,7 @@ class Calibration:
 
     def believes(self, bill: Bill) -> bool:
         """Whether a bill can be true."""
-        return 0 < bill.billed <= LARGEST_REQUEST and bill.billed >= self.least(bill.counted)
+        return 0 < bill.billed <= LARGEST_REQUEST and bill.billed >= self.least(bill)
 
     def resumed(self, saved: "Calibration") -> "Calibration":
         """A saved calibration, if the same tokenizer counted its bills; otherwise itself."""
@@ -92,10 +119,16 @@ class Calibration:
         if not self.believes(bill):
             return self
         steepest = self.steepest
-        if self.last is not None and bill.counted - self.last.counted >= MEASURED_TEXT:
+        if self.last is not None and is_measured(self.last, bill):
             grown = (bill.billed - self.last.billed) / (bill.counted - self.last.counted)
             steepest = max(steepest, min(grown, STEEPEST))
         return replace(self, first=self.first or bill, last=bill, steepest=steepest)
+
+
+def is_measured(before: Bill, after: Bill) -> bool:
+    """Whether two bills tell the ratio of the text between them."""
+    more = after.counted - before.counted
+    return after.rewrites == before.rewrites and more >= MEASURED_TEXT
 
 
 def whole(tokens: float) -> int:

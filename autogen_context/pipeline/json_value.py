@@ -58,6 +58,13 @@ def empty_or_shared(value: object) -> object:
     return {} if isinstance(value, Mapping) else value
 
 
+def digest_of(fields: Mapping[str, object]) -> bytes:
+    """16 bytes that are equal for equal values; the usual message, strings alone, is not written as JSON for it."""
+    if all(type(value) is str for value in fields.values()):
+        return content_digest(repr(sorted(fields.items())))
+    return content_digest(canonical(fields))
+
+
 def canonical(value: object) -> str:
     """JSON text; what JSON does not know is written by its type and text.
 

@@ -53,6 +53,10 @@ class Overheads:
     per_result: int
     image_tokens: Callable[[Image], int]
 
+    def assumed(self, *, calls: int, results: int) -> int:
+        """What is added for so many calls and results: no provider says how much, so it is an upper bound."""
+        return calls * self.per_call + results * self.per_result
+
 
 class Meter:
     """Counts messages with one counter and one chat format.

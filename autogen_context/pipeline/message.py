@@ -83,7 +83,7 @@ class HostFormat(Protocol):
         ...
 
     def unchanged(self, snapshot: object, payload: object, /) -> bool:
-        """Whether a payload has the content of which the snapshot was taken."""
+        """Whether a payload has the content of which the snapshot was taken; it is not asked where the two are equal."""
         ...
 
     def rewrite(self, payload: object, message: Message, /) -> object:

@@ -10,12 +10,19 @@ are its older form and read as a call and a result without id.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from autogen_context.pipeline.json_value import canonical, copied, fields_of, part_fields
-from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult, content_digest
+from autogen_context.pipeline.json_value import (
+    canonical,
+    copied,
+    digest_of,
+    fields_of,
+    part_fields,
+)
+from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 
 RESULT_ROLES = frozenset({"tool", "function"})
 READ_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call"})
 NOT_EXTRA = READ_FIELDS | {"metadata"}  # that is for tools beside the model; no provider is sent it
+CALL_FIELDS = frozenset({"tool_calls", "function_call"})
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
 
 
@@ -34,16 +41,17 @@ class OpenAIChat:
             raise ValueError(f"a message needs a 'role' that is a string, got {role!r}")
         text, images, other = read_content(fields.get("content"))
         is_result = role in RESULT_ROLES
+        has_calls = not is_result and not CALL_FIELDS.isdisjoint(fields)
         name = fields.get("name")
         return Message(
             role=role,
             text="" if is_result else text,
-            calls=() if is_result else tuple(read_calls(fields)),
+            calls=tuple(read_calls(fields)) if has_calls else (),
             results=(read_result(fields, text),) if is_result else (),
             name=name if isinstance(name, str) and not is_result else "",
             images=images,
             extra=dumped_extra(fields, other),
-            digest=content_digest(canonical(fields)),
+            digest=digest_of(fields),
         )
 
     def snapshot(self, payload: object, /) -> object:

@@ -99,6 +99,9 @@ class Conversation:
         self.tokens += candidate.tokens
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
+        if not (unit.faulty or unit.unanswered):
+            tokens = sum(map(self._meter.message, unit.messages))
+            return Candidate(unit=unit, pieces=as_it_came(unit), tokens=tokens)
         pieces = repaired(unit, last=last)
         faulty = any(isinstance(piece, Written) for piece in pieces)
         if faulty:

@@ -62,13 +62,16 @@ class History:
         identical = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
         if identical == min(len(self._payloads), len(payloads)):
             return identical
+        common = min(len(self._snapshots), len(payloads))
+        if self._snapshots[identical:common] == list(payloads[identical:common]):
+            return common  # copies of plain data, compared at once
         unchanged, rest = self._host.unchanged, islice(self._snapshots, identical, None)
         for at, (snapshot, payload) in enumerate(
             zip(rest, payloads[identical:], strict=False), identical
         ):
             if not unchanged(snapshot, payload) and not self._reads_the_same(at, payload):
                 return at
-        return min(len(self._snapshots), len(payloads))
+        return common
 
     def _reads_the_same(self, at: int, payload: object) -> bool:
         return self._read(at, payload).digest == self.messages[at].digest

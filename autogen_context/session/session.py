@@ -46,6 +46,19 @@ class Rules:
     stash_bytes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What a request has beside messages: tools, the start of the answer.
+
+    Attributes:
+        tokens: all of it, an upper bound.
+        assumed: of these, what no provider documents.
+    """
+
+    tokens: int
+    assumed: int
+
+
 class Session:
     """A conversation under its window.
 
@@ -70,6 +83,7 @@ class Session:
         self._meter = meter
         self._certifier = Certifier(meter.message)
         self._must_replan = state.must_replan
+        self._rewrites = state.rewrites
 
     @property
     def state(self) -> State:
@@ -81,6 +95,7 @@ class Session:
             calibration=self.window.calibration,
             stash=tuple(self.stash),
             must_replan=self._must_replan,
+            rewrites=self._rewrites,
         )
 
     def take_in(self, payloads: Sequence[object]) -> None:
@@ -90,6 +105,7 @@ class Session:
             self._certifier.forget()
             self.held.keep_first(same)
             self._must_replan = True
+            self._rewrites += 1
         self.held.extend(self.conversation.candidates)
 
     def pin(self, digest: bytes) -> None:
@@ -97,25 +113,25 @@ class Session:
         self.pins.add(digest)
         self._must_replan = True
 
-    def turn(self, payloads: Sequence[object], fixed_tokens: int) -> Prepared[object]:
+    def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.
 
         Args:
             payloads: the host's list that was taken in last.
-            fixed_tokens: what the request has beside messages: tools, the start of the answer.
+            fixed: what the request has beside messages.
 
         Raises:
             BudgetImpossible: what must stay does not fit; what was held is held on.
         """
-        compacted = self._must_compact(fixed_tokens)
+        compacted = self._must_compact(fixed.tokens)
         if compacted:
-            self._compact(fixed_tokens)
-        pieces, certificate = self._certified(fixed_tokens)
+            self._compact(fixed.tokens)
+        pieces, certificate = self._certified(fixed)
         while not certificate.fits:  # fillers between roles, or held counts of another tokenizer
-            beside = certificate.counted_tokens - self.held.tokens if compacted else fixed_tokens
+            beside = certificate.counted_tokens - self.held.tokens if compacted else fixed.tokens
             self._compact(beside)  # each time with less room: what is sent exceeds what is held
             compacted = True
-            pieces, certificate = self._certified(fixed_tokens)
+            pieces, certificate = self._certified(fixed)
         self._must_replan = False
         return Prepared(
             messages=payloads_of(pieces, payloads, self._host),
@@ -126,7 +142,7 @@ class Session:
 
     def _must_compact(self, fixed: int) -> bool:
         """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
-        mark = int(self.window.room_tokens * self._rules.compact_at_share)
+        mark = int(self.window.room(self._rewrites) * self._rules.compact_at_share)
         if not self._must_replan:
             return self.held.tokens + fixed > mark
         if self.conversation.tokens + fixed <= mark:
@@ -138,12 +154,14 @@ class Session:
 
     def _compact(self, fixed: int) -> None:
         """Plan the whole anew, hold that, and stash what left."""
-        before, room = self.held.tokens, self.window.room_tokens
+        before, mark = self.held.tokens, self.window.room(self._rewrites)
+        room = self.window.room(self._rewrites + 1)
         try:
-            decisions = self._planned(room, fixed)
+            decisions = self._planned(room, int(mark * self._rules.compact_to_share), fixed)
         except BudgetImpossible as error:
             raise self._impossible(error, fixed) from None
         self.held.replace(decisions)
+        self._rewrites += 1
         for decision, candidate in zip(decisions, self.conversation.candidates, strict=True):
             if decision.handle:
                 self.stash.put(decision.handle, candidate.unit.messages)
@@ -153,18 +171,18 @@ class Session:
     def _impossible(self, error: BudgetImpossible, fixed: int) -> BudgetImpossible:
         """The error in the provider's tokens, as the limit is."""
         counted = error.floor_tokens + fixed
-        unlike = self.window.bound(counted).tokens - counted
+        unlike = self.window.bound(counted, self._rewrites + 1).tokens - counted
         calibration = {"calibration": unlike} if unlike else {}
         beside = {"tools and format": fixed, **calibration}
         return error.within(self.window.limit_tokens, beside)
 
-    def _planned(self, room: int, fixed: int) -> tuple[Decision, ...]:
+    def _planned(self, room: int, target: int, fixed: int) -> tuple[Decision, ...]:
         candidates = self.conversation.candidates
         return plan(
             candidates,
             floors=floors_of(candidates, frozenset(self.pins)),
             limit_tokens=room - fixed,
-            target_tokens=int(room * self._rules.compact_to_share) - fixed,
+            target_tokens=min(room, target) - fixed,
             fit=self._fit,
             count=self._meter.message,
         )
@@ -178,7 +196,7 @@ class Session:
             keep_calls=bool(candidate.unit.unanswered),
         )
 
-    def _certified(self, fixed: int) -> tuple[tuple[Piece, ...], Certificate]:
+    def _certified(self, fixed: Fixed) -> tuple[tuple[Piece, ...], Certificate]:
         """What is sent for what is held, and what holds for it."""
         messages, held = self.conversation.messages, self.held.pieces
         pieces = self._rules.roles.apply(held, messages)
@@ -186,10 +204,13 @@ class Session:
         pinned = [i for i, m in enumerate(messages) if m.digest in self.pins] if self.pins else []
         return pieces, Certificate(
             limit_tokens=self.window.limit_tokens,
-            bound=self.window.bound(checked.tokens + fixed),
-            counted_tokens=checked.tokens + fixed,
+            bound=self.window.bound(checked.tokens + fixed.tokens, self._rewrites),
+            counted_tokens=checked.tokens + fixed.tokens,
             pairs_closed=not checked.orphans,
             pins_present=holds_verbatim(held, pinned),
             newest_present=ends_with(held, len(messages) - 1),
             orphans=self.conversation.orphans,
+            assumed_tokens=fixed.assumed
+            + self._meter.overheads.assumed(calls=checked.calls, results=checked.results),
+            rewrites=self._rewrites,
         )

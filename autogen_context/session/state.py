@@ -31,6 +31,7 @@ class State:
         calibration: what the bills taught.
         stash: originals by handle.
         must_replan: whether a pin or a change of the past asks for another choice at the next turn.
+        rewrites: how often what was sent before was not continued.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -39,6 +40,7 @@ class State:
     calibration: Calibration = field(default_factory=Calibration)
     stash: tuple[tuple[str, tuple[Message, ...]], ...] = ()
     must_replan: bool = False
+    rewrites: int = 0
 
 
 def dump(state: State) -> dict[str, object]:
@@ -54,6 +56,7 @@ def dump(state: State) -> dict[str, object]:
             for handle, entry in state.stash
         ],
         "must_replan": state.must_replan,
+        "rewrites": state.rewrites,
     }
 
 
@@ -84,6 +87,7 @@ def load_state(data: Record) -> State:
         calibration=load_calibration(data.record("calibration")),
         stash=tuple((r.text("handle"), load_messages(r)) for r in data.records("stash")),
         must_replan=data.flag("must_replan"),
+        rewrites=data.whole("rewrites"),
     )
     stop = 0
     for decision in state.decisions:
@@ -201,4 +205,9 @@ def load_bill(data: Record, key: str) -> Bill | None:
     if data.is_null(key):
         return None
     bill = data.record(key)
-    return Bill(counted=bill.whole("counted"), billed=bill.whole("billed"))
+    return Bill(
+        counted=bill.whole("counted"),
+        billed=bill.whole("billed"),
+        assumed=bill.whole("assumed"),
+        rewrites=bill.whole("rewrites"),
+    )

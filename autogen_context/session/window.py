@@ -3,7 +3,7 @@
 Promise: what fits the room fits the limit by the bound, bills included.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.measure import Count, Source
@@ -58,22 +58,27 @@ class Window:
     def calibrate(self, calibration: Calibration) -> None:
         """Use another calibration from now on."""
         self.calibration = calibration
-        self.room_tokens = calibration.room(self.limit_tokens)
+        self._rooms: dict[int, int] = {}
 
-    def bound(self, counted: int) -> Count:
+    def room(self, rewrites: int) -> int:
+        """What a request may have, as we count, after so many rewrites of the history."""
+        if rewrites not in self._rooms:
+            self._rooms = {rewrites: self.calibration.room(self.limit_tokens, rewrites=rewrites)}
+        return self._rooms[rewrites]
+
+    def bound(self, counted: int, rewrites: int) -> Count:
         """What a request of so many counted tokens has at most, the reserve apart."""
         source = "provider" if self.calibration.last else self._source
-        return Count(tokens=self.calibration.bound(counted), source=source)
+        return Count(tokens=self.calibration.bound(counted, rewrites=rewrites), source=source)
 
-    def record(self, *, counted: int, billed: int) -> bool:
+    def record(self, bill: Bill) -> bool:
         """Take a bill in; says whether it can be true.
 
         The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
         use stays reserved.
         """
-        if not self.calibration.believes(Bill(counted=counted, billed=billed)):
+        if not self.calibration.believes(bill):
             return False
-        least = self.calibration.least(counted)
-        bill = Bill(counted=counted, billed=max(billed - self._reserve, least))
-        self.calibrate(self.calibration.after(bill))
+        billed = max(bill.billed - self._reserve, self.calibration.least(bill), 1)
+        self.calibrate(self.calibration.after(replace(bill, billed=billed)))
         return True

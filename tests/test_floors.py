@@ -1,0 +1,196 @@
+"""What must stay, and who gives first where it does not fit."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.decision import Action, Candidate, replaced
+from autogen_context.pipeline.fit import fit_pieces
+from autogen_context.pipeline.floors import Floor, FloorPlan, floors_of, satisfied
+from autogen_context.pipeline.measure import Count, Meter, Overheads
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.pipeline.piece import Piece, messages_of
+from autogen_context.pipeline.repair import repaired
+from autogen_context.pipeline.segment import Unit, segment
+
+
+class Characters:
+    """Four characters a token, rounded up."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+METER = Meter(
+    Characters(),
+    Overheads(
+        per_message=4,
+        per_name=1,
+        per_request=3,
+        per_call=3,
+        per_result=2,
+        image_tokens=lambda _: 85,
+    ),
+)
+
+
+def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
+    """The units of a transcript with their cost."""
+    units = segment(messages)
+    return [candidate(unit, messages, last=unit is units[-1]) for unit in units]
+
+
+def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
+    """A unit with its cost."""
+    pieces = repaired(unit, last=last)
+    tokens = sum(map(METER.message, messages_of(pieces, messages)))
+    return Candidate(unit=unit, pieces=pieces, tokens=tokens)
+
+
+def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
+    """Shortens as a session does."""
+    unit = candidate.unit
+    pending = bool(unit.unanswered)
+    return fit_pieces(
+        candidate.pieces, unit.messages, room_tokens=room, meter=METER, keep_calls=pending
+    )
+
+
+def message(role: str, text: str, arguments: str = "") -> Message:
+    """A message, with one call where it has arguments."""
+    calls = (ToolCall(id="1", name="f", arguments=arguments),) if arguments else ()
+    return Message(role=role, text=text, calls=calls, digest=content_digest(role, text))
+
+
+SYSTEM, PERSON, ANSWER = message("system", "s"), message("user", "p"), message("assistant", "a")
+CALLS = message("assistant", "c", "{}")
+
+
+@pytest.mark.parametrize(
+    ("messages", "floors"),
+    [
+        pytest.param([], {}, id="nothing"),
+        pytest.param([SYSTEM], {0: "system"}, id="only a system prompt"),
+        pytest.param(
+            [SYSTEM, SYSTEM, PERSON, ANSWER],
+            {0: "system", 1: "system", 2: "task", 3: "newest"},
+            id="all that leads",
+        ),
+        pytest.param(
+            [PERSON, SYSTEM, ANSWER], {0: "task", 2: "newest"}, id="not a later system message"
+        ),
+        pytest.param(
+            [PERSON, ANSWER, PERSON, ANSWER, PERSON, ANSWER],
+            {0: "task", 4: "task", 5: "newest"},
+            id="first and latest task",
+        ),
+        pytest.param([PERSON], {0: "newest"}, id="the newest is the task"),
+        pytest.param([PERSON, CALLS], {0: "task", 1: "pending"}, id="a call that waits"),
+        pytest.param([ANSWER, ANSWER], {1: "newest"}, id="nobody asked"),
+    ],
+)
+def test_what_must_stay(messages: list[Message], floors: dict[int, str]) -> None:
+    """Leading system messages, the tasks, and the newest unit."""
+    assert floors_of(candidates_of(messages), frozenset()) == floors
+
+
+def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> None:
+    """Of two reasons to stay the stronger one is told; one pinned message pins its unit."""
+    result = Message(
+        role="tool", results=(ToolResult(call_id="1", text="r"),), digest=content_digest("r")
+    )
+    candidates = candidates_of([SYSTEM, PERSON, CALLS, result, ANSWER])
+    pinned = frozenset({SYSTEM.digest, PERSON.digest, result.digest})
+    assert floors_of(candidates, pinned) == {
+        0: "system",
+        1: "pinned",
+        2: "pinned",
+        3: "newest",
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "floor", "holds"),
+    [
+        ("keep", "system", True),
+        ("repair", "pinned", True),
+        ("shorten", "newest", True),
+        ("shorten", "pending", True),
+        ("shorten", "task", True),
+        ("shorten", "pinned", False),
+        ("shorten", "system", False),
+        ("drop", "task", False),
+    ],
+)
+def test_what_satisfies_a_floor(*, action: Action, floor: Floor, holds: bool) -> None:
+    """Verbatim ones are kept; the others may be shortened; none may be dropped."""
+    [person] = candidates_of([PERSON])
+    decision = replaced(person, action, "", (), 0)
+    assert satisfied([decision], {0: floor}) is holds
+    assert satisfied([decision], {})
+
+
+def floor_plan(
+    candidates: Sequence[Candidate], limit: int, pinned: frozenset[bytes] = frozenset()
+) -> FloorPlan:
+    """What is under test."""
+    floors = floors_of(candidates, pinned)
+    return FloorPlan(candidates=candidates, floors=floors, limit_tokens=limit, fit=fit)
+
+
+TASK, STEP = message("user", "t" * 4_000), message("assistant", "n" * 4_000)
+
+
+@pytest.mark.parametrize(
+    ("limit", "actions"),
+    [
+        pytest.param(2_008, ["keep", "keep"], id="both whole"),
+        pytest.param(2_007, ["shorten", "keep"], id="the task gives first"),
+        pytest.param(1_500, ["shorten", "shorten"], id="then both"),
+        pytest.param(300, ["shorten", "shorten"], id="a little of the task"),
+        pytest.param(280, [None, "shorten"], id="no task at all"),
+        pytest.param(24, [None, "shorten"], id="the least"),
+    ],
+)
+def test_who_gives_first(limit: int, actions: list[str | None]) -> None:
+    """The task before the newest unit, which has a least of its own."""
+    candidates = candidates_of([TASK, STEP])
+    chosen = floor_plan(candidates, limit).choose()
+    found = [chosen[i].action if i in chosen else None for i in range(2)]
+    assert found == actions
+    assert sum(d.tokens_after for d in chosen.values()) <= limit
+
+
+@pytest.mark.parametrize(
+    ("messages", "limit", "pinned"),
+    [
+        pytest.param([], -1, frozenset[bytes](), id="nothing at all"),
+        pytest.param([TASK, STEP], 23, frozenset[bytes](), id="no stub of the newest"),
+        pytest.param([TASK, STEP], 1_000, frozenset({TASK.digest}), id="a pin"),
+        pytest.param([TASK, STEP], 1_020, frozenset({TASK.digest}), id="a pin and no stub"),
+        pytest.param([TASK, STEP], 1_000, frozenset({STEP.digest}), id="the newest is pinned"),
+        pytest.param(
+            [PERSON, message("assistant", "x", "y" * 900)],
+            99,
+            frozenset[bytes](),
+            id="a call that waits",
+        ),
+    ],
+)
+def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozenset[bytes]) -> None:
+    """The error tells what each floor needs."""
+    candidates = candidates_of(messages)
+    floors = floors_of(candidates, pinned)
+    with pytest.raises(BudgetImpossible) as caught:
+        floor_plan(candidates, limit, pinned).choose()
+    for floor in set(floors.values()):
+        whole = sum(c.tokens for i, c in enumerate(candidates) if floors.get(i) == floor)
+        assert caught.value.parts[floor] == whole
+
+
+@pytest.mark.xfail(strict=True, reason="the newest unit gets 256 tokens a message before any task")
+def test_a_small_task_stays_beside_a_newest_unit_that_gives() -> None:
+    """A few tokens for the task are found before the newest unit is longer than a stub."""
+    candidates = candidates_of([PERSON, STEP])
+    assert 0 in floor_plan(candidates, 200).choose()
