@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check clean
+.PHONY: help demo test check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   an agent with 60,000 tokens of work in an 8,000-token window"
 	@echo "make test   the test suite"
 	@echo "make check  formatting, lint and types"
+	@echo "make bench  what a turn costs, beside others"
 
 # One stamp per set of dependencies: made again when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml
@@ -31,6 +32,9 @@ check: $(VENV)/.installed
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/pyright
+
+bench: $(VENV)/.installed
+	@for each in turn_cost intake import_time compaction; do $(BIN)/python benchmarks/$$each.py || exit 1; echo; done
 
 clean:
 	@rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -68,6 +68,7 @@ class IncrementalContextManager:
         self._lock = threading.RLock()
         self._session: Session | None = None
         self._discovering: Task[None] | None = None
+        self._tokenizer_awaited = counter is not None
 
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas = ()
@@ -76,8 +77,10 @@ class IncrementalContextManager:
 
         Arguments, result and errors are those of ``prepare_nowait``.
         """
-        if self._session is None and self._counter is None:
+        if not self._tokenizer_awaited:
+            self._tokenizer_awaited = True
             await load_tokenizer(self.config.model, timeout_s=self.config.tokenizer_timeout_s)
+            self._count_exactly()
         if self._discovering is None and self.config.discovery_url and self.config.model:
             self._discovering = create_task(self._discover())
         return self.prepare_nowait(messages, tools)
@@ -213,10 +216,19 @@ class IncrementalContextManager:
     def _started(self) -> Session:
         """The session; tokenizer and limits are looked up at its first use, not on construction."""
         if self._session is None:
-            self._gauge = gauge_for(self.config.model, self._counter)
+            own_name = self._host.own_name
+            self._gauge = gauge_for(self.config.model, self._counter, own_name=own_name)
             self._window = window_of(self.config, self._gauge)
             self._session = self._new_session(State())
         return self._session
+
+    def _count_exactly(self) -> None:
+        """Start again from the same state where a pin or a saved state came before the tokenizer."""
+        with self._lock:
+            if self._session is not None and self._gauge.meter.source == "estimate":
+                state, self._session = self._session.state, None
+                self._started()
+                self._session = self._new_session(state)
 
     def _new_session(self, state: State) -> Session:
         rules = Rules(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.calibrate import (
@@ -22,7 +22,15 @@ COUNTS = st.integers(0, 200_000)
 RATIOS = st.tuples(st.floats(0.1, 3), st.floats(0.1, 3)).map(
     lambda two: Calibration(lowest_ratio=min(two), ratio=max(two))
 )
-BILLS = st.lists(st.builds(Bill, counted=COUNTS, billed=st.integers(-10, 400_000)), max_size=8)
+REWRITES = st.integers(0, 2)
+BILL = st.builds(
+    Bill,
+    counted=COUNTS,
+    billed=st.integers(-10, 400_000),
+    assumed=st.just(0) | COUNTS,
+    rewrites=REWRITES,
+)
+BILLS = st.lists(BILL, max_size=8)
 
 
 def taught(calibration: Calibration, bills: list[Bill]) -> Calibration:
@@ -35,35 +43,49 @@ def taught(calibration: Calibration, bills: list[Bill]) -> Calibration:
 CALIBRATIONS = st.builds(taught, RATIOS, BILLS)
 
 
-@given(CALIBRATIONS, COUNTS, COUNTS)
-def test_the_bound_grows_with_the_count(calibration: Calibration, one: int, other: int) -> None:
+@settings(max_examples=300)
+@given(CALIBRATIONS, COUNTS, COUNTS, REWRITES)
+def test_the_bound_grows_with_the_count(
+    calibration: Calibration, one: int, other: int, rewrites: int
+) -> None:
     """More text never has a lower bound."""
-    assert calibration.bound(min(one, other)) <= calibration.bound(max(one, other))
+    less, more = sorted((one, other))
+    assert calibration.bound(less, rewrites=rewrites) <= calibration.bound(more, rewrites=rewrites)
 
 
-@given(CALIBRATIONS, st.builds(Bill, counted=COUNTS, billed=st.integers(1, 400_000)), COUNTS)
+@given(CALIBRATIONS, BILL, COUNTS)
 def test_the_bound_is_never_below_the_last_bill(
     calibration: Calibration, bill: Bill, more: int
 ) -> None:
-    """At its count and beyond, once the bill is believed."""
+    """For what continues a believed bill, from its count on."""
     after = calibration.after(bill)
     if calibration.believes(bill):
         assert after.last == bill
-        assert after.bound(bill.counted + more) >= bill.billed
+        assert after.bound(bill.counted + more, rewrites=bill.rewrites) >= bill.billed
 
 
-@given(CALIBRATIONS, st.integers(0, 100_000))
-def test_the_room_is_the_greatest_count_that_fits(calibration: Calibration, limit: int) -> None:
+@settings(max_examples=300)
+@given(CALIBRATIONS, st.integers(0, 100_000), REWRITES)
+def test_the_room_is_the_greatest_count_that_fits(
+    calibration: Calibration, limit: int, rewrites: int
+) -> None:
     """One token more would exceed the limit; 0 where nothing fits."""
-    room = calibration.room(limit)
-    assert calibration.bound(room + 1) > limit
-    assert calibration.bound(room) <= limit or room == 0
+    room = calibration.room(limit, rewrites=rewrites)
+    assert calibration.bound(room + 1, rewrites=rewrites) > limit
+    assert calibration.bound(room, rewrites=rewrites) <= limit or room == 0
+
+
+@given(CALIBRATIONS, COUNTS, st.integers(3, 5))
+def test_what_was_rewritten_is_bound_by_what_is_known_of_the_offset(
+    calibration: Calibration, count: int, rewrites: int
+) -> None:
+    """It is no less than the text at its highest ratio."""
+    assert calibration.bound(count, rewrites=rewrites) >= whole(calibration.ratio * count)
 
 
 @pytest.mark.parametrize(
     ("counted", "billed"),
     [
-        pytest.param(1_000, 0, id="nothing"),
         pytest.param(1_000, -5, id="negative"),
         pytest.param(0, 0, id="nothing for nothing"),
         pytest.param(1_000, 899, id="below the lowest ratio"),
@@ -118,41 +140,61 @@ def test_what_is_not_sound(broken: Calibration) -> None:
 
 @given(RATIOS, COUNTS)
 def test_before_the_first_bill_the_ratio_is_the_bound(calibration: Calibration, count: int) -> None:
-    """And the lowest ratio what is billed at least."""
+    """And the lowest ratio what is billed at least, for text; what is assumed may cost nothing."""
     assert calibration.bound(count) == whole(calibration.ratio * count)
-    assert calibration.least(count) <= calibration.bound(count)
+    for assumed in (0, count // 2, count + 1):
+        text = Bill(counted=count, billed=1, assumed=assumed)
+        assert calibration.least(text) == whole(calibration.lowest_ratio * max(0, count - assumed))
+
+
+ONE = [(1_000, 1_500, 0, 0)]  # counted, billed, assumed, rewrites
 
 
 @pytest.mark.parametrize(
-    ("bills", "counted", "bound"),
+    ("bills", "counted", "rewrites", "bound"),
     [
-        pytest.param([(1_000, 1_500)], 1_000, 1_500, id="the offset is learned from one bill"),
-        pytest.param([(1_000, 1_500)], 1_300, 1_800, id="more text at the highest ratio"),
-        pytest.param([(1_000, 1_500)], 500, 1_050, id="less text at the lowest"),
+        pytest.param(ONE, 1_000, 0, 1_500, id="one bill tells the offset"),
+        pytest.param(ONE, 1_300, 0, 1_800, id="more text at the highest ratio"),
+        pytest.param(ONE, 500, 0, 1_100, id="less text: the greatest offset there can be"),
+        pytest.param(ONE, 999, 0, 1_500, id="a little less: never more than for all of it"),
+        pytest.param(ONE, 1_000, 1, 1_600, id="rewritten: as much is other text"),
+        pytest.param([(1_000, 700, 300, 0)], 1_000, 1, 1_070, id="what was assumed cost nothing"),
+        pytest.param([*ONE, (9_000, 9_500, 0, 0)], 1_200, 1, 1_800, id="the first bill, if small"),
         pytest.param(
-            [(1_000, 1_500), (9_000, 9_500)], 1_200, 1_800, id="far less: from the first bill"
+            [(1_000, 1_000, 0, 0), (2_000, 3_500, 0, 1)], 1_000, 2, 2_700, id="the offset grew"
         ),
         pytest.param(
-            [(1_000, 1_500), (1_000 + MEASURED_TEXT - 1, 2_500)], 1_199, 2_500, id="too little text"
+            [*ONE, (999 + MEASURED_TEXT, 2_500, 0, 0)], 1_199, 0, 2_500, id="too little new text"
         ),
         pytest.param(
-            [(1_000, 1_000), (1_000 + MEASURED_TEXT, 1_400)],
+            [*ONE, (1_000 + MEASURED_TEXT, 1_900, 0, 1)], 1_300, 1, 2_000, id="not new but other"
+        ),
+        pytest.param(
+            [(1_000, 1_000, 0, 0), (1_000 + MEASURED_TEXT, 1_400, 0, 0)],
             1_300,
+            0,
             1_653,  # (1_400 + 2 * 1.1 * 100) * 1.02, rounded up
             id="steeper text, with a margin",
         ),
         pytest.param(
-            [(1_000, 1_000), (2_000, 9_000)],
+            [(1_000, 1_000, 0, 0), (2_000, 9_000, 0, 0)],
             2_100,
+            0,
             9_629,  # (9_000 + 4 * 1.1 * 100) * 1.02, rounded up
             id="no text is steeper than that",
         ),
     ],
 )
-def test_what_bills_teach(bills: list[tuple[int, int]], counted: int, bound: int) -> None:
+def test_what_bills_teach(
+    bills: list[tuple[int, int, int, int]], counted: int, rewrites: int, bound: int
+) -> None:
     """An exact tokenizer whose lowest ratio is 0.9."""
-    made = [Bill(counted=count, billed=billed) for count, billed in bills]
-    assert taught(Calibration(lowest_ratio=0.9), made).bound(counted) == bound
+    made = [
+        Bill(counted=count, billed=billed, assumed=assumed, rewrites=number)
+        for count, billed, assumed, number in bills
+    ]
+    calibration = taught(Calibration(lowest_ratio=0.9), made)
+    assert calibration.bound(counted, rewrites=rewrites) == bound
 
 
 def test_the_margin_is_for_other_tokenizers() -> None:
@@ -176,17 +218,21 @@ def test_bills_of_another_tokenizer_are_not_used(saved: Calibration, own: Calibr
 def errors_of(*, seed: int, offset: int, ratio: float) -> list[float]:
     """What the bound is above the bill, as a share of it, at each call of a simulated conversation.
 
-    The provider bills ``offset + ratio * counted``, where each message has a ratio of its own around that.
+    The provider bills ``offset + ratio * counted``, where each message has a ratio of its own around that; at 30,000
+    tokens the history is cut.
     """
     rng = random.Random(seed)  # noqa: S311 - a simulation
     calibration = Calibration(ratio=1.3, lowest_ratio=0.7)
-    counted, billed, errors = 400, offset + 400 * ratio, list[float]()
+    counted, billed, rewrites, errors = 400, offset + 400 * ratio, 0, list[float]()
     for _ in range(60):
-        errors.append(calibration.bound(counted) / billed - 1)
-        calibration = calibration.after(Bill(counted=counted, billed=round(billed)))
+        errors.append(calibration.bound(counted, rewrites=rewrites) / billed - 1)
+        calibration = calibration.after(
+            Bill(counted=counted, billed=round(billed), rewrites=rewrites)
+        )
         new = rng.randint(20, 1_500)
         counted, billed = counted + new, billed + new * ratio * rng.uniform(0.85, 1.15)
         if counted > 30_000:
+            rewrites += 1
             counted, billed = 12_000, offset + 12_000 * ratio * rng.uniform(0.97, 1.03)
     return errors
 

@@ -40,8 +40,9 @@ def decided(c: Candidate, action: str) -> Decision:
         return kept(c, "recent")
     if action == "drop":
         return replaced(c, "drop", "old", (NOTE,), 1)
-    pieces: list[Piece] = [Written(message=SAYS, index=i) for i in range(c.unit.start, c.unit.stop)]
-    return replaced(c, "shorten", "large", tuple(pieces), c.tokens // 2)
+    pieces = [Written(message=SAYS, index=i) for i in range(c.unit.start, c.unit.stop)]
+    supplied = c.pieces[len(pieces) :]
+    return replaced(c, "shorten", "large", (*pieces, *supplied), c.tokens // 2)
 
 
 ACTIONS = st.lists(st.sampled_from(["keep", "drop", "shorten"]), min_size=6, max_size=6)

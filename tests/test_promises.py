@@ -140,9 +140,9 @@ def test_3_orphans_that_came_in_are_repaired(messages: Transcript, window: int) 
 
 def pending(messages: Transcript) -> bool:
     """Whether the last call waits for results."""
-    answered = {m.get("tool_call_id") for m in messages}
-    calls = [c for m in messages for c in m.get("tool_calls") or []]
-    return any(call["id"] not in answered for call in calls)
+    read = [OpenAIChat().read(message) for message in messages]
+    answered = {result.call_id for message in read for result in message.results}
+    return any(call.id not in answered for message in read for call in message.calls)
 
 
 @given(transcripts(), WINDOWS, st.data())
@@ -269,7 +269,7 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
     """After a cut the list is at the low mark, and several turns pass before the next one."""
     keeper = manager(4_000, compact_to_share=share)
     messages: Transcript = [{"role": "user", "content": "the task"}]
-    cuts = []
+    cuts: list[int] = []
     for n in range(200):
         messages.append({"role": "assistant", "content": f"{n:04d} " + "x" * 395})
         turn = keeper.prepare_nowait(messages)
@@ -290,8 +290,10 @@ def test_1_the_bound_covers_the_bill(
     hidden: int,
     bills_overheads: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    """Whatever the host hides, and whether or not the provider bills what we assume for calls, no bill exceeds the
-    bound from the second request on, compactions included."""
+    """From the second request on no bill exceeds it, compactions included.
+
+    Whatever the host hides, and whether or not the provider bills what we assume for calls.
+    """
     keeper = manager(8_000)
     messages: Transcript = [{"role": "user", "content": "the task"}]
     for n, size in enumerate(sizes):

@@ -38,7 +38,13 @@ MESSAGES = st.builds(
     extra=TEXTS,
     digest=st.binary(max_size=3),
 )
-BILLS = st.builds(Bill, counted=st.integers(0, 999), billed=st.integers(1_000, 9_999))
+BILLS = st.builds(
+    Bill,
+    counted=st.integers(0, 999),
+    billed=st.integers(1_000, 9_999),
+    assumed=st.integers(0, 9),
+    rewrites=st.integers(0, 9),
+)
 CALIBRATIONS = st.builds(
     Calibration,
     ratio=st.floats(1, 2),
@@ -91,6 +97,7 @@ STATES = st.builds(
         tuple
     ),
     must_replan=st.booleans(),
+    rewrites=st.integers(0, 9),
 )
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.calibrate import Calibration
+from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.measure import Count
 from autogen_context.session.window import Usage, Window
 
@@ -18,20 +18,29 @@ def window(*, tokens: int = 1_000, reserve: int = 0, calibration: Calibration = 
     )
 
 
-BILLS = st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 9_000)), max_size=6)
+BILLS = st.lists(
+    st.builds(
+        Bill,
+        counted=st.integers(0, 5_000),
+        billed=st.integers(0, 9_000),
+        assumed=st.integers(0, 500),
+        rewrites=st.integers(0, 2),
+    ),
+    max_size=6,
+)
 
 
 @given(st.integers(1, 5_000), st.integers(0, 5_000), BILLS)
-def test_what_fits_the_room_fits_the_limit(
-    tokens: int, reserve: int, bills: list[tuple[int, int]]
-) -> None:
-    """By the bound, after any bills; and the reserve is kept free."""
+def test_what_fits_the_room_fits_the_limit(tokens: int, reserve: int, bills: list[Bill]) -> None:
+    """By the bound, after any bills and rewrites; and the reserve is kept free."""
     held = window(tokens=tokens, reserve=reserve)
     assert held.limit_tokens == tokens - reserve
-    for counted, billed in bills:
-        held.record(counted=counted, billed=billed)
-        assert held.bound(held.room_tokens).tokens <= held.limit_tokens or not held.room_tokens
-        assert held.bound(held.room_tokens + 1).tokens > held.limit_tokens
+    for bill in bills:
+        held.record(bill)
+        for rewrites in (bill.rewrites, 3, 3):
+            room = held.room(rewrites)
+            assert held.bound(room, rewrites).tokens <= held.limit_tokens or not room
+            assert held.bound(room + 1, rewrites).tokens > held.limit_tokens
 
 
 @pytest.mark.parametrize(
@@ -46,33 +55,43 @@ def test_what_fits_the_room_fits_the_limit(
 def test_the_reserve_is_paid_from_the_bill_first(billed: int, bound: int) -> None:
     """Of 150 reserved tokens and 500 counted ones."""
     held = window(reserve=150)
-    assert held.record(counted=500, billed=billed)
-    assert held.bound(500) == Count(tokens=bound, source="provider")
+    assert held.record(Bill(counted=500, billed=billed))
+    assert held.bound(500, 0) == Count(tokens=bound, source="provider")
+
+
+def test_a_bill_below_the_reserve_is_a_bill() -> None:
+    """Something is always billed, even where all that was counted is assumed."""
+    held = window(reserve=900)
+    assert held.record(Bill(counted=500, billed=30, assumed=500))
+    assert held.bound(500, 0) == Count(tokens=1, source="provider")
+    assert held.calibration.is_sound
 
 
 def test_a_bill_that_cannot_be_true_is_told() -> None:
     """Nothing changes, and the count keeps its source."""
     held = window()
-    assert not held.record(counted=500, billed=449)
-    assert held.bound(500) == Count(tokens=500, source="estimate")
+    assert not held.record(Bill(counted=500, billed=449))
+    assert held.bound(500, 0) == Count(tokens=500, source="estimate")
     assert held.calibration is EXACT
 
 
 def test_another_window_keeps_what_was_learned() -> None:
     """Room and limit are those of the new one."""
     held = window(reserve=100)
-    held.record(counted=500, billed=800)
+    held.record(Bill(counted=500, billed=800))
+    assert held.room(0) == 700
     held.resize(2_000)
     assert held.limit_tokens == 1_900
-    assert held.bound(500).tokens == 700
-    assert held.room_tokens == 1_700
+    assert held.bound(500, 0).tokens == 700
+    assert held.room(0) == 1_700
 
 
 def test_another_calibration_is_used_at_once() -> None:
     """For the bound and for the room."""
     held = window()
+    assert held.room(0) == 1_000
     held.calibrate(Calibration(ratio=2.0, lowest_ratio=1.0))
-    assert (held.bound(100).tokens, held.room_tokens) == (200, 500)
+    assert (held.bound(100, 0).tokens, held.room(0)) == (200, 500)
 
 
 def test_usage_adds_up() -> None:

@@ -39,6 +39,8 @@ Part = str | HostImage
 class AgentChatFormat:
     """The host format of autogen-agentchat."""
 
+    own_name = OWN_SOURCE
+
     def read(self, payload: object, /) -> Message:
         """The message in an ``LLMMessage``.
 

@@ -36,11 +36,18 @@ class Gauge:
         return tool_schema_tokens(tools, self.counter, self.family)
 
 
-def gauge_for(model: str, counter: TokenCounter | None = None) -> Gauge:
-    """How to count for a model; with another counter than its family's, if one is given."""
+def gauge_for(model: str, counter: TokenCounter | None = None, *, own_name: str = "") -> Gauge:
+    """How to count for a model.
+
+    Args:
+        model: its name.
+        counter: another counter than its family's.
+        own_name: the author's name under which the host sends messages of our own.
+    """
     family = family_of(model)
     chosen = counter or counter_for(family.encoding)
-    meter = Meter(chosen, overheads_of(family))
+    own = family.chat.per_name + chosen.count(own_name).tokens if own_name else 0
+    meter = Meter(chosen, overheads_of(family, per_own=own))
     counts = meter.source == "tokenizer"
     calibration = Calibration(
         ratio=1.0 if counter else family.ratio,  # who brings a counter brings the model's own
@@ -55,7 +62,7 @@ async def load_tokenizer(model: str, *, timeout_s: float) -> None:
         await fetch_ranks(family_of(model).encoding, timeout_s=timeout_s)
 
 
-def overheads_of(family: Family) -> Overheads:
+def overheads_of(family: Family, *, per_own: int) -> Overheads:
     """What the family's chat format adds; a role is one token in every known vocabulary."""
     chat = family.chat
     return Overheads(
@@ -65,4 +72,5 @@ def overheads_of(family: Family) -> Overheads:
         per_call=chat.per_call,
         per_result=chat.per_result,
         image_tokens=partial(image_tokens, rule=family.image),
+        per_own=per_own,
     )

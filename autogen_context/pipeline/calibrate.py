@@ -64,15 +64,17 @@ class Calibration:
         if self.last is None:
             return whole(self.ratio * counted)
         more = counted - self.last.counted
-        if more >= 0 and rewrites == self.last.rewrites:
+        billed = self._offset + self._highest_ratio * counted
+        if rewrites == self.last.rewrites and more >= 0:
             billed = self.last.billed + self._highest_ratio * more
-        else:
-            billed = self._offset + self._highest_ratio * counted
+        elif rewrites == self.last.rewrites:
+            billed = min(billed, self.last.billed)
         return whole(billed * (1 + self._margin_share))
 
     def room(self, limit_tokens: int, *, rewrites: int = 0) -> int:
         """The greatest count whose bound is within the limit; 0 where even the offset exceeds it."""
-        most = int(limit_tokens / self.lowest_ratio) + 2
+        billed_before = self.last.counted if self.last else 0  # a part of it may have cost nothing
+        most = billed_before + int(limit_tokens / self.lowest_ratio) + 2
         bound = partial(self.bound, rewrites=rewrites)
         return max(0, bisect_right(range(most), limit_tokens, key=bound) - 1)
 

@@ -98,13 +98,17 @@ class FloorPlan:
         return chosen
 
     def _task_room(self, chosen: Mapping[int, Decision]) -> int:
-        """What the tasks may have together: what the newest unit leaves, or a share, but not the newest unit's least."""
+        """What the tasks may have together.
+
+        What the newest unit leaves, if it fits whole; otherwise a share, but not of the newest unit's least.
+        """
         room = self.limit_tokens - tokens_of(chosen)
         newest = self.candidates[-1]
         if len(self.candidates) - 1 in chosen:
             return room
-        least = min(newest.tokens, LEAST_NEWEST * len(newest.unit.messages))
-        return min(max(int(room * TASK_SHARE), room - newest.tokens), room - least)
+        if room - newest.tokens >= LEAST_TASK:
+            return room - newest.tokens
+        return min(int(room * TASK_SHARE), room - LEAST_NEWEST * len(newest.unit.messages))
 
     def _tasks(self, room: int) -> dict[int, Decision]:
         """The tasks in a room that they share, the latest first."""

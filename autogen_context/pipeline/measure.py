@@ -44,6 +44,7 @@ class Overheads:
         per_call: for each call, beside its name and arguments.
         per_result: for each result, beside its message and its text.
         image_tokens: tokens of an image.
+        per_own: for each message of our own in the user's role: the author's name that the host gives it.
     """
 
     per_message: int
@@ -52,6 +53,7 @@ class Overheads:
     per_call: int
     per_result: int
     image_tokens: Callable[[Image], int]
+    per_own: int = 0
 
     def assumed(self, *, calls: int, results: int) -> int:
         """What is added for so many calls and results: no provider says how much, so it is an upper bound."""
@@ -86,6 +88,8 @@ class Meter:
         """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
         over = self.overheads
         named = over.per_name + self.text(message.name) if message.name else 0
+        if message.role == "user" and not message.name and not message.digest:
+            named = over.per_own
         texts = self.text(message.text) + self.text(message.extra)
         calls = sum(
             self.text(c.name) + self.text(c.arguments) + over.per_call for c in message.calls

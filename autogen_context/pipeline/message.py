@@ -68,7 +68,13 @@ class Message:
 
 
 class HostFormat(Protocol):
-    """How one host writes a conversation down."""
+    """How one host writes a conversation down.
+
+    Attributes:
+        own_name: the author's name under which the host sends what we compose for the user's role; may be empty.
+    """
+
+    own_name: str
 
     def read(self, payload: object, /) -> Message:
         """The message in a payload.

@@ -29,6 +29,8 @@ IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
 class OpenAIChat:
     """The host format of plain OpenAI message lists."""
 
+    own_name = ""
+
     def read(self, payload: object, /) -> Message:
         """The message in a dict or client object.
 

@@ -146,6 +146,7 @@ class Session:
         if not self._must_replan:
             return self.held.tokens + fixed > mark
         if self.conversation.tokens + fixed <= mark:
+            self._rewrites += any(decision.handle for decision in self.held.decisions)
             self.held.replace([])
             self.held.extend(self.conversation.candidates)
             return False

@@ -1,16 +1,19 @@
 """Settings, bills and questions that make no sense get a clear error, or change nothing."""
 
 import pytest
+from hypothesis import given, settings
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
 from autogen_context.pipeline.estimate import EstimateCounter
 from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import broken_transcripts
 
 
-def manager(window: int) -> IncrementalContextManager:
+def manager(window: int, *, enabled: bool = True) -> IncrementalContextManager:
     """One that counts by estimate."""
-    return IncrementalContextManager(window_tokens=window, counter=EstimateCounter())
+    config = ContextConfig(window_tokens=window, enabled=enabled)
+    return IncrementalContextManager(config=config, counter=EstimateCounter())
 
 
 def says(text: str) -> ChatMessage:
@@ -66,3 +69,13 @@ def test_questions_about_strangers() -> None:
         keeper.recall("nope")
     with pytest.raises(ValueError, match="needs a 'role'"):
         keeper.pin({})
+
+
+@settings(max_examples=40)
+@given(broken_transcripts(max_repeats=20))
+def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
+    """The same objects, measured as far as they can be read."""
+    turn = manager(50, enabled=False).prepare_nowait(messages)
+    assert list(map(id, turn.messages)) == list(map(id, messages))
+    assert (turn.decisions, turn.compacted) == ((), False)
+    assert turn.certificate.counted_tokens > 0
