@@ -164,6 +164,15 @@ class ContextConfig(BaseModel):
             warnings.warn(text, stacklevel=2)
         return cls.model_validate(reading)
 
+    def updated(self, **settings: object) -> Self:
+        """These settings with others in place of them; ``None`` leaves one as it is.
+
+        Raises:
+            ValueError: a setting is wrong.
+        """
+        given = {name: value for name, value in settings.items() if value is not None}
+        return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
+
     @field_validator("reserve_tokens")
     @classmethod
     def _leaves_room(cls, reserve_tokens: int, info: ValidationInfo) -> int:

@@ -58,10 +58,9 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
     ) -> None:
-        given = {"model": model, "window_tokens": window_tokens, "reserve_tokens": reserve_tokens}
-        settings = (config or ContextConfig()).model_dump(exclude_unset=True)
-        settings |= {name: value for name, value in given.items() if value is not None}
-        self.config = ContextConfig(**settings)
+        self.config = (config or ContextConfig()).updated(
+            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+        )
         self.usage = Usage()
         self._host = host or OpenAIChat()
         self._counter = counter

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from autogen_core import FunctionCall
@@ -519,3 +519,22 @@ def test_a_component_holds_back_what_it_held_back(context: ManagedChatCompletion
     loaded = ManagedChatCompletionContext.load_component(context.dump_component())
     assert loaded.manager.config == context.manager.config
     assert loaded.envelope == context.envelope
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        pytest.param({"reserve_tokens": 300}, 7_700, id="the number"),
+        pytest.param({"reserve_tokens": 0}, 8_000, id="nothing, on purpose"),
+        pytest.param({}, 7_000, id="left out: a guess"),
+        pytest.param({"system_message": "Be brief."}, 8_000, id="told: measured instead"),
+        pytest.param({"config": ContextConfig(reserve_tokens=200)}, 7_800, id="in the settings"),
+    ],
+)
+async def test_what_is_held_back_for_the_agent(given: dict[str, Any], limit: int) -> None:
+    """A number wins over a guess, and what is measured needs none."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=8_000, **given)
+    await context.add_message(said("Hello."))
+    await context.get_messages()
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.limit_tokens == limit

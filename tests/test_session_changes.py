@@ -112,10 +112,11 @@ def test_a_pin_brings_a_message_back(*, saved: bool) -> None:
 
 def test_a_refused_list_leaves_no_stale_counts() -> None:
     """What it changed is counted when a list with the same past is accepted."""
+    stray = {"role": "tool", "tool_call_id": "1", "content": "stray"}
     keeper = manager(300, orphans="refuse")
     keeper.prepare_nowait([says("a", "user"), says("b"), says("c")])
     with pytest.raises(BrokenTranscript):
-        keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), tells("1", "stray")])
+        keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), stray])
     turn = keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), says("new")])
     assert turn.compacted
     assert sum(decision.tokens_before for decision in turn.decisions) > 1_000

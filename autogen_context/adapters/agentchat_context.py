@@ -15,15 +15,10 @@ from typing_extensions import override
 
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config import ContextConfig
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.session.prepared import Prepared
-
-# Held back where nothing is known of what the agent adds: AutoGen's own system prompt has 28 tokens and a tool about
-# 80 (measured 2026-11), so this is room for a page of prompt and a handful of tools.
-UNSEEN_TOKENS = 1_000
-UNSEEN_SHARE = 0.125  # of a small window, at most
-
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -48,15 +43,16 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
     """A ``model_context`` for any agent of autogen-agentchat; each agent needs its own.
 
     The agent adds its system prompt and its tools where no context sees them. Tell them here and they are measured; or
-    use ``managed``, which sees them; otherwise 1,000 tokens are held back for them, or ``config.reserve_tokens``.
+    use ``managed``, which sees them; otherwise 1,000 tokens are held back for them, or ``reserve_tokens``.
 
     Args:
         model: name of the model; decides limit and tokenizer.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
+        reserve_tokens: of these, what is held back for what the agent adds and is not told here.
         system_message: the agent's system prompt.
         tools: the agent's tools, as it takes them, or their schemas.
         initial_messages: what the conversation begins with.
-        config: all settings; ``model`` and ``window_tokens`` win over it.
+        config: all settings; the first three win over it.
 
     Attributes:
         manager: to pin, explain and recall messages, and for what was billed so far.
@@ -71,11 +67,12 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
     component_config_schema = ManagedContextConfig
     component_provider_override = "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the three that every adapter takes, and what only this host has
         self,
         model: str | None = None,
         *,
         window_tokens: int | None = None,
+        reserve_tokens: int | None = None,
         system_message: str | None = None,
         tools: Sequence[AgentTool] | None = None,
         initial_messages: Sequence[LLMMessage] | None = None,
@@ -83,13 +80,12 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
         described = system_message is not None or tools is not None
+        settings = (config or ContextConfig()).updated(
+            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+        )
         self.envelope = envelope([system_message] if system_message else [], tools)
         self.manager = IncrementalContextManager(
-            model=model,
-            window_tokens=window_tokens,
-            reserve_tokens=None if described else unseen_tokens(config, window_tokens),
-            config=config,
-            host=AgentChatFormat(),
+            config=settings if described else with_reserve(settings), host=AgentChatFormat()
         )
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()
@@ -158,15 +154,6 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
         )
-
-
-def unseen_tokens(config: ContextConfig | None, window_tokens: int | None) -> int | None:
-    """What to hold back for what is not known of the agent; ``None`` where the settings say it."""
-    settings = config or ContextConfig()
-    if "reserve_tokens" in settings.model_fields_set:
-        return None
-    window = window_tokens or settings.window_tokens
-    return min(UNSEEN_TOKENS, max(0, int(window * UNSEEN_SHARE))) if window else UNSEEN_TOKENS
 
 
 def jsons(known: Envelope) -> list[Json]:

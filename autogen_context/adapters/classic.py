@@ -16,13 +16,10 @@ from weakref import WeakSet
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, BilledAgent, Bills
+from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config import ContextConfig
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.pipeline.measure import TokenCounter
-
-# Held back where nothing is known of what the agent adds: classic's own system message has 460 tokens, a tool about 80.
-UNSEEN_TOKENS = 1_000
-UNSEEN_SHARE = 0.125  # of a small window, at most
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 
@@ -72,10 +69,9 @@ class ContextTransform:
         config: ContextConfig | None = None,
         counter: TokenCounter | None = None,
     ) -> None:
-        settings = IncrementalContextManager(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens, config=config
+        self._config = (config or ContextConfig()).updated(
+            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
-        self._config = settings.config
         self._counter = counter
         self._agents: WeakSet[ClassicAgent] = WeakSet()
         self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
@@ -149,16 +145,6 @@ class ContextTransform:
 
     def _new_manager(self, config: ContextConfig) -> IncrementalContextManager:
         return IncrementalContextManager(config=config, host=ClassicFormat(), counter=self._counter)
-
-
-def with_reserve(config: ContextConfig) -> ContextConfig:
-    """The settings with something held back for what is not seen, unless they say how much."""
-    if "reserve_tokens" in config.model_fields_set:
-        return config
-    window = config.window_tokens or config.default_window_tokens
-    return config.model_copy(
-        update={"reserve_tokens": min(UNSEEN_TOKENS, int(window * UNSEEN_SHARE))}
-    )
 
 
 def before_reply(
