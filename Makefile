@@ -17,8 +17,8 @@ $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check "pip>=25.1"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check "pip>=25.1"
+	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable ".[all]" --group dev
 	@touch $@
 
 demo: $(VENV)/.installed

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from autogen_context.pipeline.measure import Count, Meter, Overheads
 from autogen_context.pipeline.message import Message, content_digest
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.piece import Piece, Written, messages_of
-from autogen_context.pipeline.plan import SPARE_SHARE, notice_of, plan
+from autogen_context.pipeline.plan import PART_SHARE, SPARE_SHARE, notice_of, plan
 from autogen_context.pipeline.repair import repaired
 from autogen_context.pipeline.segment import Unit, segment
 from autogen_context.testing import ChatMessage
@@ -141,6 +142,45 @@ def test_it_cuts_to_the_low_mark(candidates: list[Candidate], limit: int, share:
     spare = int((limit - least) * SPARE_SHARE)
     notice = sum(d.tokens_after for d in decisions if d.action == "drop")
     assert sum(d.tokens_after for d in decisions) <= max(target, least + max(spare, notice))
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, LIMITS, st.floats(0, 1))
+def test_nothing_goes_that_had_room(candidates: list[Candidate], limit: int, share: float) -> None:
+    """The newest unit that is not whole would not have fitted beside the newer ones."""
+    floors, target = floors_of(candidates, frozenset()), int(limit * share)
+    decisions = planned_or_not(candidates, limit, target)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    least = sum(decisions[i].tokens_after for i in floors)
+    room = max(target - least, int((limit - least) * SPARE_SHARE))
+    room -= METER.message(notice_of(candidates))
+    for i in range(len(candidates) - 1, -1, -1):
+        if i not in floors:
+            room -= candidates[i].tokens
+            if decisions[i].action != "keep":
+                assert room < 0
+                break
+
+
+@pytest.mark.parametrize(
+    ("recent", "action"),
+    [
+        pytest.param(100, "shorten", id="most of the room is left"),
+        pytest.param(300, "drop", id="half of it is left"),
+    ],
+)
+def test_a_part_of_a_large_unit(recent: int, action: str) -> None:
+    """Where little else is recent, the next unit is worth a part of the room, and some stays free."""
+    texts = ["task", "y" * 8_000, "x" * 4 * (recent - 4), "newest"]
+    roles = ["user", "assistant", "assistant", "assistant"]
+    messages = [Message(role=r, text=t) for r, t in zip(roles, texts, strict=True)]
+    decisions = planned_or_not(candidates_of(messages), 1_000, 600)
+    assert not isinstance(decisions, BudgetImpossible)
+    assert [decision.action for decision in decisions] == ["keep", action, "keep", "keep"]
+    room = 600 - recent - 30
+    assert decisions[1].tokens_after <= PART_SHARE * room
+    assert action == "drop" or decisions[1].tokens_after > PART_SHARE * room * 0.8
 
 
 @settings(max_examples=100)

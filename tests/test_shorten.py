@@ -1,6 +1,7 @@
 """What is too large gives: head, tail and error lines stay, and a mark says how much went."""
 
 import json
+from math import ceil
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from autogen_context.pipeline.estimate import EstimateCounter
 from autogen_context.pipeline.message import Image, Message
 from autogen_context.pipeline.shorten import (
+    LONGEST_LINE,
     extract_of,
     head_of,
     mark_of,
@@ -71,6 +73,16 @@ def test_head_and_tail_stay(text: str, room: int) -> None:
         assert quarter(short) >= room // 3
 
 
+def test_uneven_texts_fill_their_room() -> None:
+    """Where head and tail cost more than the middle, what is left is still about what has room."""
+
+    def count(text: str) -> int:
+        return ceil(sum(1 if character > "~" else 0.25 for character in text))
+
+    text = "検" * 500 + "a" * 20_000 + "検" * 500
+    assert 450 <= count(shorten_text(text, room_tokens=600, count=count)) <= 600
+
+
 def test_errors_of_the_middle_stay() -> None:
     """Lines that tell of an error are kept though they are far from both ends."""
     text = "fine, all of it\n" * 400 + "  ZeroDivisionError: by zero\n" + "fine, all of it\n" * 400
@@ -95,6 +107,13 @@ def test_words_that_only_sound_like_errors_stay_behind() -> None:
     assert "terror" not in extract_of(text, mark="[mark]", chars=600)
 
 
+def test_a_long_error_line_is_cut() -> None:
+    """One line that goes on and on leaves room for the next."""
+    text = "x\n" * 2_000 + "error " + "y" * 1_000 + "\nfatal\n" + "x\n" * 2_000
+    extract = extract_of(text, mark="[mark]", chars=3_000)
+    assert "\nerror " + "y" * (LONGEST_LINE - 6) + "\nfatal\n[…]\n" in extract
+
+
 def test_errors_have_a_share_and_no_more() -> None:
     """Where all lines are errors, the first ones of the middle get a quarter, head and tail the rest."""
     text = "".join(f"error {i:04d} {'x' * 20}\n" for i in range(400))
@@ -102,7 +121,7 @@ def test_errors_have_a_share_and_no_more() -> None:
     errors, tail = middle.split("\n[…]\n")
     assert 200 <= len(errors) <= 250
     assert errors.startswith("error 00")
-    assert len(head) + len(tail) >= 600
+    assert 600 <= len(head) + len(tail) <= 1_000 - len(errors)
     assert tail.endswith(text[-100:])
 
 
@@ -110,7 +129,7 @@ def test_errors_have_a_share_and_no_more() -> None:
     ("text", "chars", "head", "tail"),
     [
         pytest.param("a" * 50, 10, "a" * 10, "a" * 10, id="no line ends"),
-        pytest.param("12345678\n" * 9, 10, "12345678", "12345678\n", id="a line ends near"),
+        pytest.param("12345678\n" * 9, 11, "12345678", "12345678\n", id="a line ends near"),
         pytest.param("1\n" + "a" * 50 + "\n1", 10, "1\naaaaaaaa", "aaaaaaaa\n1", id="far off"),
         pytest.param("abc", 0, "", "", id="no room"),
     ],
