@@ -100,7 +100,8 @@ class FloorPlan:
     def _task_room(self, chosen: Mapping[int, Decision]) -> int:
         """What the tasks may have together.
 
-        What the newest unit leaves, if it fits whole; otherwise a share, but not of the newest unit's least.
+        What the newest unit leaves, if it fits whole; otherwise a share of what is beyond the newest unit's least, or
+        the least of a task, if that leaves a stub of the newest unit.
         """
         room = self.limit_tokens - tokens_of(chosen)
         newest = self.candidates[-1]
@@ -108,7 +109,9 @@ class FloorPlan:
             return room
         if room - newest.tokens >= LEAST_TASK:
             return room - newest.tokens
-        return min(int(room * TASK_SHARE), room - LEAST_NEWEST * len(newest.unit.messages))
+        messages = len(newest.unit.messages)
+        share = min(int(room * TASK_SHARE), room - LEAST_NEWEST * messages)
+        return max(share, min(LEAST_TASK, room - LEAST_STUB * messages))
 
     def _tasks(self, room: int) -> dict[int, Decision]:
         """The tasks in a room that they share, the latest first."""
@@ -116,7 +119,8 @@ class FloorPlan:
         decisions: dict[int, Decision] = {}
         for n, i in enumerate(tasks):
             share = (room - tokens_of(decisions)) // (len(tasks) - n)
-            decision = self._within(i, share) if share >= LEAST_TASK else None
+            worth_it = share >= min(LEAST_TASK, self.candidates[i].tokens)
+            decision = self._within(i, share) if worth_it else None
             decisions |= {i: decision} if decision else {}
         return decisions
 
