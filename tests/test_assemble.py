@@ -120,6 +120,8 @@ def test_what_an_orphan_is(messages: list[Message], orphans: int, still_open: st
     checked = Checked().after(messages, Counted())
     assert checked.orphans == orphans
     assert [call.id for call in checked.open_calls] == list(still_open)
+    assert checked.calls == sum(len(message.calls) for message in messages)
+    assert checked.results == sum(len(message.results) for message in messages)
 
 
 OWN = Written(message=SAYS)

@@ -67,7 +67,30 @@ RESULT = ToolResult(call_id="id is not counted", text="four")
 )
 def test_what_each_part_costs(message: Message, tokens: int) -> None:
     """Texts by the counter, everything else by the table, results as the messages they are sent as."""
-    assert Meter(Counted(), OVERHEADS).message(message) == tokens
+    from_host = replace(message, digest=b"digest")
+    assert Meter(Counted(), OVERHEADS).message(from_host) == tokens
+
+
+@pytest.mark.parametrize(
+    ("message", "own"),
+    [
+        pytest.param(Message(role="user", text="notice"), True, id="a notice"),
+        pytest.param(Message(role="user", text="notice", digest=b"x"), False, id="of the host"),
+        pytest.param(Message(role="user", text="notice", name="ada"), False, id="of somebody"),
+        pytest.param(Message(role="tool", results=(RESULT,)), False, id="a result"),
+    ],
+)
+def test_what_a_host_adds_to_messages_of_our_own(message: Message, *, own: bool) -> None:
+    """It is counted for those that no host sent, and for no other."""
+    costs = [
+        Meter(Counted(), replace(OVERHEADS, per_own=per_own)).message(message) for per_own in (0, 7)
+    ]
+    assert costs[1] - costs[0] == 7 * own
+
+
+def test_what_is_assumed_of_the_format() -> None:
+    """What is added for calls and results is documented by nobody; the rest is not assumed."""
+    assert OVERHEADS.assumed(calls=2, results=3) == 2 * 10_000 + 3 * 100_000
 
 
 def read_all(payloads: list[ChatMessage]) -> list[Message]:

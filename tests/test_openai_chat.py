@@ -173,6 +173,7 @@ def test_what_is_read(payload: ChatMessage, expected: Message) -> None:
         ),
         pytest.param({"role": "a", "function_call": "f"}, "function must be a dict", id="a name"),
         pytest.param({"role": "user", 1: 2}, "strings as keys", id="keys of two types"),
+        pytest.param({"role": "user", 1: "2"}, "strings as keys", id="keys alone of two types"),
     ],
 )
 def test_what_is_no_message(payload: object, reason: str) -> None:

@@ -44,6 +44,17 @@ def test_rewriting_changes_texts_alone(payload: ChatMessage, text: str) -> None:
     assert payload == before
 
 
+def test_what_is_empty_is_not_shared_either() -> None:
+    """Nor are empty lists and dicts."""
+    payload: ChatMessage = {"role": "user", "content": [], "extra": {}, "more": [{}]}
+    snapshot = HOST.snapshot(payload)
+    spoil(payload["content"])
+    spoil(payload["extra"])
+    spoil(payload["more"])
+    empty: ChatMessage = {"role": "user", "content": [], "extra": {}, "more": [{}]}
+    assert HOST.unchanged(snapshot, empty)
+
+
 def without(payload: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
     """All fields but these."""
     return {k: v for k, v in payload.items() if k not in keys}

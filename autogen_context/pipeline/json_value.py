@@ -60,7 +60,7 @@ def empty_or_shared(value: object) -> object:
 
 def digest_of(fields: Mapping[str, object]) -> bytes:
     """16 bytes that are equal for equal values; the usual message, strings alone, is not written as JSON for it."""
-    if all(type(value) is str for value in fields.values()):
+    if all(type(key) is type(value) is str for key, value in fields.items()):
         return content_digest(repr(sorted(fields.items())))
     return content_digest(canonical(fields))
 
