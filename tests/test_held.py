@@ -89,37 +89,38 @@ def test_the_sums_are_right(candidates: list[Candidate], actions: list[str], kee
         assert len(held.decisions) == sum(c.unit.stop <= keep for c in candidates)
 
 
-SHORT = Written(message=SAYS, index=0)
+FIRST = decided(candidate(0, 2, 7), "drop")
+SHORT = Written(message=SAYS, index=2)
 
 
 @pytest.mark.parametrize(
     ("action", "after", "pieces", "tokens"),
     [
-        pytest.param("keep", candidate(0, 3, 30), [Verbatim(start=0, stop=3)], 30, id="kept"),
+        pytest.param("keep", candidate(2, 3, 30), [Verbatim(start=2, stop=5)], 30, id="kept"),
         pytest.param(
             "keep",
-            candidate(0, 1, 15, repaired=True),
-            [Verbatim(start=0, stop=1), NOTE],
+            candidate(2, 1, 15, repaired=True),
+            [Verbatim(start=2, stop=3), NOTE],
             15,
             id="repaired",
         ),
         pytest.param(
-            "shorten", candidate(0, 3, 30), [SHORT, Verbatim(start=1, stop=3)], 25, id="shortened"
+            "shorten", candidate(2, 3, 30), [SHORT, Verbatim(start=3, stop=5)], 25, id="shortened"
         ),
-        pytest.param("shorten", candidate(0, 1, 15, repaired=True), [SHORT, NOTE], 10, id="both"),
-        pytest.param("drop", candidate(0, 1, 10), [NOTE], 1, id="dropped"),
+        pytest.param("shorten", candidate(2, 1, 15, repaired=True), [SHORT, NOTE], 10, id="both"),
+        pytest.param("drop", candidate(2, 1, 10), [NOTE], 1, id="dropped"),
     ],
 )
 def test_the_last_unit_may_grow(
     action: str, after: Candidate, pieces: list[Piece], tokens: int
 ) -> None:
     """More results stand behind what was decided of it, which stays."""
-    before = candidate(0, 1, 10)
-    held = Held([decided(before, action)])
-    held.extend([after])
-    [decision] = held.decisions
-    assert held.pieces == tuple(pieces)
-    assert held.tokens == decision.tokens_after == tokens
+    held = Held([FIRST, decided(candidate(2, 1, 10), action)])
+    held.extend([candidate(0, 2, 7), after])
+    first, decision = held.decisions
+    assert first == FIRST
+    assert held.pieces == (NOTE, *pieces)
+    assert decision.tokens_after == held.tokens - FIRST.tokens_after == tokens
     assert decision.stop == after.unit.stop
     assert decision.action == ("repair" if action == "keep" and after.repaired else action)
     assert action == "drop" or decision.tokens_before == after.tokens

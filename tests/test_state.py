@@ -167,6 +167,13 @@ def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
     return state
 
 
+def test_a_manager_goes_on_from_what_another_saved() -> None:
+    """What it holds is what was saved."""
+    keeper = manager()
+    keeper.load_state(SAVED)
+    assert keeper.save_state() == SAVED
+
+
 WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"), float("inf"), True, [], {}, [1], {"a": 1}])  # fmt: skip
 
 
@@ -201,6 +208,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             "has schema 2 and this release reads 1; load it with the release that saved it",
             id="newer",
         ),
+        pytest.param(damaged(("digests",), "ab"), "'digests' must be a list, got str", id="text"),
         pytest.param(damaged(("digests", 0), "zz"), "non-hexadecimal", id="digest"),
         pytest.param(
             damaged(("digests",), []), "10 messages are decided and 0 are known", id="gone"

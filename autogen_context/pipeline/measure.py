@@ -4,7 +4,6 @@ Promise: each text is counted once while its count is remembered; what a chat fo
 is counted too; and a sum is only as certain as its least certain part.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -71,7 +70,7 @@ class Meter:
     def __init__(self, counter: TokenCounter, overheads: Overheads) -> None:
         self.overheads = overheads
         self._counter = counter
-        self._known: OrderedDict[str | bytes, Count] = OrderedDict()
+        self._known: dict[str | bytes, int] = {}  # oldest first
         self.source: Source = counter.count("").source
 
     def text(self, text: str) -> int:
@@ -80,9 +79,7 @@ class Meter:
             return 0
         key = text if len(text) <= LONGEST_KEY else content_digest(text)
         known = self._known.get(key)
-        if known is not None:
-            return known.tokens
-        return self._remember(key, self._counter.count(text)).tokens
+        return self._remember(key, self._counter.count(text).tokens) if known is None else known
 
     def message(self, message: Message) -> int:
         """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
@@ -99,8 +96,8 @@ class Meter:
         sent_as = len(message.results) + bool(message.text or not message.results)
         return sent_as * over.per_message + named + texts + calls + images + results
 
-    def _remember(self, key: str | bytes, count: Count) -> Count:
-        self._known[key] = count
+    def _remember(self, key: str | bytes, tokens: int) -> int:
+        self._known[key] = tokens
         if len(self._known) > REMEMBERED_TEXTS:
-            self._known.popitem(last=False)
-        return count
+            del self._known[next(iter(self._known))]
+        return tokens

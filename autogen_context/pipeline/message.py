@@ -103,12 +103,11 @@ class HostFormat(Protocol):
 
 def content_digest(*parts: str | bytes) -> bytes:
     """16 bytes that stand for these parts in this order; any string goes, lone surrogates included."""
-    hashed = blake2b(digest_size=16)
+    framed: list[bytes] = []
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        hashed.update(len(data).to_bytes(8, "little"))
-        hashed.update(data)
-    return hashed.digest()
+        framed += (len(data).to_bytes(8, "little"), data)
+    return blake2b(b"".join(framed), digest_size=16).digest()
 
 
 def joined_text(messages: Sequence[Message]) -> str:

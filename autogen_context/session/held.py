@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autogen_context.pipeline.decision import Candidate, Decision, kept
-from autogen_context.pipeline.piece import Piece, coalesce
+from autogen_context.pipeline.piece import Piece, Verbatim, coalesce
 
 
 class Held:
@@ -58,13 +58,17 @@ class Held:
 
     def _append(self, decision: Decision) -> None:
         if self.decisions:
-            self._settle(self.decisions[-1].pieces)
+            self._settle(self.decisions[-1])
         self.decisions.append(decision)
         self.tokens += decision.tokens_after
 
-    def _settle(self, pieces: Sequence[Piece]) -> None:
-        """Put pieces behind those that will not change any more."""
-        self._settled[-1:] = coalesce([*self._settled[-1:], *pieces])
+    def _settle(self, decision: Decision) -> None:
+        """Put its pieces behind those that will not change any more."""
+        last = self._settled[-1] if self._settled else None
+        if decision.action == "keep" and isinstance(last, Verbatim) and last.stop == decision.start:
+            self._settled[-1] = Verbatim(start=last.start, stop=decision.stop)
+        else:
+            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.pieces])
 
     def _set_last(self, decision: Decision) -> None:
         self.tokens += decision.tokens_after - self.decisions[-1].tokens_after
