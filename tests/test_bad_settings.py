@@ -75,7 +75,9 @@ def test_questions_about_strangers() -> None:
 @given(broken_transcripts(max_repeats=20))
 def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
     """The same objects, measured as far as they can be read."""
-    turn = manager(50, enabled=False).prepare_nowait(messages)
+    keeper = manager(50, enabled=False)
+    keeper.observe(messages)
+    turn = keeper.prepare_nowait(messages)
     assert list(map(id, turn.messages)) == list(map(id, messages))
     assert (turn.decisions, turn.compacted) == ((), False)
     assert turn.certificate.counted_tokens > 0

@@ -95,6 +95,16 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
         assert found.certificate.fits
 
 
+def test_what_the_host_adds_unseen_is_a_part_of_what_is_impossible() -> None:
+    """It has a name of its own, and its size is that of the bill."""
+    keeper = manager(300)
+    turn = keeper.prepare_nowait([TASK])
+    keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 500)
+    with pytest.raises(BudgetImpossible, match=r"limit is 300 .*calibration 50\d\)") as caught:
+        keeper.prepare_nowait([TASK])
+    assert caught.value.floor_tokens == sum(caught.value.parts.values())
+
+
 def turn_or_error(
     keeper: IncrementalContextManager, messages: list[ChatMessage]
 ) -> Prepared[ChatMessage] | BudgetImpossible:
@@ -122,12 +132,16 @@ def test_every_message_is_explained() -> None:
         manager(300).explain(TASK)
 
 
-def test_a_loaded_state_explains_before_its_first_turn() -> None:
-    """The decisions are in it."""
-    keeper, other = manager(300), manager(300)
-    keeper.prepare_nowait(LONG)
+def test_a_loaded_state_knows_what_was_decided_and_billed() -> None:
+    """Before its first turn already."""
+    keeper, other = manager(400), manager(400)
+    turn = keeper.prepare_nowait(LONG)
+    keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
     other.load_state(keeper.save_state())
     assert other.explain(LONG[3]) == keeper.explain(LONG[3])
+    bounds = [each.prepare_nowait(LONG).certificate.bound for each in (keeper, other)]
+    assert bounds[0] == bounds[1]
+    assert bounds[1].tokens == turn.certificate.counted_tokens + 20
 
 
 def test_originals_are_had_back_until_the_stash_is_full() -> None:

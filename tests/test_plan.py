@@ -166,7 +166,7 @@ def test_nothing_goes_that_had_room(candidates: list[Candidate], limit: int, sha
 @pytest.mark.parametrize(
     ("recent", "action"),
     [
-        pytest.param(100, "shorten", id="most of the room is left"),
+        pytest.param(50, "shorten", id="most of the room is left"),
         pytest.param(300, "drop", id="half of it is left"),
     ],
 )

@@ -110,6 +110,17 @@ def test_a_pin_brings_a_message_back(*, saved: bool) -> None:
     assert (again.messages, again.compacted) == (turn.messages, False)
 
 
+def test_a_pin_on_what_must_be_repaired_is_not_there_as_it_came() -> None:
+    """The certificate says so; what it was pinned for, the text, is sent."""
+    stray = {"role": "tool", "tool_call_id": "1", "content": "stray"}
+    keeper = manager(300)
+    keeper.pin(stray)
+    turn = keeper.prepare_nowait([says("a", "user"), stray, says("b")])
+    assert not turn.certificate.pins_present
+    assert "stray" in turn.messages[1]["content"]
+    assert turn.certificate.pairs_closed
+
+
 def test_a_refused_list_leaves_no_stale_counts() -> None:
     """What it changed is counted when a list with the same past is accepted."""
     stray = {"role": "tool", "tool_call_id": "1", "content": "stray"}
@@ -164,6 +175,8 @@ def test_what_comes_back_whole_is_a_rewrite() -> None:
     messages = [says("the task", "user"), *(says(f"{i} " + "x" * 180) for i in range(20))]
     cut = keeper.prepare_nowait(messages)
     keeper.record_usage(cut, prompt_tokens=int(cut.certificate.counted_tokens * 0.8))
+    held = keeper.prepare_nowait(messages)
+    assert (held.messages, held.compacted) == (cut.messages, False)
     keeper.pin(messages[1])
     whole = keeper.prepare_nowait(messages)
     assert whole.messages[1] == messages[1]

@@ -229,6 +229,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         pytest.param(
             damaged(("calibration", "lowest_ratio"), 0), "impossible bills or ratios", id="ratio"
         ),
+        pytest.param(damaged(("rewrites",), json.loads("true")), "got a bool", id="a bool"),
         pytest.param(
             damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"
         ),

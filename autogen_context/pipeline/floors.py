@@ -16,15 +16,11 @@ from autogen_context.pipeline.piece import Piece
 Floor = Literal["system", "pinned", "pending", "newest", "task"]
 
 VERBATIM: frozenset[Floor] = frozenset({"system", "pinned"})
-TASK_SHARE = 0.5  # of the room, for the task, where it does not fit whole beside the newest unit
+TASK_SHARE = 0.5  # of the room, for a task that does not fit beside the newest unit
 LEAST_TASK = 32  # tokens; a task shortened to less tells nothing
-LEAST_STUB = (
-    24  # tokens for each message of the newest unit; with less of them a request makes no sense
-)
-LEAST_NEWEST = 256  # tokens for each message of the newest unit, before the task gets anything
-NEWEST_SHARE = (
-    0.3  # of the room, for a newest unit that does not fit whole; the rest is turns that hold
-)
+LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
+LEAST_NEWEST = 256  # tokens for each message of the newest unit, before the task gets its share
+NEWEST_SHARE = 0.2  # of the room, for a newest unit that does not fit; the rest is turns that hold
 
 Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""

@@ -15,8 +15,8 @@ from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Written
 
 SPARE_SHARE = 0.15  # of what the floors leave, filled even where they exceed the low mark
-LARGE_SHARE = 0.75  # of the room: where so much is left, the next unit is large and worth a part
-PART_SHARE = 0.65  # of the room left, for that part; the rest is turns that hold
+LARGE_SHARE = 0.9  # of the room: where so much is left, the next unit is large and worth a part
+PART_SHARE = 0.6  # of the room left, for that part; the rest is turns that hold
 LEAST_PART = 64  # tokens; less tells nothing
 
 
