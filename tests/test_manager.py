@@ -223,8 +223,9 @@ async def test_a_discovered_limit_is_used_when_it_is_there() -> None:
             assert await limit_of(found) == 8_192
             for _ in range(1_000):
                 await asyncio.sleep(0.01)
-                if await limit_of(found) != 8_192:
+                if await limit_of(found) != 8_192 and len(server.requests) > 1:
                     break
+            await asyncio.sleep(0.2)  # for the one whose window stays, to have heard, too
             assert await limit_of(found) < 1_234
             assert await limit_of(given) == 5_000
 

@@ -163,6 +163,15 @@ def test_nothing_goes_that_had_room(candidates: list[Candidate], limit: int, sha
                 break
 
 
+def test_floors_are_not_paid_twice() -> None:
+    """What must stay takes nothing from the room of what is recent."""
+    texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
+    messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
+    decisions = planned_or_not(candidates_of(messages), 400, 332)
+    assert not isinstance(decisions, BudgetImpossible)
+    assert [decision.action for decision in decisions].count("keep") == 2 + 5
+
+
 @pytest.mark.parametrize(
     ("recent", "action"),
     [

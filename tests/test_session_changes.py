@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.errors import BrokenTranscript, BudgetImpossible, NotInHistory
 from autogen_context.pipeline.estimate import EstimateCounter
 from autogen_context.pipeline.measure import Count, TokenCounter
 from autogen_context.testing import ChatMessage
@@ -55,6 +55,18 @@ def test_nothing_old_is_counted_again() -> None:
         keeper.prepare_nowait(payloads)
         assert counter.asked.count(text) == (text != "nothing new")
         assert not {str(message["content"]) for message in messages} & set(counter.asked)
+
+
+def test_what_was_observed_is_not_counted_again() -> None:
+    """A host that tells of messages early pays for them early."""
+    counter = Counted()
+    keeper = manager(2_000, counter)
+    messages = [says(f"message {i}") for i in range(9)]
+    keeper.observe(messages)
+    assert counter.asked[-9:] == [message["content"] for message in messages]
+    counter.asked.clear()
+    keeper.prepare_nowait(messages)
+    assert counter.asked == []
 
 
 def test_after_truncation_all_is_sent_again() -> None:
@@ -127,7 +139,9 @@ def test_a_refused_list_leaves_no_stale_counts() -> None:
     keeper = manager(300, orphans="refuse")
     keeper.prepare_nowait([says("a", "user"), says("b"), says("c")])
     with pytest.raises(BrokenTranscript):
-        keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), stray])
+        keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), says("c"), stray])
+    with pytest.raises(NotInHistory):
+        keeper.explain(stray)
     turn = keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), says("new")])
     assert turn.compacted
     assert sum(decision.tokens_before for decision in turn.decisions) > 1_000
@@ -173,6 +187,7 @@ def test_what_comes_back_whole_is_a_rewrite() -> None:
     """Bills made room for all that was dropped; what was billed for the cut says nothing of it."""
     keeper = manager(1_000)
     messages = [says("the task", "user"), *(says(f"{i} " + "x" * 180) for i in range(20))]
+    keeper.pin(messages[0])
     cut = keeper.prepare_nowait(messages)
     keeper.record_usage(cut, prompt_tokens=int(cut.certificate.counted_tokens * 0.8))
     held = keeper.prepare_nowait(messages)

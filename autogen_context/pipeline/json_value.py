@@ -50,7 +50,9 @@ def copied(value: object) -> object:
     if isinstance(value, list | tuple):
         return [copied(item) for item in cast("Sequence[object]", value)]
     fields = part_fields(value)
-    return {key: copied(item) for key, item in fields.items()} if fields else empty_or_shared(value)
+    if not fields:
+        return empty_or_shared(value)
+    return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}
 
 
 def empty_or_shared(value: object) -> object:

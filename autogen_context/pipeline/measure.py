@@ -1,7 +1,7 @@
 """How many tokens a message costs, as an upper bound, and where the number comes from.
 
 Promise: each text is counted once while its count is remembered; what a chat format adds (roles, names, calls, images)
-is counted too; and a sum is only as certain as its least certain part.
+is counted too; and every number has the source of its counter.
 """
 
 from collections.abc import Callable
@@ -93,6 +93,8 @@ class Meter:
         )
         images = sum(over.image_tokens(image) for image in message.images)
         results = sum(self.text(result.text) + over.per_result for result in message.results)
+        if message.role == "function":  # the older form names the function instead of the call
+            results += sum(over.per_name + self.text(result.name) for result in message.results)
         sent_as = len(message.results) + bool(message.text or not message.results)
         return sent_as * over.per_message + named + texts + calls + images + results
 

@@ -182,6 +182,8 @@ def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
 
 def dumped_extra(fields: Mapping[str, object], parts: list[object]) -> str:
     """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none."""
+    if not parts and NOT_EXTRA.issuperset(fields):
+        return ""
     extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}
     if parts:
         extra["content"] = parts
