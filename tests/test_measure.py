@@ -53,11 +53,6 @@ RESULT = ToolResult(call_id="id is not counted", text="four")
         pytest.param(Message(role="assistant", calls=(CALL, CALL)), 21_008, id="calls"),
         pytest.param(Message(role="tool", results=(RESULT,)), 101_004, id="result"),
         pytest.param(
-            Message(role="function", results=(replace(RESULT, name="get"),)),
-            101_107,
-            id="result of the older form, which sends the name",
-        ),
-        pytest.param(
             Message(role="tool", results=(RESULT,) * 2), 202_008, id="two messages in one"
         ),
         pytest.param(

@@ -93,8 +93,6 @@ class Meter:
         )
         images = sum(over.image_tokens(image) for image in message.images)
         results = sum(self.text(result.text) + over.per_result for result in message.results)
-        if message.role == "function":  # the older form names the function instead of the call
-            results += sum(over.per_name + self.text(result.name) for result in message.results)
         sent_as = len(message.results) + bool(message.text or not message.results)
         return sent_as * over.per_message + named + texts + calls + images + results
 
