@@ -79,11 +79,11 @@ class ContextConfig(BaseModel):
         description="How full the room may get before a compaction; above 0, at most 1.",
     )
     compact_to_share: Share = Field(
-        default=0.6,
+        default=0.4,
         gt=0,
         lt=1,
         validate_default=True,
-        description="How full the room is after a compaction; above 0, below `compact_at_share`.",
+        description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_share`.",
     )
     orphans: Literal["repair", "report", "refuse"] = Field(
         default="repair",

@@ -7,6 +7,7 @@
     ├── BrokenTranscript    the messages do not form a conversation
     ├── NotInHistory        a message that the manager never saw
     ├── NotStashed          an original that the stash does not hold (any more)
+    ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
     ├── StateError          a saved state that cannot be loaded
     └── MissingExtra        an optional dependency is needed and not installed
 
@@ -93,6 +94,20 @@ class NotStashed(ContextError, KeyError):
     @override
     def __str__(self) -> str:  # a KeyError shows its argument's repr
         return str(self.args[0])
+
+
+class EmbeddingFailed(ContextError):
+    """An embedding model gave no vectors, or none that can be used.
+
+    Attributes:
+        model: its name.
+        reason: what went wrong.
+    """
+
+    def __init__(self, model: str, *, reason: str) -> None:
+        self.model = model
+        self.reason = reason
+        super().__init__(f"embedding model {model!r}: {reason}")
 
 
 class StateError(ContextError):

@@ -9,6 +9,7 @@ import threading
 from asyncio import Task, create_task, gather
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Self, cast
 
 from autogen_context.config import ContextConfig
@@ -20,6 +21,7 @@ from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.session import Fixed, Rules, Session
 from autogen_context.session.state import State, dump, load
@@ -149,12 +151,12 @@ class IncrementalContextManager:
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, and with it the call or the results that belong to it."""
         with self._lock:
-            self._started().pin(self._host.read(message).digest)
+            self._started().pin(digest_of(self._host, message))
 
     def unpin(self, message: object) -> None:
         """Let a pinned message go at the next compaction."""
         with self._lock:
-            self._started().pins.discard(self._host.read(message).digest)
+            self._started().pins.discard(digest_of(self._host, message))
 
     def explain(self, message: object) -> Decision:
         """What became of a message in the last turn, and why.
@@ -164,13 +166,12 @@ class IncrementalContextManager:
         """
         with self._lock:
             session = self._started()
-            digests = session.conversation.history.digests[: session.held.stop]
-            digest = self._host.read(message).digest
-            if digest not in digests:
+            known = session.conversation.history.positions({digest_of(self._host, message)})
+            decided = [position for position in known if position < session.held.stop]
+            if not decided:
                 raise NotInHistory
-            position = len(digests) - 1 - digests[::-1].index(digest)
             decisions = session.held.decisions
-            return decisions[bisect_right(decisions, position, key=lambda d: d.start) - 1]
+            return decisions[bisect_right(decisions, max(decided), key=lambda d: d.start) - 1]
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """The originals of a unit that was shortened or dropped.
@@ -184,7 +185,7 @@ class IncrementalContextManager:
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
         with self._lock:
-            return dump(self._started().state)
+            return dump(replace(self._started().state, usage=self.usage))
 
     def load_state(self, state: Mapping[str, object]) -> None:
         """Continue where another manager stopped.
@@ -197,6 +198,7 @@ class IncrementalContextManager:
             window = self._started().window
             window.calibrate(self._gauge.calibration.resumed(loaded.calibration))
             self._session = self._new_session(loaded)
+            self.usage = loaded.usage
 
     async def aclose(self) -> None:
         """End what is still under way."""

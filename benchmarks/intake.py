@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/intake.py
 
-``beside`` is reading, digesting, segmenting, keeping a copy to compare with, deciding and certifying, for each of 2,000
+``beside`` is reading, segmenting, keeping a copy to compare with, deciding and certifying, for each of 2,000
 messages. ``tiktoken`` is measured where its ranks are on disk (TIKTOKEN_CACHE_DIR), ``bpe-openai`` where it is
 installed (extra ``fast``).
 """

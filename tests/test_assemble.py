@@ -113,6 +113,8 @@ def test_what_was_forgotten_is_checked_again() -> None:
         pytest.param([asks("a"), tells("x")], 1, "", id="another id"),
         pytest.param([asks("a"), tells("a", "a")], 1, "", id="answered twice"),
         pytest.param([asks("a"), SAYS, tells("a")], 2, "", id="interrupted"),
+        pytest.param([asks("a", "a"), tells("a")], 0, "a", id="one of two with one id"),
+        pytest.param([asks("a", "a"), tells("a"), SAYS], 1, "", id="the other never answered"),
     ],
 )
 def test_what_an_orphan_is(messages: list[Message], orphans: int, still_open: str) -> None:

@@ -103,6 +103,44 @@ def test_a_bill_that_cannot_be_true_changes_nothing(counted: int, billed: int) -
         assert calibration.after(lie) is calibration
 
 
+@given(CALIBRATIONS, BILL, BILL)
+def test_a_bill_above_its_bound_waits_for_another(
+    calibration: Calibration, high: Bill, again: Bill
+) -> None:
+    """What was known before is kept until the next one confirms it, or takes its place."""
+    settled = replace(calibration, before=None)
+    above = high.billed > settled.bound(high.counted, rewrites=high.rewrites)
+    believed = settled.after(high)
+    if not settled.believes(high):
+        return
+    assert believed.before == (settled if above else None)
+    assert believed.after(high) == replace(believed, before=None)
+    if above and settled.believes(again):
+        beside = settled.least_beside(again, high)
+        expected = settled if again.billed < beside else replace(believed, before=None)
+        assert believed.after(again) == expected.after(again)
+
+
+@pytest.mark.parametrize(
+    ("next_bill", "bound"),
+    [
+        pytest.param((1_000, 5_000), 5_000, id="the same again"),
+        pytest.param((1_000, 4_900), 4_900, id="as little as it leaves possible"),
+        pytest.param((1_000, 4_899), 4_899, id="less"),
+        pytest.param((1_000, 1_010), 1_010, id="as ever"),
+    ],
+)
+def test_what_a_second_bill_makes_of_the_offset(next_bill: tuple[int, int], bound: int) -> None:
+    """After 5,000 billed for 1,000, of which 4,000 to 4,100 can be an offset."""
+    calibration = taught(
+        Calibration(lowest_ratio=0.9),
+        [Bill(counted=c, billed=b) for c, b in [(1_000, 5_000), next_bill]],
+    )
+    assert calibration.bound(1_000) == bound
+    offset = calibration.bound(0, rewrites=1)
+    assert offset == (4_100 if bound >= 4_900 else bound - 900)
+
+
 @given(CALIBRATIONS)
 def test_what_bills_taught_is_sound(calibration: Calibration) -> None:
     """Believed bills only, and no ratio that text cannot have."""
@@ -115,6 +153,7 @@ SOUND = Calibration(
     first=Bill(counted=10, billed=20),
     last=Bill(counted=900, billed=1_000),
     steepest=1.2,
+    before=Calibration(ratio=1.5, lowest_ratio=0.9),
 )
 
 
@@ -130,6 +169,7 @@ SOUND = Calibration(
         pytest.param(replace(SOUND, last=Bill(counted=9, billed=0)), id="nothing billed last"),
         pytest.param(replace(SOUND, first=Bill(counted=9, billed=0)), id="nothing billed first"),
         pytest.param(replace(SOUND, last=Bill(counted=-1, billed=5)), id="negative count"),
+        pytest.param(replace(SOUND, before=Calibration(lowest_ratio=2.0)), id="what was before"),
     ],
 )
 def test_what_is_not_sound(broken: Calibration) -> None:

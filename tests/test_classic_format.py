@@ -144,7 +144,7 @@ def test_a_rewritten_message_is_read_as_it_was_written(shape: ChatMessage) -> No
         results=tuple(replace(result, text="…") for result in read.results),
     )
     written = FORMAT.rewrite(shape, short)
-    assert replace(FORMAT.read(written), digest=b"") == replace(short, digest=b"")
+    assert FORMAT.read(written) == short
     assert shape == before
     assert set(written) == set(shape)
     untouched = shape.keys() - {"content", "tool_responses"}
@@ -221,10 +221,10 @@ def test_a_message_is_known_by_what_is_sent_of_it(
 ) -> None:
     """The host takes ``context`` out of a message in place: that is no edit; another result is one."""
     message: ChatMessage = copy.deepcopy({**STEP, "context": {"a": 1}})
-    known, digest = FORMAT.snapshot(message), FORMAT.read(message).digest
+    known = FORMAT.snapshot(message)
     change(message)
-    assert FORMAT.unchanged(known, message) is same
-    assert (FORMAT.read(message).digest == digest) is same
+    assert (FORMAT.snapshot(message) == known) is same
+    assert (FORMAT.digest(FORMAT.snapshot(message)) == FORMAT.digest(known)) is same
 
 
 def test_a_snapshot_shares_nothing_with_the_message() -> None:
@@ -232,7 +232,7 @@ def test_a_snapshot_shares_nothing_with_the_message() -> None:
     message = copy.deepcopy(STEP)
     known = FORMAT.snapshot(message)
     change_response(message)
-    assert not FORMAT.unchanged(known, message)
+    assert FORMAT.snapshot(message) != known
 
 
 def test_a_content_that_is_a_function_counts_as_its_text() -> None:

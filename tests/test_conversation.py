@@ -5,36 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.errors import BrokenTranscript
-from autogen_context.pipeline.measure import Count, Meter, Overheads
+from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.piece import Verbatim, messages_of
 from autogen_context.session.conversation import Conversation, Orphans
 from autogen_context.testing import ChatMessage
-
-OVERHEADS = Overheads(
-    per_message=4,
-    per_name=1,
-    per_request=3,
-    per_call=3,
-    per_result=2,
-    image_tokens=lambda _: 85,
-)
+from support.counting import OVERHEADS, Recorded
 
 
-class Counted:
-    """A token a character; it remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def count(self, text: str, /) -> Count:
-        self.asked.append(text)
-        return Count(tokens=len(text), source="tokenizer")
-
-
-def conversation(orphans: Orphans = "repair", counter: Counted | None = None) -> Conversation:
+def conversation(orphans: Orphans = "repair", counter: Recorded | None = None) -> Conversation:
     """An empty one."""
-    return Conversation(OpenAIChat(), Meter(counter or Counted(), OVERHEADS), orphans=orphans)
+    return Conversation(OpenAIChat(), Meter(counter or Recorded(), OVERHEADS), orphans=orphans)
 
 
 def says(text: str, role: str = "user") -> ChatMessage:
@@ -84,7 +65,7 @@ def test_a_candidate_is_what_would_be_sent(payloads: list[ChatMessage], orphans:
     """Its tokens are those of its pieces; it is marked where they differ from what came in."""
     kept = conversation(orphans)
     kept.update(payloads)
-    meter = Meter(Counted(), OVERHEADS)
+    meter = Meter(Recorded(), OVERHEADS)
     for c in kept.candidates:
         said = messages_of(c.pieces, kept.messages)
         assert c.tokens == sum(map(meter.message, said))
@@ -94,7 +75,7 @@ def test_a_candidate_is_what_would_be_sent(payloads: list[ChatMessage], orphans:
 
 def test_only_what_is_new_is_counted() -> None:
     """A turn costs what is new in it, an edit what follows it in other words."""
-    counter = Counted()
+    counter = Recorded()
     kept = conversation(counter=counter)
     payloads = [says(f"text {i}") for i in range(100)]
     kept.update(payloads)

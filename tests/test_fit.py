@@ -7,33 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.fit import LEAST_LAST, common_length, fit, fit_pieces, lengths
-from autogen_context.pipeline.measure import Count, Meter, Overheads
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.piece import Verbatim, Written
 from autogen_context.pipeline.segment import Unit, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
-
-
-METER = Meter(
-    Characters(),
-    Overheads(
-        per_message=4,
-        per_name=1,
-        per_request=3,
-        per_call=3,
-        per_result=2,
-        image_tokens=lambda _: 85,
-    ),
-)
+from support.counting import METER
 
 
 def units_of(payloads: list[ChatMessage]) -> list[Unit]:

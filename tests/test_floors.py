@@ -6,61 +6,15 @@ import pytest
 
 from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.decision import Action, Candidate, replaced
-from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import Floor, FloorPlan, floors_of, satisfied
-from autogen_context.pipeline.measure import Count, Meter, Overheads
-from autogen_context.pipeline.message import Message, ToolCall, ToolResult, content_digest
-from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.repair import repaired
-from autogen_context.pipeline.segment import Unit, segment
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
-
-
-METER = Meter(
-    Characters(),
-    Overheads(
-        per_message=4,
-        per_name=1,
-        per_request=3,
-        per_call=3,
-        per_result=2,
-        image_tokens=lambda _: 85,
-    ),
-)
-
-
-def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
-    """The units of a transcript with their cost."""
-    units = segment(messages)
-    return [candidate(unit, messages, last=unit is units[-1]) for unit in units]
-
-
-def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
-    """A unit with its cost."""
-    pieces = repaired(unit, last=last)
-    tokens = sum(map(METER.message, messages_of(pieces, messages)))
-    return Candidate(unit=unit, pieces=pieces, tokens=tokens)
-
-
-def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
-    """Shortens as a session does."""
-    unit = candidate.unit
-    pending = bool(unit.unanswered)
-    return fit_pieces(
-        candidate.pieces, unit.messages, room_tokens=room, meter=METER, keep_calls=pending
-    )
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from support.units import candidates_of, fit
 
 
 def message(role: str, text: str, arguments: str = "") -> Message:
     """A message, with one call where it has arguments."""
     calls = (ToolCall(id="1", name="f", arguments=arguments),) if arguments else ()
-    return Message(role=role, text=text, calls=calls, digest=content_digest(role, text))
+    return Message(role=role, text=text, calls=calls)
 
 
 SYSTEM, PERSON, ANSWER = message("system", "s"), message("user", "p"), message("assistant", "a")
@@ -97,12 +51,9 @@ def test_what_must_stay(messages: list[Message], floors: dict[int, str]) -> None
 
 def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> None:
     """Of two reasons to stay the stronger one is told; one pinned message pins its unit."""
-    result = Message(
-        role="tool", results=(ToolResult(call_id="1", text="r"),), digest=content_digest("r")
-    )
+    result = Message(role="tool", results=(ToolResult(call_id="1", text="r"),))
     candidates = candidates_of([SYSTEM, PERSON, CALLS, result, ANSWER])
-    pinned = frozenset({SYSTEM.digest, PERSON.digest, result.digest})
-    assert floors_of(candidates, pinned) == {
+    assert floors_of(candidates, frozenset({0, 1, 3})) == {
         0: "system",
         1: "pinned",
         2: "pinned",
@@ -132,7 +83,7 @@ def test_what_satisfies_a_floor(*, action: Action, floor: Floor, holds: bool) ->
 
 
 def floor_plan(
-    candidates: Sequence[Candidate], limit: int, pinned: frozenset[bytes] = frozenset()
+    candidates: Sequence[Candidate], limit: int, pinned: frozenset[int] = frozenset()
 ) -> FloorPlan:
     """What is under test."""
     floors = floors_of(candidates, pinned)
@@ -167,20 +118,20 @@ def test_who_gives_first(limit: int, actions: list[str | None]) -> None:
 @pytest.mark.parametrize(
     ("messages", "limit", "pinned"),
     [
-        pytest.param([], -1, frozenset[bytes](), id="nothing at all"),
-        pytest.param([TASK, STEP], 23, frozenset[bytes](), id="no stub of the newest"),
-        pytest.param([TASK, STEP], 1_000, frozenset({TASK.digest}), id="a pin"),
-        pytest.param([TASK, STEP], 1_020, frozenset({TASK.digest}), id="a pin and no stub"),
-        pytest.param([TASK, STEP], 1_000, frozenset({STEP.digest}), id="the newest is pinned"),
+        pytest.param([], -1, frozenset[int](), id="nothing at all"),
+        pytest.param([TASK, STEP], 23, frozenset[int](), id="no stub of the newest"),
+        pytest.param([TASK, STEP], 1_000, frozenset({0}), id="a pin"),
+        pytest.param([TASK, STEP], 1_020, frozenset({0}), id="a pin and no stub"),
+        pytest.param([TASK, STEP], 1_000, frozenset({1}), id="the newest is pinned"),
         pytest.param(
             [PERSON, message("assistant", "x", "y" * 900)],
             99,
-            frozenset[bytes](),
+            frozenset[int](),
             id="a call that waits",
         ),
     ],
 )
-def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozenset[bytes]) -> None:
+def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozenset[int]) -> None:
     """The error tells what each floor needs."""
     candidates = candidates_of(messages)
     floors = floors_of(candidates, pinned)

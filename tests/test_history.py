@@ -13,7 +13,7 @@ from typing_extensions import override
 from autogen_context.errors import BrokenTranscript
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.session.history import History
+from autogen_context.session.history import History, digest_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 
@@ -50,7 +50,32 @@ def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: 
         handed = copy.deepcopy(payloads) if copied else payloads
         assert history.update(handed) == common(before, payloads)
         assert history.messages == [OpenAIChat().read(payload) for payload in payloads]
+        assert history.digests == digests_of(payloads)
         before = payloads
+
+
+def digests_of(payloads: list[ChatMessage]) -> list[bytes]:
+    """By what each message is recognised."""
+    return [digest_of(OpenAIChat(), payload) for payload in payloads]
+
+
+def test_what_is_no_message_has_no_digest() -> None:
+    """It is refused as it would be in a list."""
+    with pytest.raises(ValueError, match="needs a 'role'"):
+        digest_of(OpenAIChat(), {"content": "no role"})
+
+
+@given(LISTS, st.sets(TEXTS))
+def test_a_digest_is_found_where_its_message_stands(
+    payloads: list[ChatMessage], texts: set[str]
+) -> None:
+    """At each place, in a list that was read and in one that was saved."""
+    history = History(OpenAIChat())
+    history.update(payloads)
+    sought = {digest_of(OpenAIChat(), {"role": "user", "content": text}) for text in texts}
+    places = {i for i, payload in enumerate(payloads) if payload["content"] in texts}
+    assert history.positions(sought) == places
+    assert History(OpenAIChat(), history.digests).positions(sought) == places
 
 
 @FEW
@@ -96,12 +121,12 @@ def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[Cha
     history = History(OpenAIChat(), first.digests)
     assert history.digests == first.digests
     assert history.update(copy.deepcopy(payloads)) == common(saved, payloads)
-    assert history.digests == [OpenAIChat().read(payload).digest for payload in payloads]
+    assert history.digests == digests_of(payloads)
 
 
 @given(LISTS, st.booleans())
 def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], saved: object) -> None:
-    """What is known is not reachable from outside; copies of what was handed over are recognised."""
+    """What is known, digests included, is what was read; copies of what was handed over are recognised."""
     history = History(OpenAIChat())
     if saved:
         history.update(payloads)
@@ -111,6 +136,7 @@ def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], sav
     for payload in handed:
         payload.clear()
     handed.clear()
+    assert history.digests == digests_of(payloads)
     assert history.update(payloads) == len(payloads)
 
 

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from autogen_context.pipeline.measure import (
     LONGEST_KEY,
     REMEMBERED_TEXTS,
-    Count,
     Meter,
     Overheads,
 )
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
-from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from support.counting import Recorded
+from support.units import read_all
 
 OVERHEADS = Overheads(
     per_message=1_000,
@@ -26,17 +25,6 @@ OVERHEADS = Overheads(
     per_result=100_000,
     image_tokens=lambda image: 1_000_000 if image.detail == "high" else 2_000_000,
 )
-
-
-class Counted:
-    """A token a character; it remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def count(self, text: str, /) -> Count:
-        self.asked.append(text)
-        return Count(tokens=len(text), source="estimate")
 
 
 CALL = ToolCall(id="id is not counted", name="fn", arguments="{}")
@@ -67,23 +55,22 @@ RESULT = ToolResult(call_id="id is not counted", text="four")
 )
 def test_what_each_part_costs(message: Message, tokens: int) -> None:
     """Texts by the counter, everything else by the table, results as the messages they are sent as."""
-    from_host = replace(message, digest=b"digest")
-    assert Meter(Counted(), OVERHEADS).message(from_host) == tokens
+    assert Meter(Recorded(), OVERHEADS).message(message) == tokens
 
 
 @pytest.mark.parametrize(
     ("message", "own"),
     [
-        pytest.param(Message(role="user", text="notice"), True, id="a notice"),
-        pytest.param(Message(role="user", text="notice", digest=b"x"), False, id="of the host"),
-        pytest.param(Message(role="user", text="notice", name="ada"), False, id="of somebody"),
-        pytest.param(Message(role="tool", results=(RESULT,)), False, id="a result"),
+        pytest.param(Message(role="user", text="notice", own=True), True, id="a notice"),
+        pytest.param(Message(role="user", text="notice"), False, id="of the host"),
+        pytest.param(Message(role="tool", results=(RESULT,), own=True), False, id="a result"),
     ],
 )
 def test_what_a_host_adds_to_messages_of_our_own(message: Message, *, own: bool) -> None:
     """It is counted for those that no host sent, and for no other."""
     costs = [
-        Meter(Counted(), replace(OVERHEADS, per_own=per_own)).message(message) for per_own in (0, 7)
+        Meter(Recorded(), replace(OVERHEADS, per_own=per_own)).message(message)
+        for per_own in (0, 7)
     ]
     assert costs[1] - costs[0] == 7 * own
 
@@ -93,16 +80,11 @@ def test_what_is_assumed_of_the_format() -> None:
     assert OVERHEADS.assumed(calls=2, results=3) == 2 * 10_000 + 3 * 100_000
 
 
-def read_all(payloads: list[ChatMessage]) -> list[Message]:
-    """The messages of a transcript."""
-    return [OpenAIChat().read(payload) for payload in payloads]
-
-
 @settings(max_examples=40)
 @given(transcripts().map(read_all))
 def test_each_text_is_counted_once(messages: list[Message]) -> None:
     """However often it occurs, long texts and texts of deep copies included."""
-    counter = Counted()
+    counter = Recorded()
     meter = Meter(counter, OVERHEADS)
     first = [meter.message(message) for message in messages]
     again = [meter.message(replace(m, text="".join(list(m.text)))) for m in messages]
@@ -113,7 +95,7 @@ def test_each_text_is_counted_once(messages: list[Message]) -> None:
 @given(st.sampled_from([LONGEST_KEY - 1, LONGEST_KEY, LONGEST_KEY + 1]), st.text(max_size=3))
 def test_long_texts_are_told_apart(length: int, end: str) -> None:
     """A text that is remembered by its digest has a count of its own."""
-    meter = Meter(Counted(), OVERHEADS)
+    meter = Meter(Recorded(), OVERHEADS)
     assert meter.text("x" * length) == length
     assert meter.text("x" * length + end) == length + len(end)
     assert meter.text("x" * length) == length
@@ -121,7 +103,7 @@ def test_long_texts_are_told_apart(length: int, end: str) -> None:
 
 def test_memory_is_bounded() -> None:
     """The oldest texts are forgotten, and counted again if they come back."""
-    counter = Counted()
+    counter = Recorded()
     meter = Meter(counter, OVERHEADS)
     for number in range(REMEMBERED_TEXTS + 1):
         meter.text(str(number))
@@ -134,4 +116,4 @@ def test_memory_is_bounded() -> None:
 
 def test_a_meter_says_where_its_counts_come_from() -> None:
     """As its counter does."""
-    assert Meter(Counted(), OVERHEADS).source == "estimate"
+    assert Meter(Recorded(), OVERHEADS).source == "estimate"

@@ -36,7 +36,7 @@ def test_rewriting_changes_texts_alone(payload: ChatMessage, text: str) -> None:
         results=tuple(replace(result, text=text) for result in message.results),
     )
     written = HOST.rewrite(payload, asked)
-    assert replace(HOST.read(written), digest=b"") == replace(asked, digest=b"")
+    assert HOST.read(written) == asked
     assert payload == before
     texts = ("content", "tool_calls")
     assert without(written, texts) == without(payload, texts)
@@ -52,7 +52,7 @@ def test_what_is_empty_is_not_shared_either() -> None:
     spoil(payload["extra"])
     spoil(payload["more"])
     empty: ChatMessage = {"role": "user", "content": [], "extra": {}, "more": [{}]}
-    assert HOST.unchanged(snapshot, empty)
+    assert snapshot == empty
 
 
 def without(payload: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
@@ -80,10 +80,10 @@ def test_a_snapshot_recognises_content(payload: ChatMessage, other: ChatMessage)
     """It is equal to what it was taken of, and to nothing else, and nobody can change it from outside."""
     mine = copy.deepcopy(payload)
     snapshot = HOST.snapshot(mine)
-    assert HOST.unchanged(snapshot, copy.deepcopy(payload))
-    assert HOST.unchanged(snapshot, other) == (payload == other)
+    assert snapshot == copy.deepcopy(payload)
+    assert (snapshot == other) == (payload == other)
     spoil(mine)
-    assert HOST.unchanged(snapshot, payload)
+    assert snapshot == payload
 
 
 IMAGE_PART = {

@@ -8,59 +8,14 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.decision import Candidate, Decision, handle_of
-from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of, satisfied
-from autogen_context.pipeline.measure import Count, Meter, Overheads
-from autogen_context.pipeline.message import Message, content_digest
-from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.pipeline.piece import Piece, Written, messages_of
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import Written, messages_of
 from autogen_context.pipeline.plan import PART_SHARE, SPARE_SHARE, notice_of, plan
-from autogen_context.pipeline.repair import repaired
-from autogen_context.pipeline.segment import Unit, segment
-from autogen_context.testing import ChatMessage
+from autogen_context.pipeline.segment import Unit
 from autogen_context.testing.transcripts import transcripts
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
-
-
-METER = Meter(
-    Characters(),
-    Overheads(
-        per_message=4,
-        per_name=1,
-        per_request=3,
-        per_call=3,
-        per_result=2,
-        image_tokens=lambda _: 85,
-    ),
-)
-
-
-def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
-    """The units of a transcript with their cost."""
-    units = segment(messages)
-    return [candidate(unit, messages, last=unit is units[-1]) for unit in units]
-
-
-def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
-    """A unit with its cost."""
-    pieces = repaired(unit, last=last)
-    tokens = sum(map(METER.message, messages_of(pieces, messages)))
-    return Candidate(unit=unit, pieces=pieces, tokens=tokens)
-
-
-def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
-    """Shortens as a session does."""
-    unit = candidate.unit
-    pending = bool(unit.unanswered)
-    return fit_pieces(
-        candidate.pieces, unit.messages, room_tokens=room, meter=METER, keep_calls=pending
-    )
+from support.counting import METER
+from support.units import candidates_of, fit, read_all
 
 
 def planned_or_not(
@@ -80,12 +35,7 @@ def planned_or_not(
         return error
 
 
-def read_all(payloads: list[ChatMessage]) -> list[Candidate]:
-    """The units of payloads."""
-    return candidates_of([OpenAIChat().read(payload) for payload in payloads])
-
-
-CANDIDATES = transcripts().map(read_all)
+CANDIDATES = transcripts().map(read_all).map(candidates_of)
 LIMITS = st.integers(0, 1_500)
 
 
@@ -214,11 +164,7 @@ def test_one_notice_tells_what_is_missing(candidates: list[Candidate], limit: in
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))
 def test_a_handle_stands_for_the_content(texts: list[str], start: int) -> None:
     """The same messages have the same handle wherever they stand; others have another."""
-    unit = Unit(
-        start=0, messages=tuple(Message(role="user", digest=content_digest(text)) for text in texts)
-    )
-    other = Unit(
-        start=0, messages=(*unit.messages, Message(role="user", digest=content_digest(texts[0])))
-    )
+    said = tuple(Message(role="user", text=text) for text in texts)
+    unit, other = Unit(start=0, messages=said), Unit(start=0, messages=(*said, said[0]))
     assert handle_of(unit) == handle_of(Unit(start=start, messages=unit.messages))
     assert handle_of(unit) != handle_of(other)

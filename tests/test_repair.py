@@ -1,5 +1,7 @@
 """Orphans that came in get what they miss."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 
@@ -102,7 +104,7 @@ def test_a_unit_has_a_piece_for_each_message(messages: list[Message]) -> None:
             [
                 asks("a", "b"),
                 tells(told("b")),
-                tells(ToolResult(call_id="a", text=NO_RESULT, name="f_a")),
+                replace(tells(ToolResult(call_id="a", text=NO_RESULT, name="f_a")), own=True),
                 SAYS,
             ],
             id="a call without its result",
@@ -119,7 +121,7 @@ def test_a_unit_has_a_piece_for_each_message(messages: list[Message]) -> None:
         ),
         pytest.param(
             [SAYS, tells(told("a", "one"), text="said beside")],
-            [SAYS, Message(role="user", text=f"{NO_CALL}\none\nsaid beside")],
+            [SAYS, Message(role="user", text=f"{NO_CALL}\none\nsaid beside", own=True)],
             id="a result without any call",
         ),
         pytest.param([SAYS, asks("a")], [SAYS, asks("a")], id="a pending call"),

@@ -7,17 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
-from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.segment import Unit, answered, extend, pair, segment
-from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.units import read_all
 
 FEW = settings(max_examples=50)
-
-
-def read_all(payloads: list[ChatMessage]) -> list[Message]:
-    """The messages that can be read."""
-    return [OpenAIChat().read(payload) for payload in payloads if payload.get("role")]
 
 
 WHOLE = transcripts(max_repeats=2).map(read_all)
@@ -109,6 +103,7 @@ def test_a_broken_unit_says_so(messages: list[Message]) -> None:
         pytest.param("ab", "x", [0], "b", id="unknown id: the oldest open call"),
         pytest.param("ab", "bx", [1, 0], "", id="unknown id: the oldest that is still open"),
         pytest.param("aa", "aa", [0, 1], "", id="one id for both: by position"),
+        pytest.param("aa", "a", [0], "a", id="one id for both: one result answers one"),
         pytest.param("a", "ab", [0, None], "", id="a result too many"),
         pytest.param("", "a", [None], "", id="no call at all"),
     ],
@@ -135,6 +130,8 @@ def test_which_call_a_result_answers(
         pytest.param([tells("a"), asks("a")], [1, 2], [0], "a", id="result before its call"),
         pytest.param([asks("a"), tells("a"), tells("a")], [2, 3], [1], "", id="answered twice"),
         pytest.param([asks("a"), SAYS, tells("a")], [1, 2, 3], [2], "a", id="interrupted"),
+        pytest.param([asks("a", "a"), tells("a"), SAYS], [2, 3], [], "a", id="one id, one result"),
+        pytest.param([asks("a", "a"), tells("a"), tells("a")], [3], [], "", id="one id for both"),
         pytest.param([asks("a", "b"), tells("x"), tells("b")], [3], [0], "", id="stays faulty"),
     ],
 )

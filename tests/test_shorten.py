@@ -185,7 +185,7 @@ def test_nesting_is_no_trap(depth: int) -> None:
 
 def test_images_leave_a_note() -> None:
     """How many they were; a message without images is the same object."""
-    message = Message(role="user", text="see", images=(Image(), Image()), digest=b"x")
+    message = Message(role="user", text="see", images=(Image(), Image()))
     assert without_images(message) == Message(role="user", text="see\n[2 image(s) left out]")
     assert without_images(Message(role="user", text="")).text == ""
     plain = Message(role="user", text="see")

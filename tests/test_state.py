@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -13,11 +14,12 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import BudgetImpossible, StateError
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Verbatim, Written
 from autogen_context.session.state import State, dump, load
+from autogen_context.session.window import Usage
 from autogen_context.testing import ChatMessage
+from support.counting import Characters
 
 TEXTS = st.text(max_size=5) | st.just("\ud800")
 MESSAGES = st.builds(
@@ -36,7 +38,7 @@ MESSAGES = st.builds(
         max_size=2,
     ).map(tuple),
     extra=TEXTS,
-    digest=st.binary(max_size=3),
+    own=st.booleans(),
 )
 BILLS = st.builds(
     Bill,
@@ -52,6 +54,13 @@ CALIBRATIONS = st.builds(
     first=st.none() | BILLS,
     last=st.none() | BILLS,
     steepest=st.floats(0, 4),
+)
+DOUBTED = st.builds(replace, CALIBRATIONS, before=st.none() | CALIBRATIONS)
+USAGES = st.builds(
+    Usage,
+    requests=st.integers(0, 9),
+    prompt_tokens=st.integers(0, 99_999),
+    cached_tokens=st.integers(0, 9_999),
 )
 
 
@@ -92,7 +101,8 @@ STATES = st.builds(
     digests=st.lists(st.binary(max_size=3), min_size=12, max_size=13).map(tuple),
     decisions=decisions(),
     pins=st.frozensets(st.binary(max_size=3), max_size=2),
-    calibration=CALIBRATIONS,
+    calibration=DOUBTED,
+    usage=USAGES,
     stash=st.lists(st.tuples(TEXTS, st.lists(MESSAGES, max_size=2).map(tuple)), max_size=2).map(
         tuple
     ),
@@ -106,13 +116,6 @@ STATES = st.builds(
 def test_what_was_saved_is_loaded(state: State) -> None:
     """Through JSON text, any text included."""
     assert load(json.loads(json.dumps(dump(state)))) == state
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
 
 
 def manager() -> IncrementalContextManager:
@@ -167,11 +170,22 @@ def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
     return state
 
 
+def test_a_state_of_an_earlier_release_is_read() -> None:
+    """What it does not have yet is as at the start."""
+    earlier = copy.deepcopy(SAVED)
+    del earlier["usage"]
+    del cast("dict[str, object]", earlier["calibration"])["before"]
+    assert load(earlier) == replace(
+        load(SAVED), usage=Usage(), calibration=replace(load(SAVED).calibration, before=None)
+    )
+
+
 def test_a_manager_goes_on_from_what_another_saved() -> None:
     """What it holds is what was saved."""
     keeper = manager()
     keeper.load_state(SAVED)
     assert keeper.save_state() == SAVED
+    assert keeper.usage.requests == 1
 
 
 WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"), float("inf"), True, [], {}, [1], {"a": 1}])  # fmt: skip

@@ -8,7 +8,6 @@ The thought of a message with calls is sent as its text (https://github.com/micr
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from autogen_core import FunctionCall
 from autogen_core import Image as HostImage
@@ -48,23 +47,22 @@ class AgentChatFormat:
             ValueError: it is something else.
         """
         message = as_llm_message(payload)
-        digest = content_digest(repr(fields_of(message)))
         if isinstance(message, SystemMessage):
             # A later one may be sent as the user's, under our name, where a model takes one alone.
-            return Message(role="system", text=message.content, name=OWN_SOURCE, digest=digest)
+            return Message(role="system", text=message.content, name=OWN_SOURCE)
         if isinstance(message, UserMessage):
-            return replace(read_user(message), digest=digest)
+            return read_user(message)
         if isinstance(message, AssistantMessage):
-            return replace(read_assistant(message), digest=digest)
-        return Message(role="tool", results=read_results(message), digest=digest)
+            return read_assistant(message)
+        return Message(role="tool", results=read_results(message))
 
     def snapshot(self, payload: object, /) -> object:
         """The fields as immutable values."""
         return fields_of(as_llm_message(payload))
 
-    def unchanged(self, snapshot: object, payload: object, /) -> bool:
-        """Whether a payload has the content of which the snapshot was taken."""
-        return isinstance(payload, LLM_MESSAGES) and snapshot == fields_of(payload)
+    def digest(self, snapshot: object, /) -> bytes:
+        """16 bytes that stand for a snapshot."""
+        return content_digest(repr(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> LLMMessage:
         """A new ``LLMMessage`` with the texts of ``message`` and all other fields of ``payload``."""

@@ -15,8 +15,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from autogen_context.pipeline.json_value import canonical, copied, fields_of
-from autogen_context.pipeline.message import Message, ToolResult, content_digest
+from autogen_context.pipeline.json_value import copied, fields_of
+from autogen_context.pipeline.message import Message, ToolResult
 from autogen_context.pipeline.openai_chat import OpenAIChat
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
@@ -45,18 +45,12 @@ class ClassicFormat(OpenAIChat):
             results=tuple(result for message in read for result in message.results),
             images=(*said.images, *(image for message in read for image in message.images)),
             extra="\n".join(extra for extra in (said.extra, *(m.extra for m in read)) if extra),
-            digest=content_digest(canonical(fields)),
         )
 
     @override
     def snapshot(self, payload: object, /) -> object:
         """A private deep copy of what is sent."""
         return copied(sent_fields(fields_of(payload)))
-
-    @override
-    def unchanged(self, snapshot: object, payload: object, /) -> bool:
-        """Whether what is sent of a payload is that of which the snapshot was taken."""
-        return snapshot == payload or snapshot == sent_fields(fields_of(payload))
 
     @override
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:

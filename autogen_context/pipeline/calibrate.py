@@ -7,6 +7,9 @@ A bill is ``offset + ratio * counted``: the offset is what the host adds unseen 
 difference between the provider's tokenizer and ours, and it varies with the text. Each bill holds the offset exactly,
 so it anchors the bound of requests that continue it: more text costs at most the highest ratio. After a rewrite other
 text stands there; then the offset counts, which is at most what a bill leaves over the lowest ratio of its text.
+
+A bill above its bound may be false. It counts at once, but what was known before it is kept beside it until the next
+bill confirms it, or says less than it leaves possible and takes its place.
 """
 
 from bisect import bisect_right
@@ -51,6 +54,7 @@ class Calibration:
         first: the first bill, near the offset.
         last: the newest bill.
         steepest: the highest ratio that new text had so far.
+        before: what was known before the newest bill, where that was above its bound and no other has confirmed it.
     """
 
     ratio: float = 1.0
@@ -58,13 +62,14 @@ class Calibration:
     first: Bill | None = None
     last: Bill | None = None
     steepest: float = 0.0
+    before: "Calibration | None" = None
 
     def bound(self, counted: int, *, rewrites: int = 0) -> int:
         """What a request of so many counted tokens is billed at most, in tokens."""
         if self.last is None:
             return whole(self.ratio * counted)
         more = counted - self.last.counted
-        billed = self._offset + self._highest_ratio * counted
+        billed = self._offset(self.last) + self._highest_ratio * counted
         if rewrites == self.last.rewrites and more >= 0:
             billed = self.last.billed + self._highest_ratio * more
         elif rewrites == self.last.rewrites:
@@ -89,12 +94,14 @@ class Calibration:
     def _margin_share(self) -> float:
         return MARGIN_SHARE if self._highest_ratio > EXACT_UP_TO else 0.0
 
-    @property
-    def _offset(self) -> float:
+    def _offset(self, last: Bill) -> int:
         """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""
-        offsets = [bill.billed - self.least(bill) for bill in (self.first, self.last) if bill]
-        least_now = self.last.billed - self._highest_ratio * self.last.counted if self.last else 0
-        return max(0, *(offsets[:1] if offsets[0] >= least_now else offsets[-1:]))
+        at_first, now = (bill.billed - self.least(bill) for bill in (self.first or last, last))
+        return max(0, at_first if at_first >= self._least_offset(last) else now)
+
+    def _least_offset(self, bill: Bill) -> float:
+        """What the host adds unseen, at least."""
+        return bill.billed - self._highest_ratio * bill.counted
 
     def least(self, bill: Bill) -> int:
         """What a request is billed at least, by the tokenizer's error on its text."""
@@ -105,7 +112,8 @@ class Calibration:
         """Whether its numbers can come from bills."""
         ratios = 0 < self.lowest_ratio <= self.ratio < inf and 0 <= self.steepest <= STEEPEST
         bills = [bill for bill in (self.first, self.last) if bill is not None]
-        return ratios and all(bill.counted >= 0 and self.believes(bill) for bill in bills)
+        before = self.before is None or self.before.is_sound
+        return ratios and before and all(b.counted >= 0 and self.believes(b) for b in bills)
 
     def believes(self, bill: Bill) -> bool:
         """Whether a bill can be true."""
@@ -120,11 +128,26 @@ class Calibration:
         """The calibration with one more bill; itself where the bill cannot be true."""
         if not self.believes(bill):
             return self
-        steepest = self.steepest
+        if self.before and self.last and bill.billed < self.before.least_beside(bill, self.last):
+            return self.before.after(bill)
+        settled, steepest = replace(self, before=None), self.steepest
         if self.last is not None and is_measured(self.last, bill):
             grown = (bill.billed - self.last.billed) / (bill.counted - self.last.counted)
             steepest = max(steepest, min(grown, STEEPEST))
-        return replace(self, first=self.first or bill, last=bill, steepest=steepest)
+        above = bill.billed > settled.bound(bill.counted, rewrites=bill.rewrites)
+        return Calibration(
+            ratio=self.ratio,
+            lowest_ratio=self.lowest_ratio,
+            first=self.first or bill,
+            last=bill,
+            steepest=steepest,
+            before=settled if above else None,
+        )
+
+    def least_beside(self, bill: Bill, other: Bill) -> int:
+        """What a request is billed at least, if what another bill has above the highest ratio is an offset."""
+        text = max(0, bill.counted - bill.assumed)
+        return int(self._least_offset(other) + self.lowest_ratio * text)
 
 
 def is_measured(before: Bill, after: Bill) -> bool:

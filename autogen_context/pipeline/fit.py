@@ -108,7 +108,7 @@ class Fitter:
             results=tuple(replace(r, text=self._short(r.text, length)) for r in message.results),
             calls=tuple(self._short_call(call, length) for call in message.calls),
         )
-        return message if short == message else replace(short, digest=b"")
+        return message if short == message else short
 
     def _short(self, text: str, length: int) -> str:
         return shorten_text(text, room_tokens=length, count=self.meter.text)

@@ -26,10 +26,10 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""
 
 
-def floors_of(candidates: Sequence[Candidate], pinned: frozenset[bytes]) -> dict[int, Floor]:
+def floors_of(candidates: Sequence[Candidate], pinned: frozenset[int]) -> dict[int, Floor]:
     """Which candidates must stay, by position, and why; of two reasons the stronger one.
 
-    The task is the latest instruction of a person, and the first one, which set the conversation's purpose.
+    Pinned are messages, by position. The task is the latest instruction of a person, and the first one, which set the conversation's purpose.
     """
     floors: dict[int, Floor] = {}
     people = [i for i, c in enumerate(candidates) if c.unit.messages[0].role == "user"]
@@ -39,7 +39,7 @@ def floors_of(candidates: Sequence[Candidate], pinned: frozenset[bytes]) -> dict
         floors[i] = "pending" if candidate.unit.unanswered else "newest"
     if pinned:
         for i, candidate in enumerate(candidates):
-            if any(message.digest in pinned for message in candidate.unit.messages):
+            if not pinned.isdisjoint(range(candidate.unit.start, candidate.unit.stop)):
                 floors[i] = "pinned"
     for i, candidate in enumerate(candidates):
         if candidate.unit.messages[0].role not in SYSTEM_ROLES:

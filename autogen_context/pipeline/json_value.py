@@ -45,26 +45,29 @@ def object_fields(value: object) -> Mapping[str, object] | None:
 
 def copied(value: object) -> object:
     """A deep copy; what is no dict, list or client object is shared."""
+    if isinstance(value, dict):
+        return copied_fields(cast("dict[str, object]", value))  # JSON objects have string keys
     if type(value) in PLAIN:
         return value
     if isinstance(value, list | tuple):
         return [copied(item) for item in cast("Sequence[object]", value)]
-    fields = part_fields(value)
-    if not fields:
-        return empty_or_shared(value)
+    fields = object_fields(value)
+    return value if fields is None else copied_fields(fields)
+
+
+def copied_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """A deep copy as a dict."""
     return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}
-
-
-def empty_or_shared(value: object) -> object:
-    """A new empty dict for an empty one, anything else itself."""
-    return {} if isinstance(value, Mapping) else value
 
 
 def digest_of(fields: Mapping[str, object]) -> bytes:
     """16 bytes that are equal for equal values; the usual message, strings alone, is not written as JSON for it."""
     if all(type(key) is type(value) is str for key, value in fields.items()):
         return content_digest(repr(sorted(fields.items())))
-    return content_digest(canonical(fields))
+    try:
+        return content_digest(canonical(fields))
+    except ValueError:  # keys of two types have no order; deep inside they are not refused
+        return content_digest(repr(fields))
 
 
 def canonical(value: object) -> str:

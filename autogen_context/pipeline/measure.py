@@ -84,17 +84,19 @@ class Meter:
     def message(self, message: Message) -> int:
         """Tokens of a message with everything its format adds; results count as the messages they are sent as."""
         over = self.overheads
-        named = over.per_name + self.text(message.name) if message.name else 0
-        if message.role == "user" and not message.name and not message.digest:
-            named = over.per_own
-        texts = self.text(message.text) + self.text(message.extra)
-        calls = sum(
-            self.text(c.name) + self.text(c.arguments) + over.per_call for c in message.calls
-        )
-        images = sum(over.image_tokens(image) for image in message.images)
-        results = sum(self.text(result.text) + over.per_result for result in message.results)
         sent_as = len(message.results) + bool(message.text or not message.results)
-        return sent_as * over.per_message + named + texts + calls + images + results
+        tokens = sent_as * over.per_message + self.text(message.text) + self.text(message.extra)
+        if message.name:
+            tokens += over.per_name + self.text(message.name)
+        elif message.own and message.role == "user":
+            tokens += over.per_own
+        for call in message.calls:
+            tokens += over.per_call + self.text(call.name) + self.text(call.arguments)
+        for result in message.results:
+            tokens += over.per_result + self.text(result.text)
+        for image in message.images:
+            tokens += over.image_tokens(image)
+        return tokens
 
     def _remember(self, key: str | bytes, tokens: int) -> int:
         self._known[key] = tokens

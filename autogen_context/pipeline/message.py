@@ -1,14 +1,14 @@
 """What the pipeline knows of a message, whatever host it came from.
 
-Promise: a ``Message`` is an immutable value. It shares no mutable object with the host, and two messages with the
-same content have the same digest.
+Promise: a ``Message`` is an immutable value and shares no mutable object with the host. Payloads with the same content
+have the same digest.
 
 The host's own object is called the *payload*. A ``HostFormat`` reads payloads into messages and writes messages as
 payloads; no stage looks at a payload itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class Message:
         name: the author's name where the host sends one.
         images: the images of the content.
         extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
-        digest: 16 bytes, equal exactly when the payload's content is equal.
+        own: whether it is ours: no host ever sent it, not even with other texts.
     """
 
     role: str
@@ -64,7 +64,7 @@ class Message:
     name: str = ""
     images: tuple[Image, ...] = ()
     extra: str = ""
-    digest: bytes = field(default=b"", repr=False)
+    own: bool = False
 
 
 class HostFormat(Protocol):
@@ -85,11 +85,15 @@ class HostFormat(Protocol):
         ...
 
     def snapshot(self, payload: object, /) -> object:
-        """A private value by which the content of this payload is recognised; it shares no mutable object with it."""
+        """A private value, equal for payloads of equal content; it shares no mutable object with the payload.
+
+        Raises:
+            ValueError: the payload is no message of this host.
+        """
         ...
 
-    def unchanged(self, snapshot: object, payload: object, /) -> bool:
-        """Whether a payload has the content of which the snapshot was taken; it is not asked where the two are equal."""
+    def digest(self, snapshot: object, /) -> bytes:
+        """16 bytes, equal exactly where the content is of which the snapshots were taken."""
         ...
 
     def rewrite(self, payload: object, message: Message, /) -> object:

@@ -53,18 +53,15 @@ class OpenAIChat:
             name=name if isinstance(name, str) and not is_result else "",
             images=images,
             extra=dumped_extra(fields, other),
-            digest=digest_of(fields),
         )
 
     def snapshot(self, payload: object, /) -> object:
         """A private deep copy; strings are shared, since nobody can change them."""
         return copied(fields_of(payload))
 
-    def unchanged(self, snapshot: object, payload: object, /) -> bool:
-        """Whether a payload has the content of which the snapshot was taken."""
-        return snapshot == payload or (
-            not isinstance(payload, dict) and snapshot == copied(part_fields(payload))
-        )
+    def digest(self, snapshot: object, /) -> bytes:
+        """16 bytes that stand for a snapshot, whatever the order of its fields."""
+        return digest_of(fields_of(snapshot))
 
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
         """A new dict with the texts of ``message`` and all other fields of ``payload``."""
@@ -181,9 +178,15 @@ def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
 
 
 def dumped_extra(fields: Mapping[str, object], parts: list[object]) -> str:
-    """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none."""
+    """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none.
+
+    Raises:
+        ValueError: a key is no string.
+    """
     if not parts and NOT_EXTRA.issuperset(fields):
         return ""
+    if {type(key) for key in fields} != {str}:
+        raise ValueError(f"a message must be JSON data with strings as keys, got {list(fields)}")
     extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}
     if parts:
         extra["content"] = parts

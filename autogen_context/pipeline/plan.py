@@ -3,8 +3,8 @@
 Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
 input gives the same plan.
 
-The choice: what must stay, then the newest units that fit below the low mark. One cut at one place: all that stands
-before it is given up together, so that the turns to come can hold the rest.
+The choice: what must stay; then the newest units, whole; then what older units have that is worth most, in parts. The
+rest is left out, and a notice says so. All of it is decided at once, so that the turns to come can hold it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +14,10 @@ from autogen_context.pipeline.floors import Fit, Floor, FloorPlan, tokens_of
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Written
 
-SPARE_SHARE = 0.15  # of what the floors leave, filled even where they exceed the low mark
-LARGE_SHARE = 0.9  # of the room: where so much is left, the next unit is large and worth a part
-PART_SHARE = 0.6  # of the room left, for that part; the rest is turns that hold
-LEAST_PART = 64  # tokens; less tells nothing
+RECENT_SHARE = 0.5  # of what may be kept beside the floors, for the newest units as they are
+
+Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
+"""Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
 
 
 def plan(
@@ -25,8 +25,9 @@ def plan(
     *,
     floors: Mapping[int, Floor],
     limit_tokens: int,
-    target_tokens: int,
+    target_share: float,
     fit: Fit,
+    fill: Fill,
     count: Callable[[Message], int],
 ) -> tuple[Decision, ...]:
     """Choose what each unit becomes.
@@ -35,8 +36,9 @@ def plan(
         candidates: n units, oldest first.
         floors: which of them must stay, from ``floors_of``.
         limit_tokens: what all may have together, in tokens.
-        target_tokens: the low mark: what a compaction leaves at most, where the floors allow it.
-        fit: shortens a unit.
+        target_share: the low mark: of the room beside what must stay, what a compaction fills.
+        fit: shortens a unit that must stay.
+        fill: chooses among the others.
         count: tokens of a message.
 
     Returns:
@@ -51,45 +53,47 @@ def plan(
         limit_tokens=limit_tokens,
         fit=fit,
     ).choose()
-    spare = limit_tokens - tokens_of(chosen)
-    notice = notice_of(candidates)
-    room = max(target_tokens - tokens_of(chosen), int(spare * SPARE_SHARE)) - count(notice)
-    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room, fit=fit)
-    dropped = [i for i in range(len(candidates)) if i not in chosen]
-    chosen |= {i: replaced(candidates[i], "drop", "older than what fits", (), 0) for i in dropped}
-    notice = notice_of([candidates[i] for i in dropped])
-    replaced_tokens = sum(candidates[i].tokens for i in dropped)
-    if count(notice) <= min(limit_tokens - tokens_of(chosen), replaced_tokens):
-        first, piece = candidates[dropped[0]], Written(message=notice)
-        chosen[dropped[0]] = replaced(
-            first, "drop", "older than what fits; a notice stands here", (piece,), count(notice)
-        )
-    return tuple(chosen[i] for i in range(len(candidates)))
+    floor_tokens = tokens_of(chosen)
+    beside = int((limit_tokens - floor_tokens) * target_share) - count(notice_of(candidates))
+    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=int(beside * RECENT_SHARE))
+    recent = tokens_of(chosen) - floor_tokens
+    chosen |= fill(chosen, max(0, beside - recent))
+    return with_notice(candidates, chosen, limit_tokens=limit_tokens, count=count)
 
 
 def newest_that_fit(
-    candidates: Sequence[Candidate],
-    *,
-    taken: Mapping[int, Decision],
-    room_tokens: int,
-    fit: Fit,
+    candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
 ) -> dict[int, Decision]:
-    """The newest units that fit the room, back to the first that does not; a part of that one, if it is large."""
+    """The newest units that fit the room, back to the first that does not."""
     chosen: dict[int, Decision] = {}
-    room = room_tokens
     for i in range(len(candidates) - 1, -1, -1):
         if i in taken:
             continue
-        if candidates[i].tokens > room:
-            part = int(room * PART_SHARE) if room >= room_tokens * LARGE_SHARE else 0
-            fitted = fit(candidates[i], part) if part >= LEAST_PART else None
-            reason = "recent; shortened to a part of the room left"
-            return chosen | (
-                {i: replaced(candidates[i], "shorten", reason, *fitted)} if fitted else {}
-            )
+        room_tokens -= candidates[i].tokens
+        if room_tokens < 0:
+            break
         chosen[i] = kept(candidates[i], "recent")
-        room -= candidates[i].tokens
     return chosen
+
+
+def with_notice(
+    candidates: Sequence[Candidate],
+    chosen: Mapping[int, Decision],
+    *,
+    limit_tokens: int,
+    count: Callable[[Message], int],
+) -> tuple[Decision, ...]:
+    """A decision for each unit: those without one are left out, and a notice in place of the first says so."""
+    dropped = [i for i in range(len(candidates)) if i not in chosen]
+    reason = "left out: what stays is worth more"
+    decided = dict(chosen) | {i: replaced(candidates[i], "drop", reason, (), 0) for i in dropped}
+    notice = notice_of([candidates[i] for i in dropped])
+    left_out = sum(candidates[i].tokens for i in dropped)
+    if count(notice) <= min(limit_tokens - tokens_of(decided), left_out):
+        first, piece = candidates[dropped[0]], Written(message=notice)
+        reason += "; a notice stands here"
+        decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+    return tuple(decided[i] for i in range(len(candidates)))
 
 
 def notice_of(candidates: Sequence[Candidate]) -> Message:
@@ -97,4 +101,4 @@ def notice_of(candidates: Sequence[Candidate]) -> Message:
     messages = sum(len(candidate.unit.messages) for candidate in candidates)
     tokens = sum(candidate.tokens for candidate in candidates)
     text = f"[{messages} earlier messages ({tokens} tokens) are left out here to fit the context window]"
-    return Message(role="user", text=text)
+    return Message(role="user", text=text, own=True)

@@ -37,7 +37,7 @@ def as_user(message: Message) -> Message:
     """Results without a call, and what a person said beside them, as a marked message of the user."""
     said = [message.text] if message.text else []
     text = "\n".join([NO_CALL, *(result.text for result in message.results), *said])
-    return Message(role="user", text=text)
+    return Message(role="user", text=text, own=True)
 
 
 def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
@@ -49,7 +49,7 @@ def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
         pairs, unanswered = pair(unanswered, message.results)
         results = renamed(pairs)
         same = results == message.results
-        written = Written(message=replace(message, results=results, digest=b""), index=index)
+        written = Written(message=replace(message, results=results), index=index)
         pieces.append(Verbatim(start=index, stop=index + 1) if same else written)
     return tuple(pieces)
 
@@ -69,5 +69,7 @@ def renamed(pairs: list[tuple[ToolCall | None, ToolResult]]) -> tuple[ToolResult
 def no_result(call: ToolCall) -> Message:
     """A marked result for a call that has none."""
     return Message(
-        role="tool", results=(ToolResult(call_id=call.id, text=NO_RESULT, name=call.name),)
+        role="tool",
+        results=(ToolResult(call_id=call.id, text=NO_RESULT, name=call.name),),
+        own=True,
     )

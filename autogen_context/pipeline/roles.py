@@ -86,7 +86,7 @@ def with_one_system(rows: Sequence[Row]) -> Iterator[Row]:
         yield first
     for row in rows[leading:]:
         is_system = row.message.role in SYSTEM_ROLES
-        yield as_written(row, replace(row.message, role="user", digest=b"")) if is_system else row
+        yield as_written(row, replace(row.message, role="user")) if is_system else row
 
 
 def alternating(rows: Iterable[Row]) -> Iterator[Row]:
@@ -115,7 +115,7 @@ def fillers(last: Row | None, row: Row) -> Iterator[Row]:
     before = "assistant" if last is None or last.side in SYSTEM_ROLES else last.side
     if row.side == before:
         role = "assistant" if row.side == "user" else "user"
-        message = Message(role=role, text=FILLER)
+        message = Message(role=role, text=FILLER, own=True)
         yield Row(piece=Written(message=message), message=message)
 
 
@@ -124,7 +124,6 @@ def joined(first: Row, second: Row) -> Row:
     message = replace(
         first.message,
         text=BETWEEN.join(text for text in (first.message.text, second.message.text) if text),
-        digest=b"",
     )
     return as_written(first, message)
 

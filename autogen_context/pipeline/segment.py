@@ -82,6 +82,7 @@ def pair(
     left = list(calls)
     pairs: list[tuple[ToolCall | None, ToolResult]] = []
     for result in results:
-        at = next((i for i, call in enumerate(left) if call.id == result.call_id), 0)
+        ids = [call.id for call in left]
+        at = ids.index(result.call_id) if result.call_id in ids else 0
         pairs.append((left.pop(at) if left else None, result))
     return pairs, tuple(left)

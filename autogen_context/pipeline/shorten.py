@@ -158,4 +158,4 @@ def without_images(message: Message) -> Message:
     if not message.images:
         return message
     note = f"[{len(message.images)} image(s) left out]"
-    return replace(message, images=(), text=f"{message.text}\n{note}".strip(), digest=b"")
+    return replace(message, images=(), text=f"{message.text}\n{note}".strip())

@@ -1,14 +1,16 @@
 """Notice what the host changed in its list since the last turn.
 
 Promise: a message is read once while its content stays the same, whether the host hands over the same objects, deep
-copies of them, or the list of another process. Identity is compared first, then snapshots, then digests.
+copies of them, or the list of another process. Identity is compared first, then snapshots; digests only with a saved
+state, and a digest is that of what was read, whatever the host made of its object since.
 
 The host's objects are held for their identity alone; their content is never read a second time from the held ones.
 """
 
 from collections.abc import Sequence
-from itertools import islice, takewhile
-from operator import is_
+from collections.abc import Set as AbstractSet
+from itertools import takewhile
+from operator import eq, is_
 
 from autogen_context.errors import BrokenTranscript
 from autogen_context.pipeline.message import HostFormat, Message
@@ -27,12 +29,19 @@ class History:
         self._host = host
         self._payloads: list[object] = []
         self._snapshots: list[object] = []
-        self._restored = list(digests)
+        self._digests = list(digests)  # of the first messages: those that were asked for
 
     @property
-    def digests(self) -> list[bytes]:
+    def digests(self) -> Sequence[bytes]:
         """A digest for each message."""
-        return self._restored or [message.digest for message in self.messages]
+        self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])
+        return self._digests
+
+    def positions(self, digests: AbstractSet[bytes]) -> frozenset[int]:
+        """Where messages with these digests stand."""
+        if not digests:
+            return frozenset()
+        return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in.
@@ -46,44 +55,36 @@ class History:
         Raises:
             BrokenTranscript: a payload is no message; nothing was taken in.
         """
-        if self._restored:
-            return self._resume(payloads)
-        same = self._common(payloads)
-        new = [self._read(i, payload) for i, payload in enumerate(payloads[same:], same)]
-        snapshots = [self._snapshot(i, payload) for i, payload in enumerate(payloads[same:], same)]
-        if same < len(self.messages):
-            del self.messages[same:], self._payloads[same:], self._snapshots[same:]
+        common = self._common(payloads)
+        new = [self._read(i, payload) for i, payload in enumerate(payloads[common:], common)]
+        snapshots = [
+            self._snapshot(i, payload) for i, payload in enumerate(payloads[common:], common)
+        ]
+        is_restored = len(self._digests) > len(self.messages)
+        same = self._known(snapshots) if is_restored else common
+        del self.messages[common:], self._payloads[common:], self._snapshots[common:]
+        del self._digests[same:]
         self.messages += new
-        self._payloads += payloads[same:]
+        self._payloads += payloads[common:]
         self._snapshots += snapshots
         return same
 
     def _common(self, payloads: Sequence[object]) -> int:
+        """How many payloads at the front have the content of those before."""
         identical = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
-        if identical == min(len(self._payloads), len(payloads)):
-            return identical
-        common = min(len(self._snapshots), len(payloads))
+        common = min(len(self._payloads), len(payloads))
         if self._snapshots[identical:common] == list(payloads[identical:common]):
             return common  # copies of plain data, compared at once
-        unchanged, rest = self._host.unchanged, islice(self._snapshots, identical, None)
-        for at, (snapshot, payload) in enumerate(
-            zip(rest, payloads[identical:], strict=False), identical
-        ):
-            if not unchanged(snapshot, payload) and not self._reads_the_same(at, payload):
+        for at in range(identical, common):
+            known, payload = self._snapshots[at], payloads[at]
+            if known != payload and known != self._snapshot(at, payload):
                 return at
         return common
 
-    def _reads_the_same(self, at: int, payload: object) -> bool:
-        return self._read(at, payload).digest == self.messages[at].digest
-
-    def _resume(self, payloads: Sequence[object]) -> int:
-        """Compare with the digests of a saved state; every message is read, this once."""
-        messages = [self._read(i, payload) for i, payload in enumerate(payloads)]
-        pairs = zip(messages, self._restored, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0].digest == pair[1], pairs))
-        self._snapshots = [self._snapshot(i, payload) for i, payload in enumerate(payloads)]
-        self.messages, self._payloads, self._restored = messages, list(payloads), []
-        return same
+    def _known(self, snapshots: Sequence[object]) -> int:
+        """How many snapshots at the front are those of a saved state."""
+        digests = map(self._host.digest, snapshots)
+        return sum(1 for _ in takewhile(bool, map(eq, self._digests, digests)))
 
     def _read(self, index: int, payload: object) -> Message:
         try:
@@ -94,5 +95,15 @@ class History:
     def _snapshot(self, index: int, payload: object) -> object:
         try:
             return self._host.snapshot(payload)
-        except RecursionError as error:
+        except (ValueError, RecursionError) as error:
             raise BrokenTranscript(index=index, reason=str(error)) from error
+
+
+def digest_of(host: HostFormat, payload: object) -> bytes:
+    """The digest by which a payload is recognised.
+
+    Raises:
+        ValueError: it is no message of this host.
+    """
+    host.read(payload)
+    return host.digest(host.snapshot(payload))

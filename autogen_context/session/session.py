@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.pipeline.decision import Candidate, Decision
+from autogen_context.pipeline.fill import Filler
 from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.piece import Piece, messages_of, payloads_of
 from autogen_context.pipeline.plan import plan
+from autogen_context.pipeline.references import References
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.session.conversation import Conversation, Orphans
 from autogen_context.session.held import Held
@@ -26,6 +28,8 @@ from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
 
+DEEPEST = 0.5  # of the share that a first compaction leaves, for one after many
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -33,7 +37,7 @@ class Rules:
 
     Attributes:
         compact_at_share: share of the room above which the history is cut.
-        compact_to_share: share of the room that a cut leaves at most.
+        compact_to_share: share of the room beside what must stay that a first compaction leaves.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         stash_bytes: what the stash may hold.
@@ -82,6 +86,7 @@ class Session:
         self._host = host
         self._meter = meter
         self._certifier = Certifier(meter.message)
+        self._references = References()
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
 
@@ -123,6 +128,15 @@ class Session:
         Raises:
             BudgetImpossible: what must stay does not fit; what was held is held on.
         """
+        try:
+            return self._turn(payloads, fixed)
+        except BudgetImpossible:
+            if not self.window.calibration.before:
+                raise
+        with self.window.before_last_bill():  # one false bill must not keep all others from coming
+            return self._turn(payloads, fixed)
+
+    def _turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         compacted = self._must_compact(fixed.tokens)
         if compacted:
             self._compact(fixed.tokens)
@@ -140,6 +154,11 @@ class Session:
             compacted=compacted,
         )
 
+    @property
+    def _pinned(self) -> frozenset[int]:
+        """Positions of the messages that are pinned."""
+        return self.conversation.history.positions(self.pins)
+
     def _must_compact(self, fixed: int) -> bool:
         """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
         mark = int(self.window.room(self._rewrites) * self._rules.compact_at_share)
@@ -150,15 +169,14 @@ class Session:
             self.held.replace([])
             self.held.extend(self.conversation.candidates)
             return False
-        floors = floors_of(self.conversation.candidates, frozenset(self.pins))
+        floors = floors_of(self.conversation.candidates, self._pinned)
         return self.held.tokens + fixed > mark or not satisfied(self.held.decisions, floors)
 
     def _compact(self, fixed: int) -> None:
         """Plan the whole anew, hold that, and stash what left."""
-        before, mark = self.held.tokens, self.window.room(self._rewrites)
-        room = self.window.room(self._rewrites + 1)
+        before, room = self.held.tokens, self.window.room(self._rewrites + 1)
         try:
-            decisions = self._planned(room, int(mark * self._rules.compact_to_share), fixed)
+            decisions = self._planned(room, fixed)
         except BudgetImpossible as error:
             raise self._impossible(error, fixed) from None
         self.held.replace(decisions)
@@ -177,16 +195,28 @@ class Session:
         beside = {"tools and format": fixed, **calibration}
         return error.within(self.window.limit_tokens, beside)
 
-    def _planned(self, room: int, target: int, fixed: int) -> tuple[Decision, ...]:
-        candidates = self.conversation.candidates
+    def _planned(self, room: int, fixed: int) -> tuple[Decision, ...]:
+        candidates, messages = self.conversation.candidates, self.conversation.messages
+        self._references.follow(candidates, messages)
+        filler = Filler(self._references, self._meter, limit_tokens=room)
         return plan(
             candidates,
-            floors=floors_of(candidates, frozenset(self.pins)),
+            floors=floors_of(candidates, self._pinned),
             limit_tokens=room - fixed,
-            target_tokens=min(room, target) - fixed,
+            target_share=self._target_share(room),
             fit=self._fit,
+            fill=filler.fill,
             count=self._meter.message,
         )
+
+    def _target_share(self, room: int) -> float:
+        """How full a compaction leaves the room beside what must stay: less, the more there was.
+
+        A conversation that goes on for long goes on (as many turns again are to be expected as have been), and then
+        cutting deep saves the next cuts.
+        """
+        share = min(1.0, room / max(1, self.conversation.tokens))
+        return self._rules.compact_to_share * (DEEPEST + (1 - DEEPEST) * share)
 
     def _fit(self, candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
         return fit_pieces(
@@ -202,13 +232,12 @@ class Session:
         messages, held = self.conversation.messages, self.held.pieces
         pieces = self._rules.roles.apply(held, messages)
         checked = self._certifier.check(pieces, messages)
-        pinned = [i for i, m in enumerate(messages) if m.digest in self.pins] if self.pins else []
         return pieces, Certificate(
             limit_tokens=self.window.limit_tokens,
             bound=self.window.bound(checked.tokens + fixed.tokens, self._rewrites),
             counted_tokens=checked.tokens + fixed.tokens,
             pairs_closed=not checked.orphans,
-            pins_present=holds_verbatim(held, pinned),
+            pins_present=holds_verbatim(held, self._pinned),
             newest_present=ends_with(held, len(messages) - 1),
             orphans=self.conversation.orphans,
             assumed_tokens=fixed.assumed

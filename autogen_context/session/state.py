@@ -7,7 +7,7 @@ The host's messages are not in it, the host has them; there is a digest for each
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import cast, get_args
 
 from autogen_context.errors import StateError
@@ -16,6 +16,7 @@ from autogen_context.pipeline.decision import Action, Decision
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Piece, Verbatim, Written
 from autogen_context.session.record import Record
+from autogen_context.session.window import Usage
 
 SCHEMA = 1
 
@@ -32,6 +33,7 @@ class State:
         stash: originals by handle.
         must_replan: whether a pin or a change of the past asks for another choice at the next turn.
         rewrites: how often what was sent before was not continued.
+        usage: what the provider billed in all.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -41,6 +43,7 @@ class State:
     stash: tuple[tuple[str, tuple[Message, ...]], ...] = ()
     must_replan: bool = False
     rewrites: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 def dump(state: State) -> dict[str, object]:
@@ -57,6 +60,7 @@ def dump(state: State) -> dict[str, object]:
         ],
         "must_replan": state.must_replan,
         "rewrites": state.rewrites,
+        "usage": asdict(state.usage),
     }
 
 
@@ -88,6 +92,7 @@ def load_state(data: Record) -> State:
         stash=tuple((r.text("handle"), load_messages(r)) for r in data.records("stash")),
         must_replan=data.flag("must_replan"),
         rewrites=data.whole("rewrites"),
+        usage=load_usage(data.record("usage")) if "usage" in data else Usage(),
     )
     stop = 0
     for decision in state.decisions:
@@ -154,8 +159,7 @@ def load_piece(data: Record) -> Piece:
 
 def dump_message(message: Message) -> dict[str, object]:
     """A message as JSON data, without its empty fields."""
-    fields: dict[str, object] = {key: value for key, value in asdict(message).items() if value}
-    return fields | ({"digest": message.digest.hex()} if message.digest else {})
+    return {key: value for key, value in asdict(message).items() if value}
 
 
 def load_messages(data: Record) -> tuple[Message, ...]:
@@ -182,22 +186,29 @@ def load_message(data: Record) -> Message:
             for i in data.records("images")
         ),
         extra=data.text("extra", ""),
-        digest=bytes.fromhex(data.text("digest", "")),
+        own="own" in data and data.flag("own"),
     )
 
 
 def load_calibration(data: Record) -> Calibration:
     """A calibration from JSON data."""
-    calibration = Calibration(
+    calibration = load_settled(data)
+    if "before" in data and not data.is_null("before"):
+        calibration = replace(calibration, before=load_settled(data.record("before")))
+    if not calibration.is_sound:
+        raise ValueError("a calibration from impossible bills or ratios")
+    return calibration
+
+
+def load_settled(data: Record) -> Calibration:
+    """A calibration whose bills are all confirmed."""
+    return Calibration(
         ratio=data.number("ratio"),
         lowest_ratio=data.number("lowest_ratio"),
         first=load_bill(data, "first"),
         last=load_bill(data, "last"),
         steepest=data.number("steepest"),
     )
-    if not calibration.is_sound:
-        raise ValueError("a calibration from impossible bills or ratios")
-    return calibration
 
 
 def load_bill(data: Record, key: str) -> Bill | None:
@@ -210,4 +221,13 @@ def load_bill(data: Record, key: str) -> Bill | None:
         billed=bill.whole("billed"),
         assumed=bill.whole("assumed"),
         rewrites=bill.whole("rewrites"),
+    )
+
+
+def load_usage(data: Record) -> Usage:
+    """Sums of bills from JSON data."""
+    return Usage(
+        requests=data.whole("requests"),
+        prompt_tokens=data.whole("prompt_tokens"),
+        cached_tokens=data.whole("cached_tokens"),
     )

@@ -3,6 +3,8 @@
 Promise: what fits the room fits the limit by the bound, bills included.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from autogen_context.pipeline.calibrate import Bill, Calibration
@@ -59,6 +61,16 @@ class Window:
         """Use another calibration from now on."""
         self.calibration = calibration
         self._rooms: dict[int, int] = {}
+
+    @contextmanager
+    def before_last_bill(self) -> Generator[None]:
+        """Use, for a while, what was known before a bill that no other has confirmed."""
+        believed = self.calibration
+        self.calibrate(believed.before or believed)
+        try:
+            yield
+        finally:
+            self.calibrate(believed)
 
     def room(self, rewrites: int) -> int:
         """What a request may have, as we count, after so many rewrites of the history."""

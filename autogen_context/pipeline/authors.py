@@ -1,0 +1,57 @@
+"""Who said what: the authors of messages, and scores in favour of those that a question names.
+
+Promise: pure. Where authors are not known, or the question names none or all of them, scores stay as they are.
+"""
+
+import re
+from collections.abc import Sequence
+
+from autogen_context.pipeline.message import Message
+
+OTHERS_SHARE = 0.5  # of its score, for what somebody else said than who is asked about
+LEAST_OPENINGS = (
+    0.5  # of the messages, that open with a name where this is how they tell who speaks
+)
+OPENING = re.compile(
+    r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
+)
+
+
+def authors_of(messages: Sequence[Message]) -> list[str]:
+    """The author of each message, as far as the messages tell.
+
+    Returns:
+        For each message the name it has; else the name that its text opens with (``Ann: …`` or ``[3 May] Ann: …``),
+        where at least half of all messages open so; else an empty text.
+    """
+    openings = [OPENING.match(message.text) for message in messages]
+    told = sum(opening is not None for opening in openings) >= LEAST_OPENINGS * len(messages)
+    return [
+        message.name or (opening.group(1) if told and opening else "")
+        for message, opening in zip(messages, openings, strict=True)
+    ]
+
+
+def in_favour_of_named(scores: Sequence[float], authors: Sequence[str], query: str) -> list[float]:
+    """Halve the scores of what was said by others, where the query names authors.
+
+    Args:
+        scores: n scores.
+        authors: n names; an empty one is nobody's and never named.
+        query: a question.
+
+    Returns:
+        n scores; the same ones where the query names no author.
+    """
+    named = {author for author in {*authors} - {""} if names(query, author)}
+    if not named:
+        return list(scores)
+    return [
+        score if author in named else score * OTHERS_SHARE
+        for score, author in zip(scores, authors, strict=True)
+    ]
+
+
+def names(query: str, author: str) -> bool:
+    """Whether a name stands in a query, as whole words in any case."""
+    return re.search(rf"(?<!\w){re.escape(author)}(?!\w)", query, re.IGNORECASE) is not None

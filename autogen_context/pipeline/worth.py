@@ -1,0 +1,197 @@
+"""What a block is worth to the turns to come: how likely they name again what it names.
+
+Promise: a worth is not negative, depends on the conversation alone, and falls when the same values already stand among
+what is kept.
+
+A block is worth the sum over its values, each by how telling it is, how rare, and whether the model used it, a person
+asked for it or the newest steps are about it; and something for each line that an edit could repeat, more where the
+block or one beside it is about what is being worked on. All of it fades with age. A value that stands among what is
+kept counts little, and so does one of many that look alike in a text: of forty flights the model picks one.
+
+Source:
+    The constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log, log1p
+
+from autogen_context.pipeline.extract import Passage
+from autogen_context.pipeline.references import References, UnitText
+from autogen_context.pipeline.values import is_telling, shape_of
+
+PLAIN = 0.1  # of a telling value, for a plain word
+USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
+USE_FADES = 20  # units after its last use until that counts 1/e
+ASKED = 1.0  # beside 1, for a value that a person named
+FOCUS = 1.0  # beside 1, for a value of the newest step
+FOCUS_UNITS = 5  # that the newest steps are
+TOLD = 0.1  # of its weight, for a value that the system prompt has anyway
+KEPT = 0.3  # of its weight, for a value that stands among what is kept
+KEPT_LINE = 0.15  # of a line, if that stands among what is kept
+LINE = 0.3  # for a whole line
+HOTTEST = 6.0  # a block is not hotter than this
+HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
+HEATS_LAST = 0.25  # of its heat, for the block before it
+CALLED = 1.5  # for the arguments of a call: what a model wrote it writes again
+FADES = 0.75  # of the room: where so much has come since, age counts
+FADING = 0.5  # exponent
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Spot:
+    """Where a block stands: which unit, which of its passages, which block of that; older ones first."""
+
+    unit: int
+    passage: int
+    block: int
+
+
+class Worth:
+    """What the blocks of a conversation are worth, given what is kept.
+
+    Args:
+        references: the values of the conversation.
+        room_tokens: what all may have together; ages are relative to it.
+    """
+
+    def __init__(self, references: References, *, room_tokens: int) -> None:
+        self._references = references
+        self._units = references.units
+        self._fades = max(1.0, FADES * room_tokens)
+        self._focus = focus_of(references.units[-FOCUS_UNITS:])
+        self._weights: dict[str, float] = {}
+        self._kept: Counter[str] = Counter()
+        self._kept_lines: Counter[str] = Counter()
+        self._ages = ages_of(references.units)
+        self._passages: dict[tuple[int, int], PassageWorth] = {}
+
+    def keep_unit(self, unit: int) -> None:
+        """Take a unit as kept."""
+        text = self._units[unit]
+        self._kept.update(text.values)
+        for passage in text.passages:
+            for block in passage.blocks:
+                self._kept_lines.update(block.lines)
+
+    def keep(self, spot: Spot) -> None:
+        """Take a block as kept."""
+        block = self._units[spot.unit].passages[spot.passage].blocks[spot.block]
+        self._kept.update(block.values)
+        self._kept_lines.update(block.lines)
+
+    def of(self, spot: Spot) -> float:
+        """What a block adds to what is kept."""
+        passage = self._units[spot.unit].passages[spot.passage]
+        block, known = passage.blocks[spot.block], self._passage(spot.unit, spot.passage)
+        kept, kept_lines = self._kept, self._kept_lines
+        values = sum(w * KEPT if kept[v] else w for v, w in known.weights[spot.block])
+        lines = sum(KEPT_LINE if kept_lines[line] else 1.0 for line in block.lines)
+        return known.factor * (values + LINE * lines * (1 + known.heat[spot.block]))
+
+    def weight(self, value: str) -> float:
+        """How likely a value is named again, relative to a telling one that stands everywhere and nobody named."""
+        known = self._weights.get(value)
+        if known is None:
+            known = self._weights[value] = self._weighed(value)
+        return known
+
+    def is_hot(self, value: str) -> bool:
+        """Whether the conversation is about a value: a person or the model named it."""
+        return bool(
+            self._references.asked[value]
+            or self._references.uses(value)
+            or value in self._focus
+        )
+
+    def _weighed(self, value: str) -> float:
+        references = self._references
+        weight = 1.0 if is_telling(value) else PLAIN
+        found = references.blocks[value]
+        if found:
+            weight *= log(1 + references.total_blocks / found) / log(1 + references.total_blocks)
+        uses = references.uses(value)
+        if uses:
+            since = len(self._units) - 1 - uses[-1]
+            weight *= 1 + USED * log1p(len(uses)) * exp(-since / USE_FADES)
+        if references.asked[value]:
+            weight *= 1 + ASKED
+        if value in self._focus:
+            return weight * (1 + FOCUS * self._focus[value])
+        return weight * TOLD if references.told[value] and not references.asked[value] else weight
+
+    def _passage(self, unit: int, at: int) -> "PassageWorth":
+        known = self._passages.get((unit, at))
+        if known is None:
+            passage = self._units[unit].passages[at]
+            age = (1 + self._ages[unit] / self._fades) ** -FADING
+            factor = age * (CALLED if passage.place == "argument" else 1.0)
+            known = self._passages[unit, at] = self._weighed_passage(passage, factor)
+        return known
+
+    def _weighed_passage(self, passage: Passage, factor: float) -> "PassageWorth":
+        alike = Counter(
+            shape_of(value)
+            for value in {v for block in passage.blocks for v in block.values}
+            if is_telling(value)
+        )
+        weights: list[list[tuple[str, float]]] = []
+        heat: list[float] = []
+        for block in passage.blocks:
+            weighed = [(value, self.weight(value)) for value in block.values]
+            heat.append(min(HOTTEST, sum(w for v, w in weighed if self.is_hot(v))))
+            weights.append(
+                [(v, w if self._references.uses(v) else w * one_of(alike, v)) for v, w in weighed]
+            )
+        return PassageWorth(weights, spread(heat), factor)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWorth:
+    """What does not change while blocks are chosen: of each block the weighed values and the heat."""
+
+    weights: list[list[tuple[str, float]]]
+    heat: list[float]
+    factor: float
+
+
+def one_of(alike: Counter[str], value: str) -> float:
+    """What is left of the weight of a value nobody named yet, if so many in its text look like it."""
+    if not is_telling(value):
+        return 1.0
+    return max(1, alike[shape_of(value)] - 2) ** -0.5
+
+
+def spread(heat: Sequence[float]) -> list[float]:
+    """The heat of each block with what the others pass on to it, less with each block between them."""
+    passed = [0.0] * len(heat)
+    carried = 0.0
+    for i, own in enumerate(heat):
+        passed[i] += own + carried
+        carried = (carried + own) * HEATS_NEXT
+    carried = 0.0
+    for i in range(len(heat) - 1, -1, -1):
+        passed[i] += carried
+        carried = (carried + heat[i]) * HEATS_LAST
+    return passed
+
+
+def focus_of(newest: Iterable[UnitText]) -> dict[str, float]:
+    """What the newest steps are about: values that the model named, 1 in the newest step and less before."""
+    units = list(newest)
+    return {
+        value: (position + 1 + FOCUS_UNITS - len(units)) / FOCUS_UNITS
+        for position, unit in enumerate(units)
+        for value in unit.used
+    }
+
+
+def ages_of(units: Sequence[UnitText]) -> list[int]:
+    """For each unit how many tokens came after it."""
+    ages: list[int] = []
+    behind = 0
+    for unit in reversed(units):
+        ages.append(behind)
+        behind += unit.candidate.tokens
+    return ages[::-1]

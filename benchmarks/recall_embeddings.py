@@ -1,0 +1,127 @@
+"""What vectors add to words when a question looks for its answer in a long conversation.
+
+Usage: python benchmarks/recall_embeddings.py REFEREE [OPTIONS OF THE REFEREE ...]
+
+REFEREE is a script that takes ``--managers MODULE:FACTORY,…``, makes a manager for each budget in tokens with
+``FACTORY(budget)``, calls it with a conversation of chat messages and a question at its end, and scores what it gives
+back. Here that is the question with the whole messages that score highest, in their order.
+
+The conversation is made known before the question comes, message by message, as an agent lives through it: the index
+is filled, and the vectors are computed. They are kept in a folder, so that a second run asks no model.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from os import environ
+from pathlib import Path
+from tempfile import gettempdir
+
+from autogen_context.model.embeddings import SentenceTransformerEmbedder
+from autogen_context.model.tokenizers import counter_for
+from autogen_context.pipeline.authors import authors_of, in_favour_of_named
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.relevance import LexicalIndex, fused, relatedness, smoothed
+from autogen_context.pipeline.similarity import similarities
+from autogen_context.store.vectors import VectorStore
+from autogen_context.testing import ChatMessage
+
+FOLDER = Path(gettempdir(), "autogen-context-vectors")
+MESSAGE_TOKENS = 4  # what a message costs beside its text
+MOST_MESSAGES = 2_000  # of a conversation
+
+Manage = Callable[[Sequence[ChatMessage]], list[ChatMessage]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the referee on both rankings."""
+    if not arguments:
+        print(__doc__)
+        return 2
+    managers = ",".join(f"{Path(__file__).stem}:{rank.__name__}" for rank in (words, both))
+    command = [sys.executable, *arguments, "--managers", managers]
+    env = environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    return subprocess.run(command, env=env, check=False).returncode  # noqa: S603 - the caller's script
+
+
+def words(budget: int) -> Manage:
+    """By words alone."""
+    return manager(budget, lambda lived, query: lived.by_words(query))
+
+
+def both(budget: int) -> Manage:
+    """By words and vectors."""
+    return manager(
+        budget, lambda lived, query: fused(lived.by_words(query), lived.by_vectors(query))
+    )
+
+
+def manager(budget: int, score: Callable[["Lived", str], Sequence[float]]) -> Manage:
+    """A manager that keeps what scores highest."""
+
+    def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        *history, question = messages
+        query = str(question["content"])
+        lived = lived_through(tuple(str(message["content"]) for message in history))
+        scores = in_favour_of_named(score(lived, query), lived.authors, query)
+        best = sorted(range(len(history)), key=lambda i: -scores[i])
+        room = budget - tokens_of(query)
+        return [*(history[i] for i in sorted(fitting(best, lived.tokens, room))), question]
+
+    return manage
+
+
+class Lived:
+    """A conversation, as an agent knows it that was there."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.tokens = [tokens_of(text) for text in texts]
+        self.authors = authors_of([Message(role="user", text=text) for text in texts])
+        self._store = VectorStore(embedder(), directory=FOLDER, entries=MOST_MESSAGES)
+        self._vectors = asyncio.run(self._store.vectors(texts))
+        self._index = LexicalIndex()
+        for text in texts:
+            self._index.add(text)
+
+    def by_words(self, query: str) -> list[float]:
+        """Scores by the words of messages and of those around them."""
+        return self._index.scores(query, nearby=True)
+
+    def by_vectors(self, query: str) -> list[float]:
+        """Scores by the vectors of messages and of those around them."""
+        (vector,) = asyncio.run(self._store.vectors([query]))
+        return smoothed([relatedness(near) for near in similarities(vector, self._vectors)])
+
+
+@cache
+def lived_through(texts: tuple[str, ...]) -> Lived:
+    """The conversation of these texts; the same one for each of its questions."""
+    return Lived(texts)
+
+
+@cache
+def embedder() -> SentenceTransformerEmbedder:
+    """The model, loaded at most once."""
+    return SentenceTransformerEmbedder()
+
+
+@cache
+def tokens_of(text: str) -> int:
+    """What a message of this text costs, in tokens."""
+    return MESSAGE_TOKENS + counter_for("cl100k_base").count(text).tokens
+
+
+def fitting(order: Iterable[int], tokens: Sequence[int], room: int) -> set[int]:
+    """Those that fit, taken in this order; what is too long makes way for what is not."""
+    taken: set[int] = set()
+    for i in order:
+        if tokens[i] <= room:
+            taken.add(i)
+            room -= tokens[i]
+    return taken
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

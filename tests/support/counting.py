@@ -1,0 +1,34 @@
+"""Counters that anybody can check by hand, and a chat format beside them."""
+
+from autogen_context.pipeline.measure import Count, Meter, Overheads
+
+
+class Characters:
+    """Four characters a token, rounded up."""
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text."""
+        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+class Recorded:
+    """A token a character; it remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text."""
+        self.asked.append(text)
+        return Count(tokens=len(text), source="estimate")
+
+
+OVERHEADS = Overheads(
+    per_message=4,
+    per_name=1,
+    per_request=3,
+    per_call=3,
+    per_result=2,
+    image_tokens=lambda _: 85,
+)
+METER = Meter(Characters(), OVERHEADS)

@@ -1,0 +1,40 @@
+"""Transcripts as the plan sees them: read, cut into units, repaired, and measured by four characters a token."""
+
+from collections.abc import Sequence
+
+from autogen_context.pipeline.decision import Candidate
+from autogen_context.pipeline.fit import fit_pieces
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.pipeline.piece import Piece, messages_of
+from autogen_context.pipeline.repair import repaired
+from autogen_context.pipeline.segment import Unit, segment
+from autogen_context.testing import ChatMessage
+from support.counting import METER
+
+
+def read_all(payloads: Sequence[ChatMessage]) -> list[Message]:
+    """The messages that can be read: those that have a role."""
+    return [OpenAIChat().read(payload) for payload in payloads if payload.get("role")]
+
+
+def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
+    """The units of a transcript with their cost."""
+    units = segment(messages)
+    return [candidate(unit, messages, last=unit is units[-1]) for unit in units]
+
+
+def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
+    """A unit with its cost."""
+    pieces = repaired(unit, last=last)
+    tokens = sum(map(METER.message, messages_of(pieces, messages)))
+    return Candidate(unit=unit, pieces=pieces, tokens=tokens)
+
+
+def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
+    """Shortens as a session does."""
+    unit = candidate.unit
+    pending = bool(unit.unanswered)
+    return fit_pieces(
+        candidate.pieces, unit.messages, room_tokens=room, meter=METER, keep_calls=pending
+    )
