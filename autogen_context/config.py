@@ -79,7 +79,7 @@ class ContextConfig(BaseModel):
         description="How full the room may get before a compaction; above 0, at most 1.",
     )
     compact_to_share: Share = Field(
-        default=0.4,
+        default=0.38,
         gt=0,
         lt=1,
         validate_default=True,

@@ -26,6 +26,10 @@ from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.model.gauge import gauge_for
 from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
+from autogen_context.pipeline.piece import Verbatim, messages_of
+from autogen_context.pipeline.plan import notice_of
+from autogen_context.pipeline.repair import as_user
+from autogen_context.pipeline.roles import RoleRules
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.usage import message_tokens
 
@@ -270,6 +274,27 @@ def test_a_system_message_is_counted_as_the_users_too(message: SystemMessage) ->
     oai = to_oai_type(HOST.rewrite(message, as_user), model="gpt-4o", model_family="gpt-4o")
     sent = sum(message_tokens(part, characters) for part in cast("Sequence[ChatMessage]", oai))
     assert sent <= meter.message(as_user)
+
+
+ANSWER = Message(role="assistant", text="hi")
+[FIRST, *_] = RoleRules(alternate=True).apply([Verbatim(start=0, stop=1)], [ANSWER])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param(notice_of([]), id="notice"),
+        pytest.param(as_user(Message(role="tool", text="beside")), id="a result without its call"),
+        pytest.param(messages_of([FIRST], [])[0], id="filler"),
+    ],
+)
+def test_what_is_our_own_is_counted_with_our_name(message: Message) -> None:
+    """The client sends the name under which the host puts it."""
+    meter = gauge_for("gpt-4o", Characters(), own_name=HOST.own_name).meter
+    oai = to_oai_type(HOST.compose(message), model="gpt-4o", model_family="gpt-4o")
+    [sent] = cast("Sequence[ChatMessage]", oai)
+    assert sent["name"] == HOST.own_name
+    assert message_tokens(sent, characters) <= meter.message(message)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
 from autogen_context.pipeline.openai_chat import OpenAIChat
@@ -115,21 +116,24 @@ def test_question_and_answer(messages: list[Message], expected: Expected) -> Non
 
 
 @FEW
-@given(ANY)
-def test_tiers_are_one_behind_the_other(messages: list[Message]) -> None:
-    """Each message from the first exchange on is in one tier; three exchanges at most are immediate, seven working."""
-    cut, found = tiers(messages), exchanges(messages)
+@given(ANY, st.integers(0, 3), st.integers(0, 3))
+def test_tiers_are_one_behind_the_other(messages: list[Message], near: int, far: int) -> None:
+    """Each message from the first exchange on is in one tier, as many exchanges in each as were asked for."""
+    found = exchanges(messages)
+    cut = tiers(messages, immediate_exchanges=near, working_exchanges=far)
     start = found[0].start if found else len(messages)
     assert [*cut.retrieved, *cut.working, *cut.immediate] == list(range(start, len(messages)))
+    newest_first = ["immediate"] * near + ["working"] * far + ["retrieved"] * len(found)
     names = [cut.tier_of(at) for at in range(len(messages))]
     assert names[:start] == [None] * start
-    for tier, part in (
-        ("immediate", found[-3:]),
-        ("working", found[-10:-3]),
-        ("retrieved", found[:-10]),
-    ):
-        places = [at for each in part for at in range(each.start, each.stop)]
-        assert [at for at, name in enumerate(names) if name == tier] == places
+    for each, tier in zip(reversed(found), newest_first, strict=False):
+        assert set(names[each.start : each.stop]) == {tier}
+
+
+def test_three_and_seven() -> None:
+    """The last 3 exchanges are immediate, the 4th to the 10th newest working, what is older is retrieved."""
+    cut = tiers([message for _ in range(15) for message in (says("a"), answers("b"))])
+    assert (cut.retrieved, cut.working, cut.immediate) == (range(10), range(10, 24), range(24, 30))
 
 
 def test_numbers_below_nothing() -> None:

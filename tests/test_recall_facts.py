@@ -68,7 +68,7 @@ STATED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         "I\u2019m allergic to nuts, by the way",
         [("constraint", "allergic to nuts", "I'm allergic to nuts")],
     ),
-    "a question": ("Is my name Ann?", []),
+    "a question": ("My name is Ann?", []),
     "a condition": ("If my name is Bob, say hi", []),
     "fenced": ("```\nmy name is Eve\n```", []),
     "quoted": ("> my name is Eve", []),
@@ -79,7 +79,7 @@ STATED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "a tale": ("Only three tests fail", []),
     "of nothing named": ("I love it when it rains", []),
     "beyond what is read": ("word. " * 4_000 + "My name is Ann.", []),
-    "a long sentence": ("My name is Ann " + "x" * 400, []),
+    "a long sentence": ("I live in Leeds, " + "x" * 400, []),
 }
 
 
@@ -111,6 +111,10 @@ REPLACED = {
         ["I prefer spaces to tabs"],
     ),
     "a rule": (["Never push to main.", "Always push to main."], ["Always push to main"]),
+    "two kinds": (
+        ["I hate push notifications.", "Never push notifications."],
+        ["I hate push notifications", "Never push notifications"],
+    ),
     "two allergies": (
         ["I'm allergic to nuts.", "I'm allergic to milk."],
         ["I'm allergic to nuts", "I'm allergic to milk"],
@@ -143,13 +147,23 @@ OTHERS = (
     Message(role="user", text="My name is Eve.", results=(ToolResult(call_id="1", text="x"),)),
     Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments="My name is Eve."),)),
     Message(role="system", text="My name is Eve."),
+    Message(role="assistant", text="Never push to main."),
 )
 
 
-@pytest.mark.parametrize("message", OTHERS, ids=["model", "tool", "results", "call", "system"])
+@pytest.mark.parametrize(
+    "message", OTHERS, ids=["model", "tool", "results", "call", "system", "model's rule"]
+)
 def test_only_people_say_who_they_are(message: Message) -> None:
     """What a tool, a model or a prompt says of itself is no fact of the person."""
     assert Facts().learn([message]) == []
+
+
+def test_said_twice() -> None:
+    """What is known already is not learnt again."""
+    facts = Facts()
+    facts.learn(people("My name is Ann.", "hello", "By the way, my name is Ann!"))
+    assert [fact.position for fact in facts] == [0]
 
 
 def test_a_system_prompt_rules() -> None:

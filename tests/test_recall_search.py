@@ -11,7 +11,7 @@ from autogen_context.recall import Exchange, exchanges, rendered, retrieve
 from autogen_context.recall.search import CLOSING, LEAST_TOKENS, MARGIN, OPENING
 
 TEXTS = st.sampled_from(
-    ["ok", "use port 8081", "line\n" * 40, "word " * 900, "", "検索" * 90, CLOSING]
+    ["ok", "use port 8081", "one\n\ntwo", "line\n" * 40, "word " * 900, "", "検索" * 90, CLOSING]
 )
 PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8)
 

@@ -128,9 +128,15 @@ def test_what_is_more_than_talk_stays(message: Message) -> None:
 
 
 def test_a_long_message_is_no_courtesy() -> None:
-    """However often it says thanks, before it comes to its point."""
-    text = "thanks " * 40 + "8081"
+    """Who says thanks that often says something with it."""
+    text = "thanks " * 40
     assert kept(text) == [text]
+
+
+@pytest.mark.parametrize("text", ["ok?", "Right?", "好的？"])  # noqa: RUF001 - a Chinese question
+def test_a_question_stays(text: str) -> None:
+    """Asked, a courtesy is none."""
+    assert kept("The port is 8081.", text) == ["The port is 8081.", text]
 
 
 EMOTION = {"metadata": {"emotion_data": {"emotional_intensity": 0.9}}}

@@ -1,5 +1,8 @@
 """Questions about a conversation: who is asked about, and what stands near."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.recollection import recollected
 from autogen_context.pipeline.relevance import LexicalIndex
 
+GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "relevance.md"
 NAMES = st.sampled_from(["Ann", "Ben", "Mary Lou", ""])
 TALK = (
     "[3 May] Ann: Did you find a dog?",
@@ -95,3 +99,12 @@ def test_scores_stay_in_range(cosines: list[float | None], query: str) -> None:
     scores = recollected(talk(), query, authors=["Ann", "Ben"] * 3, cosines=cosines)
     assert len(scores) == len(TALK)
     assert all(0 <= score <= 1 for score in scores)
+
+
+def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python of the guide runs as one program, and its first example prints what the guide shows."""
+    guide = GUIDE.read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+    shown = re.findall(r"It prints:\n\n```\n(.*?)```", guide, re.DOTALL)
+    assert capsys.readouterr().out.startswith(shown[0])

@@ -24,7 +24,9 @@ from autogen_context.store.vector_file import VectorFile
 from autogen_context.store.vectors import VectorStore
 from autogen_context.testing.embedding_api import embed
 
-TEXTS = st.lists(st.text(alphabet=st.characters(codec=None), max_size=6), max_size=8)
+TEXTS = st.lists(
+    st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8
+)
 FILE = "vectors-1.sqlite3"
 
 
@@ -212,7 +214,7 @@ def sql(statement: str) -> Callable[[Path], None]:
         sql("UPDATE vectors SET floats = zeroblob(32)"),
         sql("UPDATE vectors SET floats = substr(floats, 1, 30)"),
         sql("UPDATE vectors SET floats = 'text'"),
-        sql("UPDATE vectors SET floats = (SELECT floats FROM vectors LIMIT 1)"),
+        sql("UPDATE vectors SET (floats, crc) = (SELECT floats, crc FROM vectors LIMIT 1)"),
         sql("UPDATE vectors SET crc = 'text'"),
         sql("DROP TABLE vectors"),
     ],
@@ -268,14 +270,14 @@ async def test_a_locked_file_is_done_without(
 ) -> None:
     """Another process that does not let go costs a wait in the background, and the file stays as it is."""
     monkeypatch.setattr("autogen_context.store.vector_file._LOCKED_S", 0.01)
-    await VectorStore(Hashed(), directory=tmp_path).vectors(["a"])
+    await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "kept"])
     other = sqlite3.connect(tmp_path / FILE, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     assert len(await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "b"])) == 2
     other.execute("COMMIT")
     other.close()
     kept = Hashed()
-    await VectorStore(kept, directory=tmp_path).vectors(["a"])
+    await VectorStore(kept, directory=tmp_path).vectors(["kept"])
     assert not kept.asked
 
 
@@ -339,12 +341,13 @@ async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
 
 async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
     """All who wait are told; the next one asks anew."""
-    gate, failing = asyncio.Event(), [True]
+    gate, failing, tries = asyncio.Event(), [True], list[int]()
 
     class Flaky:
         name = "flaky"
 
         async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+            tries.append(len(texts))
             await gate.wait()
             if failing:
                 raise OSError("down: a secret")
@@ -356,6 +359,7 @@ async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
     gate.set()
     results = await asyncio.gather(*callers, return_exceptions=True)
     assert [str(result) for result in results] == ["embedding model 'flaky': OSError"] * 3
+    assert tries == [1]
     assert store.ready("a") is None
     failing.clear()
     assert len(await store.vectors(["a"])) == 1
@@ -431,12 +435,15 @@ async def test_what_came_before_a_failure_is_kept() -> None:
 
 async def test_warming_makes_ready() -> None:
     """What was named is ready some time later, from any thread, and computed once."""
+    asyncio.get_running_loop().set_debug(True)  # then it refuses what is not safe between threads
     embedder = Hashed()
     async with VectorStore(embedder) as store:
         store.warm(["a", "b", "a"])
+        await until(lambda: all(store.ready(text) for text in "ab"))
+        await asyncio.sleep(0.01)  # the queue is empty, and its task waits
         thread = Thread(target=store.warm, args=(["c"],))
         thread.start()
-        await until(lambda: all(store.ready(text) for text in "abc"))
+        await until(lambda: store.ready("c") is not None)
         thread.join()
         store.warm(["a", "c"])
         await asyncio.sleep(0.01)
@@ -490,6 +497,15 @@ async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> 
     assert record.levelno == logging.WARNING
     assert record.__dict__["left_out"] == 300
     assert "secret" not in caplog.text
+
+
+async def test_what_is_ready_takes_no_place() -> None:
+    """A caller may name everything at each turn: the queue is for what is new."""
+    known = [str(number) for number in range(5_000)]
+    async with VectorStore(Hashed(), entries=10_000) as store:
+        await store.vectors(known)
+        store.warm([*known, "new"])
+        await until(lambda: store.ready("new") is not None)
 
 
 async def test_the_queue_has_a_limit() -> None:

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from autogen_context.pipeline.message import Message
 
 OTHERS_SHARE = 0.5  # of its score, for what somebody else said than who is asked about
-LEAST_OPENINGS = (
-    0.5  # of the messages, that open with a name where this is how they tell who speaks
-)
+LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
 OPENING = re.compile(
     r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
 )

@@ -53,8 +53,8 @@ def blocks_of(text: str) -> tuple[Block, ...]:
 def block_of(parts: list[str]) -> Block:
     """Parts of a text as one block."""
     text = "".join(parts)
-    stripped = (part.strip() for part in parts)
-    return Block(text, values_of(text), tuple(s for s in stripped if len(s) >= WHOLE_LINE))
+    lines = (part.strip() for part in parts if part.endswith("\n"))
+    return Block(text, values_of(text), tuple(line for line in lines if len(line) >= WHOLE_LINE))
 
 
 def grouped(text: str) -> Iterator[list[str]]:

@@ -32,11 +32,13 @@ _ERROR = re.compile(
     r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
 )
 _SPEC = re.compile(
-    r"(?:^|/)(?:[^/]*(?:requirements?|spec|specification|task|issue|prd|acceptance)[^/]*\.(?:md|rst|txt|adoc|ya?ml|json)|CONTRIBUTING[^/]*|AGENTS\.md|CLAUDE\.md)$",
+    r"(?:^|/)(?:(?:[^/]*[_. -])?(?:requirements?|specs?|specification|tasks?|issue|prd|acceptance)(?:[_. -][^/]*)?\.(?:md|rst|adoc|ya?ml|json)"
+    r"|CONTRIBUTING[^/]*|AGENTS\.md|CLAUDE\.md)$",
     re.IGNORECASE,
 )
-_DOCS = re.compile(
-    r"(?:^|/)(?:README[^/]*|CHANGELOG[^/]*|docs?/.*|[^/]*\.(?:md|rst|adoc)|pyproject\.toml|package\.json|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Makefile)$",
+_PAGE = re.compile(
+    r"(?:^|/)(?:README[^/]*|CHANGELOG[^/]*|docs?/.*|[^/]*\.(?:md|rst|adoc)|requirements[^/]*\.txt|pyproject\.toml|package\.json"
+    r"|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Makefile)$",
     re.IGNORECASE,
 )
 
@@ -48,6 +50,8 @@ OF_KIND: Mapping[ToolKind, Category] = {
     "read": "related",
     "other": "general",
 }
+RANK = tuple(OF_KIND)  # of several calls in a message, the first of these says most
+
 _LABELS: Mapping[Category, str] = {
     "requirements": "goal goals task tasks requirement requirements instruction instructions steering constraint "
     "constraints objective objectives request question spec specification rules system user criteria",
@@ -97,17 +101,16 @@ def category_of_actions(actions: Sequence[ToolAction], message: Message) -> Cate
     names = {word for call in message.calls for word in words_of(call.name)}
     if not MEMORY_TOOLS.isdisjoint(names):
         return "memory"
-    found = {action.kind for action in actions}
-    kind = next(kind for kind in OF_KIND if kind in found)
-    files = [path for action in actions for path in action.subjects] if kind == "read" else []
+    chief = min(actions, key=lambda action: RANK.index(action.kind))
+    files = [path for action in actions for path in action.subjects] if chief.kind == "read" else []
     if any(_SPEC.search(path) for path in files):
         return "requirements"
-    if any(_DOCS.search(path) for path in files):
+    if any(_PAGE.search(path) for path in files):
         return "structure"
-    if kind == "other":
+    if chief.kind == "other":
         decides = is_decision(message.text) or any(is_decision(c.arguments) for c in message.calls)
         return "design" if decides else "general"
-    return OF_KIND[kind]
+    return OF_KIND[chief.kind]
 
 
 def category_of_label(label: str) -> Category:

@@ -7,13 +7,11 @@ asked; the folder that a line changes to is part of its paths. Time in proportio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.command_line import Command, commands_of
+from autogen_context.pipeline.command_line import Command, bare, commands_of, shell_line
 from autogen_context.pipeline.command_programs import (
     action_of_words,
-    bare,
     narrowed,
     paths_of,
-    shell_line,
 )
 from autogen_context.pipeline.tool_action import ToolAction, ToolKind, View, path_of
 
@@ -84,13 +82,12 @@ def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
         return ToolAction(kind="other")
     if len(actions) == 1 and not folder:
         return actions[0]
-    kinds = {action.kind for action in actions}
-    kind = next(kind for kind in STRENGTH if kind in kinds)
-    chief = [action for action in actions if action.kind == kind]
+    strongest = min(actions, key=lambda action: STRENGTH.index(action.kind))
+    chief = [action for action in actions if action.kind == strongest.kind]
     keys = [action.key for action in chief if action.key]
     place = f"{folder}$ " if folder and keys else ""
     return ToolAction(
-        kind=kind,
+        kind=strongest.kind,
         subjects=tuple(dict.fromkeys(s for action in chief for s in action.subjects)),
         views=tuple(dict.fromkeys(view for action in actions for view in action.views)),
         writes=tuple(dict.fromkeys(path for action in actions for path in action.writes)),

@@ -1,4 +1,4 @@
-"""Cut a shell's command line into its commands.
+"""Cut a shell's command line into its commands, and these into words.
 
 Promise: any text goes, in time proportional to its length; of a long one the beginning is read. What stands in a
 here-document is no command.
@@ -8,6 +8,11 @@ This is no shell: variables and substitutions stay as they are written.
 
 import re
 from dataclasses import dataclass, field, replace
+from posixpath import basename
+
+from autogen_context.pipeline.command_words import LEADING, LEADING_PAIRS, SHELLS, VALUE_FLAGS
+
+Words = tuple[str, ...]
 
 READ_CHARS = 20_000
 MOST_COMMANDS = 100
@@ -24,6 +29,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ASSIGNMENT = re.compile(r"\w+\+?=")
+_SHELL_FLAG = re.compile(r"-\w*c")
 _QUOTED = re.compile(r"""'([^']*+)'|"((?:[^"\\]++|\\.)*+)"|\\(.)""", re.DOTALL)
 _ESCAPED = re.compile(r"\\([\"\\$`\n])")
 
@@ -41,10 +48,10 @@ class Command:
         piped: whether its input is what the command before wrote.
     """
 
-    words: tuple[str, ...]
-    writes: tuple[str, ...] = ()
-    appends: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
+    words: Words
+    writes: Words = ()
+    appends: Words = ()
+    reads: Words = ()
     document: str = ""
     piped: bool = False
 
@@ -56,6 +63,48 @@ def commands_of(line: str) -> list[Command]:
         reading.read_token()
     reading.end_line()
     return reading.commands
+
+
+def bare(words: Words) -> Words:
+    """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
+    while words:
+        if words[:2] in LEADING_PAIRS:
+            words = words[2:]
+        elif words[0] in LEADING:
+            words = after_flags(words)[LEADING[words[0]] :]
+        elif _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        else:
+            break
+    return words
+
+
+def after_flags(words: Words) -> Words:
+    """What stands behind a program and its flags."""
+    takes = VALUE_FLAGS.get(words[0], frozenset())
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 1 + (words[at] in takes)
+    return words[at:]
+
+
+def shell_line(words: Words) -> str:
+    """The line that a shell is given to run, as in ``bash -c "..."``; empty where there is none."""
+    if len(words) > 2 and basename(words[0]) in SHELLS and _SHELL_FLAG.fullmatch(words[1]):  # noqa: PLR2004 - bash -c "..."
+        return words[2]
+    return ""
+
+
+def arguments_of(program: str, words: Words) -> Words:
+    """The arguments that are no flags and belong to none."""
+    takes = VALUE_FLAGS.get(program, frozenset())
+    found: list[str] = []
+    before = ""
+    for word in words:
+        if before not in takes and (word[:1] != "-" or word == "-"):
+            found.append(word)
+        before = word
+    return tuple(found)
 
 
 def unquoted(word: str) -> str:

@@ -8,21 +8,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 from posixpath import basename
 
-from autogen_context.pipeline.command_line import Command
+from autogen_context.pipeline.command_line import Command, Words, arguments_of, bare
 from autogen_context.pipeline.command_words import (
     GIT,
     IDLE,
     INTERPRETERS,
-    LEADING,
-    LEADING_PAIRS,
     READERS,
     RUNNERS,
     SEARCHERS,
-    SHELLS,
     TEST_MANNERS,
     TEST_WORDS,
     TESTERS,
-    VALUE_FLAGS,
     WRITERS,
 )
 from autogen_context.pipeline.message import content_digest
@@ -31,45 +27,11 @@ from autogen_context.pipeline.tool_action import LAST_LINE, ToolAction, View, pa
 KEY_CHARS = 200  # a longer key is known by its digest
 DEFAULT_LINES = 10  # that head and tail show
 
-_ASSIGNMENT = re.compile(r"\w+\+?=")
 _IN_PLACE = re.compile(r"-\w*i|--in-place")
-_SHELL_FLAG = re.compile(r"-\w*c")
 _LINES = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?")
 _INLINE = re.compile(r"-\w*[ce]")
 _COUNT = re.compile(r"-(?:n|-lines=)?(\d{1,9})")
 _TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
-
-Words = tuple[str, ...]
-
-
-def bare(words: Words) -> Words:
-    """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
-    while words:
-        if words[:2] in LEADING_PAIRS:
-            words = words[2:]
-        elif words[0] in LEADING:
-            words = after_flags(words)[LEADING[words[0]] :]
-        elif _ASSIGNMENT.match(words[0]):
-            words = words[1:]
-        else:
-            break
-    return words
-
-
-def after_flags(words: Words) -> Words:
-    """What stands behind a program and its flags."""
-    takes = VALUE_FLAGS.get(words[0], frozenset())
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 1 + (words[at] in takes)
-    return words[at:]
-
-
-def shell_line(words: Words) -> str:
-    """The line that a shell is given to run, as in ``bash -c "..."``; empty where there is none."""
-    if len(words) > 2 and basename(words[0]) in SHELLS and _SHELL_FLAG.fullmatch(words[1]):  # noqa: PLR2004 - bash -c "..."
-        return words[2]
-    return ""
 
 
 def action_of_words(words: Words, command: Command, *, folder: str = "") -> ToolAction:
@@ -101,18 +63,6 @@ def key_of(asked: str, document: str = "") -> str:
     if document:
         asked = f"{asked} << {content_digest(document).hex()}"
     return asked if len(asked) <= KEY_CHARS else f"{asked[:40]}… {content_digest(asked).hex()}"
-
-
-def arguments_of(program: str, words: Words) -> Words:
-    """The arguments that are no flags and belong to none."""
-    takes = VALUE_FLAGS.get(program, frozenset())
-    found: list[str] = []
-    before = ""
-    for word in words:
-        if before not in takes and (word[:1] != "-" or word == "-"):
-            found.append(word)
-        before = word
-    return tuple(found)
 
 
 def is_in_place(program: str, words: Words) -> bool:

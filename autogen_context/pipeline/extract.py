@@ -125,16 +125,13 @@ def extracted(
     for i, passage in enumerate(passages):
         stays = kept.get(i, ())
         if len(stays) < len(passage.blocks):
-            short[passage.message] = with_passage(
-                short[passage.message], passage, text_of(passage, stays, short[passage.message])
-            )
+            message = short[passage.message]
+            short[passage.message] = with_passage(message, passage, text_of(passage, stays))
     return tuple(short)
 
 
-def text_of(passage: Passage, stays: Collection[int], message: Message) -> str:
-    """A passage with some of its blocks; what a model said beside its calls may go without a mark."""
-    if not stays and passage.place == "text" and message.calls:
-        return ""
+def text_of(passage: Passage, stays: Collection[int]) -> str:
+    """A passage with some of its blocks, and marks between them."""
     parts: list[str] = []
     gap = ""
     for position, block in enumerate(passage.blocks):

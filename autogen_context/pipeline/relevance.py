@@ -6,7 +6,7 @@ costs time in proportion to it alone.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite, log
 from operator import mul
 
@@ -33,11 +33,8 @@ class LexicalIndex:
     """
 
     def __init__(self) -> None:
-        self._postings: defaultdict[str, list[int]] = defaultdict(
-            list
-        )  # document, count, and so on
-        self._documents: list[tuple[str, ...]] = []
-        self._lengths: list[int] = []
+        self._documents: list[list[str]] = []  # their terms
+        self._places: defaultdict[str, list[int]] = defaultdict(list)  # documents, for each time
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -45,12 +42,10 @@ class LexicalIndex:
 
     def add(self, text: str) -> None:
         """Append a document; without any term it is one that scores 0."""
-        counts = Counter(terms(text))
-        document = len(self._documents)
-        for term, count in counts.items():
-            self._postings[term] += (document, count)
-        self._documents.append(tuple(counts))
-        self._lengths.append(counts.total())
+        document, found = len(self._documents), terms(text)
+        for term in found:
+            self._places[term].append(document)
+        self._documents.append(found)
 
     def truncate(self, documents: int) -> None:
         """Forget all but the first so many documents.
@@ -60,10 +55,10 @@ class LexicalIndex:
         """
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
-        for found in reversed(self._documents[documents:]):
+        for found in self._documents[documents:]:
             for term in found:
-                self._forget_last(term)
-        del self._documents[documents:], self._lengths[documents:]
+                self._forget_one_place(term)
+        del self._documents[documents:]
 
     def scores(self, query: str | Mapping[str, float], *, nearby: bool = False) -> list[float]:
         """How much each document has to do with a query.
@@ -91,36 +86,31 @@ class LexicalIndex:
             ]
         return [min(1.0, total) for total in totals]
 
-    def _forget_last(self, term: str) -> None:
-        """Take the newest document out of a term's list."""
-        postings = self._postings[term]
-        del postings[-2:]
-        if not postings:
-            del self._postings[term]
+    def _forget_one_place(self, term: str) -> None:
+        """Take the newest place out of a term's list."""
+        places = self._places[term]
+        places.pop()
+        if not places:
+            del self._places[term]
 
     def _scores_of(self, wanted: Counter[str], *, nearby: bool) -> list[float]:
         """The scores for one text, of which the terms are counted; there is one at least."""
-        pivot = max(wanted.total(), sum(self._lengths) / max(1, len(self)))
-        lengths = smoothed(self._lengths) if nearby else self._lengths
-        dampings = [damping_of(length / pivot) for length in lengths]
+        lengths: Sequence[float] = [len(found) for found in self._documents]
+        pivot = max(wanted.total(), sum(lengths) / max(1, len(self)))
+        dampings = [damping_of(n / pivot) for n in (smoothed(lengths) if nearby else lengths)]
         totals, own = [0.0] * len(self), 0.0
         for term, count in wanted.items():
-            rarity = self._rarity(term)
+            holders: Mapping[int, float] = Counter(self._places.get(term))
+            rarity = self._rarity(len(holders))
             own += rarity * count / (count + damping_of(wanted.total() / pivot))
-            for document, held in self._holders(term, nearby=nearby):
+            for document, held in (spread(holders, len(self)) if nearby else holders).items():
                 totals[document] += rarity * held / (held + dampings[document])
         return [min(1.0, total / own) for total in totals]
 
-    def _rarity(self, term: str) -> float:
-        """The inverse document frequency of a term, positive."""
-        holders = max(1, len(self._postings.get(term, ())) // 2)
-        return log(1 + (len(self) - holders + 0.5) / (holders + 0.5))
-
-    def _holders(self, term: str, *, nearby: bool) -> Iterator[tuple[int, float]]:
-        """The documents that hold a term, or have it nearby, and how often."""
-        postings = iter(self._postings.get(term, ()))
-        counts = zip(postings, postings, strict=True)
-        return spread(counts, len(self)) if nearby else counts
+    def _rarity(self, holders: int) -> float:
+        """The inverse document frequency of a term that so many documents hold, positive."""
+        frequency = max(1, holders) + 0.5
+        return log(1 + (len(self) - frequency + 1) / frequency)
 
 
 def smoothed(values: Sequence[float]) -> list[float]:
@@ -178,10 +168,10 @@ def damping_of(relative_length: float) -> float:
     return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
 
 
-def spread(counts: Iterable[tuple[int, int]], documents: int) -> Iterator[tuple[int, float]]:
-    """The counts, lent to neighbours by nearness."""
+def spread(counts: Mapping[int, float], documents: int) -> dict[int, float]:
+    """The counts of documents, lent to their neighbours by nearness."""
     lent = [0.0] * (documents + 2 * REACH)
-    for document, count in counts:
+    for document, count in counts.items():
         for place, nearness in enumerate(NEARNESS, document):
             lent[place] += nearness * count
-    return ((i, count) for i, count in enumerate(lent[REACH:-REACH]) if count)
+    return {i: count for i, count in enumerate(lent[REACH:-REACH]) if count}

@@ -45,7 +45,7 @@ def similarities(query: Sequence[float], vectors: Sequence[Sequence[float]]) -> 
     if any(len(vector) != len(query) for vector in vectors):
         raise ValueError(f"vectors: compare those of one model; the query has {len(query)} numbers")
     sums = (_with_numpy if _has_numpy() else _without_numpy)(query, vectors)
-    return [max(-1.0, min(1.0, round(cosine, DIGITS))) for cosine in sums]
+    return [round(cosine, DIGITS) for cosine in sums]
 
 
 @cache

@@ -22,9 +22,6 @@ SENTENCE = re.compile(
     r"(?<=[.!?;])\s+|\n+|,? (?:and|but) (?=(?:i|my|the|our|please|never|always|call|don't|do not)\b)",
     re.IGNORECASE,
 )
-NO_STATEMENT = re.compile(
-    r"\?|^\W*(?:if|when|whenever|suppose|imagine|unless|for example|e\.g\.)\b", re.IGNORECASE
-)
 LEADING = re.compile(
     r"^\W*(?:(?:please|also|and|but|so|ok|okay|well|actually|oh|sorry|no|yes|remember(?: that)?|note(?: that)?|keep in mind(?: that)?"
     r"|from now on|by the way|hi|hello|hey|in general|as of today|now)\b[\s,:]*)+",
@@ -126,7 +123,7 @@ def statements(text: str, *, of_a_person: bool = True) -> Iterator[Statement]:
 def sentences(text: str) -> Iterator[str]:
     """The clauses of a text that may state something, without what leads in and out of them."""
     for part in SENTENCE.split(QUOTED.sub("\n", text[:READ_CHARS].replace("\u2019", "'"))):
-        if len(part) <= SENTENCE_CHARS and not NO_STATEMENT.search(part):
+        if len(part) <= SENTENCE_CHARS and "?" not in part:
             bare = TRAILING.sub("", LEADING.sub("", part).rstrip(" .!;,"))
             yield " ".join(bare.rstrip(",").split())
 

@@ -16,9 +16,7 @@ from autogen_context.pipeline.tool_action import ToolAction, ToolKind, View
 from autogen_context.pipeline.tool_answer import answers_of, is_failure
 from autogen_context.pipeline.tool_kinds import BY_NAME, ToolKinds, actions_of
 
-LEAST_SHARE = (
-    0.5  # of the characters of an older read, that a newer one must have to take its place
-)
+LEAST_SHARE = 0.5  # of an older read's characters, that a newer one must have to take its place
 TOLD_CHARS = 80  # of a command, in a reason
 IN_CALL = 2**62  # characters of a content that stands in the call itself: nothing of it is missing
 

@@ -12,10 +12,12 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import cast, get_args
 
 from autogen_context.pipeline.command_action import action_of_command
-from autogen_context.pipeline.command_programs import key_of, shell_line
+from autogen_context.pipeline.command_line import shell_line
+from autogen_context.pipeline.command_programs import key_of
 from autogen_context.pipeline.message import ToolCall
 from autogen_context.pipeline.segment import Unit
 from autogen_context.pipeline.tool_action import (
@@ -91,14 +93,15 @@ def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
     """
     kind = kinds.of(call.name)
     arguments = read_arguments(call.arguments)
-    line = "" if call.name.casefold() in kinds.named and kind != "shell" else command_in(arguments)
+    decided = call.name.casefold() in kinds.named and kind != "shell"
+    line = "" if decided else command_in(arguments)
     if line in EDITOR_COMMANDS:
         return of_files(EDITOR_COMMANDS[line], call, arguments)
-    if kind == "shell" and not arguments:
+    if kind == "shell" and not call.arguments.lstrip().startswith("{"):
         line = call.arguments
     if line and kind in ("shell", "run", "other"):
         return action_of_command(line)
-    return of_files("run" if kind == "shell" else kind, call, arguments)
+    return of_files(kind_without_line(call.name) if kind == "shell" else kind, call, arguments)
 
 
 def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]:
@@ -108,17 +111,26 @@ def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]
 
 @lru_cache(REMEMBERED)
 def kind_of_name(name: str) -> NamedKind:
-    """What the words of a name say: the first that says something, but for a few pairs."""
-    words = [part.lower() for part in _PART.findall(name)]
-    found: list[NamedKind] = [NAME_WORDS[word] for word in words if word in NAME_WORDS]
-    first: NamedKind = found[0] if found else "other"
-    if "shell" in found:
-        return "shell"
-    if first == "run" and "test" in found:
+    """What the words of a name say; where one is of a shell, its command line is to say it."""
+    return "shell" if "shell" in kinds_in(name) else kind_without_line(name)
+
+
+def kind_without_line(name: str) -> ToolKind:
+    """What the words of a name say but for those of shells: the first that says something, and a few pairs."""
+    found = kinds_in(name)
+    said: list[ToolKind] = [kind for kind in found if kind != "shell"]
+    first: ToolKind = said[0] if said else ("run" if found else "other")
+    if first == "run" and "test" in said:
         return "test"
-    if first == "search" and "write" in found:  # search_and_replace
+    if first == "search" and "write" in said:  # search_and_replace
         return "write"
     return first
+
+
+def kinds_in(name: str) -> list[NamedKind]:
+    """What each word of a name says, where it says something."""
+    words = [part.lower() for part in _PART.findall(name[:NAME_CHARS])]
+    return [NAME_WORDS[word] for word in words if word in NAME_WORDS]
 
 
 def read_arguments(text: str) -> Mapping[str, object]:
@@ -159,7 +171,7 @@ def command_in(arguments: Mapping[str, object]) -> str:
 
 def of_files(kind: ToolKind, call: ToolCall, arguments: Mapping[str, object]) -> ToolAction:
     """What a call does with the files that it names; one that names none is known by its arguments."""
-    views = tuple(dict.fromkeys(views_in(arguments)))[:MOST_FILES]
+    views = tuple(dict.fromkeys(islice(views_in(arguments), MOST_FILES)))
     files = tuple(dict.fromkeys(view.path for view in views))
     if kind == "read" and views:
         return ToolAction(kind=kind, subjects=files, views=views)

@@ -13,11 +13,11 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, log1p
 
-from autogen_context.pipeline.extract import Passage
+from autogen_context.pipeline.extract import Passage, Place
 from autogen_context.pipeline.references import References, UnitText
 from autogen_context.pipeline.values import is_telling, shape_of
 
@@ -30,7 +30,7 @@ FOCUS_UNITS = 5  # that the newest steps are
 TOLD = 0.1  # of its weight, for a value that the system prompt has anyway
 KEPT = 0.3  # of its weight, for a value that stands among what is kept
 KEPT_LINE = 0.15  # of a line, if that stands among what is kept
-LINE = 0.3  # for a whole line
+LINE: Mapping[Place, float] = {"text": 0.0, "result": 0.5, "argument": 0.3}  # for a whole line
 HOTTEST = 6.0  # a block is not hotter than this
 HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
 HEATS_LAST = 0.25  # of its heat, for the block before it
@@ -88,7 +88,7 @@ class Worth:
         kept, kept_lines = self._kept, self._kept_lines
         values = sum(w * KEPT if kept[v] else w for v, w in known.weights[spot.block])
         lines = sum(KEPT_LINE if kept_lines[line] else 1.0 for line in block.lines)
-        return known.factor * (values + LINE * lines * (1 + known.heat[spot.block]))
+        return known.factor * (values + known.line * lines * (1 + known.heat[spot.block]))
 
     def weight(self, value: str) -> float:
         """How likely a value is named again, relative to a telling one that stands everywhere and nobody named."""
@@ -144,7 +144,7 @@ class Worth:
             weights.append(
                 [(v, w if self._references.uses(v) else w * one_of(alike, v)) for v, w in weighed]
             )
-        return PassageWorth(weights, spread(heat), factor)
+        return PassageWorth(weights, spread(heat), factor, LINE[passage.place])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,7 @@ class PassageWorth:
     weights: list[list[tuple[str, float]]]
     heat: list[float]
     factor: float
+    line: float
 
 
 def one_of(alike: Counter[str], value: str) -> float:

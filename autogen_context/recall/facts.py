@@ -122,7 +122,6 @@ class Facts:
     def _take(self, fact: Fact) -> bool:
         if self._deleted.get(fact.id) == fact.source or self._is_known(fact):
             return False
-        self._deleted.pop(fact.id, None)
         self._facts[fact.id] = fact
         return True
 
