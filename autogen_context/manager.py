@@ -21,6 +21,7 @@ from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.recall.recaller import Recaller
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.session import Fixed, Rules, Session
@@ -245,6 +246,7 @@ class IncrementalContextManager:
             meter=self._gauge.meter,
             window=self._window,
             state=state,
+            memory=Recaller(),
         )
 
     async def _discover(self) -> None:

@@ -70,7 +70,7 @@ def test_top_k_does_not_cut_what_is_critical() -> None:
 def test_labels_of_your_own() -> None:
     """They take the place of the default ones, in any case of letters."""
     scores = [scored(ContextPart(label, ""), 0) for label in ("Goal", "RULE", "memory")]
-    labels = [s.part.label for s in AttentionFilter(critical_labels={"rule"}).filter(scores)]
+    labels = [s.part.label for s in AttentionFilter(critical_labels={"Rule"}).filter(scores)]
     assert labels == ["RULE"]
     assert AttentionFilter(critical_labels=()).filter(scores) == []
 

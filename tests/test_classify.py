@@ -130,6 +130,7 @@ def test_usual_labels(label: str, category: Category) -> None:
         (shell("cat a.py", "raise ValueError('error')"), False),
         (shell("cat a.py", "cat: a.py: No such file or directory"), True),
         (shell("python a.py", "x" * 9_000 + "\nKeyError: 'b'"), True),
+        (shell("cat a.py", "Error: told of\nat length\n" * 200), False),
         (shell("python a.py", "terror and mirrors"), False),
         (done(("edit", {"path": "a"}), answer="No replacement was performed"), True),
         (said("user", "There is an error."), False),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from autogen_context.pipeline.command_action import STRENGTH, action_of_command
 from autogen_context.pipeline.command_line import MOST_COMMANDS, READ_CHARS, commands_of
+from autogen_context.pipeline.command_programs import KEY_CHARS
 from autogen_context.pipeline.tool_action import LAST_LINE, ToolAction, ToolKind, View
 
 PIECES = st.sampled_from(
@@ -97,6 +98,8 @@ def test_long_lines_are_bounded(unit: str) -> None:
         ("sed -n '7p' x", [view("x", 7, 7)]),
         ("sed -n '10,$p' x", [view("x", 10, LAST_LINE)]),
         ("sed -n '/a/,/b/p' x", [View(path="x", part="sed -n /a/,/b/p")]),
+        ("sed 1,5p x", [View(path="x", part="sed 1,5p")]),
+        ("cat x | head -20 | head -5", [View(path="x", lines=(1, 20), part="head -5")]),
         ("head -n 30 x", [view("x", 1, 30)]),
         ("head -30 x", [view("x", 1, 30)]),
         ("head --lines=30 x", [view("x", 1, 30)]),
@@ -172,3 +175,25 @@ def test_what_it_does(line: str, kind: ToolKind, subjects: tuple[str, ...]) -> N
 def test_what_is_asked_again(one: str, other: str, same: bool) -> None:  # noqa: FBT001 - a column of the table
     """The key is the same where the same is asked, however much of the answer is shown."""
     assert (action_of_command(one).key == action_of_command(other).key) is same
+
+
+def test_a_key_stays_short() -> None:
+    """However long the line is."""
+    assert len(action_of_command(f"python -c '{'x' * 9_000}'").key) <= 2 * KEY_CHARS
+
+
+@pytest.mark.parametrize(
+    ("line", "writes"),
+    [
+        ("python a.py > x 2>&1", ("x",)),
+        ("python a.py 2> x", ("x",)),
+        ("python a.py &> x", ("x",)),
+        ("python a.py 2>/dev/null", ()),
+        ("python a.py >> x", ("x",)),
+        ("git log | head > x", ("x",)),
+        ("echo a > $F", ()),
+    ],
+)
+def test_where_output_goes(line: str, writes: tuple[str, ...]) -> None:
+    """Into files; other streams and nowhere are none."""
+    assert action_of_command(line).writes == writes

@@ -77,7 +77,7 @@ def test_a_long_chain_stays_in_order() -> None:
     chain = [Signals(superseded_by=i + 1 if i < count - 1 else None) for i in range(count)]
     ranked = ContextPrioritizer().rank("x", chain)
     assert ranked.order == tuple(reversed(range(count)))
-    assert ranked.priorities[0].score > ranked.priorities[-1].score / 4
+    assert ranked.priorities[0].score > ranked.priorities[-1].score / 5
 
 
 @given(TASKS, lists(), ADVISED, st.data())
@@ -103,6 +103,24 @@ def test_more_never_lowers(
     before = scores(task, signals, advised)
     after = scores(task, [*signals[:i], more, *signals[i + 1 :]], advised)
     assert all(new >= old - 1e-12 for old, new in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        Signals(relevance=0.1),
+        Signals(recency=0.1),
+        Signals(references=1),
+        Signals(error=True),
+        Signals(decision=True),
+    ],
+    ids=["relevance", "recency", "references", "error", "decision"],
+)
+def test_each_signal_counts(more: Signals) -> None:
+    """What has it is above what has nothing, and below what has it and more."""
+    signals = [Signals(), more, replace(more, relevance=0.5)]
+    nothing, little, much = scores(TaskDefinition(text="x"), signals, {})
+    assert nothing < little < much
 
 
 @given(TASKS, SIGNALS, ADVISED)

@@ -152,6 +152,13 @@ def test_neighbours_lend_their_words() -> None:
     assert index_of(texts).scores("port")[5] == 0
 
 
+def test_long_neighbours_count_against() -> None:
+    """Two messages say the same; the one among longer ones has less to do with it."""
+    short, long = ["alpha"] * 5, [" ".join(FILLER * 4)] * 5
+    scores = index_of([*short, "port", *short, *long, "port", *long]).scores("port", nearby=True)
+    assert scores[5] > 1.2 * scores[16] > 0
+
+
 def test_an_answer_is_found_by_its_question() -> None:
     """Of two like answers, the one beside the question stands out; alone they are equal."""
     texts = [*FILLER, "Which port?", "Take 8081.", *FILLER, "Take 8081.", *FILLER]

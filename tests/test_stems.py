@@ -43,6 +43,7 @@ STRANGERS = (
     "user use",
     "add ad",
     "nation nat",
+    "comment com",
 )
 
 

@@ -194,6 +194,12 @@ def test_stale(older: str, newer: str | tuple[str, str], stale: bool) -> None:  
     assert following(units_of(older, newer)).stale(0) == (1 if stale else None)
 
 
+def test_the_first_change_makes_stale() -> None:
+    """Of several later ones; and what was shown again since is as stale."""
+    found = following(units_of("cat a.py b.py", "rm b.py", "rm a.py", "cat b.py"))
+    assert [found.stale(i) for i in range(4)] == [1, None, None, None]
+
+
 def test_superseded_parts_add_up() -> None:
     """What a unit shows may be shown again by two others; the later of them supersedes it."""
     assert superseded(units_of("cat a.py b.py", "cat a.py", "cat b.py")) == {0: 2}

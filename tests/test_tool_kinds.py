@@ -62,6 +62,13 @@ def test_the_user_decides(name: str, kind: ToolKind, arguments: str) -> None:
     assert action_of(call(name, arguments), kinds).kind == kind
 
 
+@pytest.mark.parametrize("line", ["rm a.py", "view"])
+def test_the_user_decides_on_shells(line: str) -> None:
+    """Also where a call has a command line, or an editor's command."""
+    kinds = ToolKinds(named={"bash": "run"})
+    assert action_of(call("bash", {"command": line}), kinds).kind == "run"
+
+
 def test_a_shell_of_the_users() -> None:
     """It does what its command line does."""
     kinds = ToolKinds(named={"sandbox": "shell"})
@@ -88,7 +95,8 @@ def test_a_path_is_written_in_one_way(path: str) -> None:
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_the_order_of_arguments_says_nothing(keys: list[str]) -> None:
     """Neither does what is given as ``null``."""
-    given_ = {key: key for key in keys}
+    given_, in_order = {key: key for key in keys}, {key: key for key in sorted(keys)}
+    assert action_of(call("get_x", given_)) == action_of(call("get_x", in_order))
     assert (
         action_of(call("get_x", given_)).key == action_of(call("get_x", given_ | {"e": None})).key
     )
@@ -169,7 +177,7 @@ def test_a_part_by_name() -> None:
 def test_files_written_anew_and_edited() -> None:
     """Of a file written anew the content is known, of an edited one it is not."""
     anew = action_of(call("write_file", {"path": "x", "content": "a"}))
-    edit = action_of(call("edit_file", {"path": "x", "old_string": "a", "new_str": "b"}))
+    edit = action_of(call("edit_file", {"path": "x", "old_str": "a", "text": "b"}))
     assert (anew.views, anew.writes) == ((View(path="x"),), ("x",))
     assert (edit.views, edit.writes) == ((), ("x",))
 

@@ -35,6 +35,10 @@ class Values(Protocol):
         """Take a block as kept."""
         ...
 
+    def keep_unit(self, unit: int, /) -> None:
+        """Take a whole unit as kept."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:

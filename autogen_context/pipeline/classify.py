@@ -14,7 +14,7 @@ from autogen_context.pipeline.tool_action import ToolAction, ToolKind
 from autogen_context.pipeline.tool_answer import answers_of, is_failure
 from autogen_context.pipeline.tool_kinds import actions_of
 
-END_CHARS = 1_500  # of a text, from its beginning and from its end
+END_CHARS = 800  # of a text, from its beginning and from its end
 FEWEST_WORDS = 4  # of an answer that says more than that it is one
 
 _PART = re.compile(r"[^\W\d_]+")
@@ -22,11 +22,10 @@ _MEMORY = re.compile(
     r"^\W*(?:(?:relevant|retrieved|recalled|stored|long[- ]term|known|saved|user) )?(?:memor(?:y|ies)|facts)\b[^\n]{0,80}(?:\n|$)",
     re.IGNORECASE,
 )
-_DECISION = re.compile(
+_DECISION = re.compile(  # over lower case, which is twice as quick as ignoring it
     r"\b(?:(?:i|we)(?:'ll| will| should| am going to|'m going to| are going to| can) (?:now )?(?:use|go with|implement|keep|switch to|"
     r"replace|change|fix|modify|introduce|avoid|add)|(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|opted|settled)|let's (?:use|go with|keep|switch)|"
-    r"(?:the|my|our) (?:plan|decision|approach|design|fix|solution) (?:is|will be)|root cause (?:is|was)|decision:|plan:|approach:)",
-    re.IGNORECASE,
+    r"(?:the|my|our) (?:plan|decision|approach|design|fix|solution) (?:is|will be)|root cause (?:is|was)|decision:|plan:|approach:)"
 )
 _ERROR = re.compile(
     r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
@@ -123,7 +122,7 @@ def category_of_label(label: str) -> Category:
 
 def is_decision(text: str) -> bool:
     """Whether a text states what was decided."""
-    return _DECISION.search(ends_of(text).replace("\u2019", "'")) is not None
+    return _DECISION.search(ends_of(text).lower().replace("\u2019", "'")) is not None
 
 
 def is_error(unit: Unit, actions: Sequence[ToolAction] | None = None) -> bool:

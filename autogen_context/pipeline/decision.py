@@ -43,6 +43,7 @@ class Decision:
         tokens_after: what it costs now.
         pieces: what is sent for it; for the first of the dropped, a notice.
         handle: the key of the original in the stash, where it was shortened or dropped.
+        before: what is sent in front of it: earlier exchanges that it asks for. Its tokens count as the unit's.
     """
 
     start: int
@@ -53,6 +54,12 @@ class Decision:
     tokens_after: int
     pieces: tuple[Piece, ...]
     handle: str = ""
+    before: tuple[Piece, ...] = ()
+
+    @property
+    def sent(self) -> tuple[Piece, ...]:
+        """All that is sent for it."""
+        return (*self.before, *self.pieces) if self.before else self.pieces
 
 
 def kept(candidate: Candidate, reason: str) -> Decision:

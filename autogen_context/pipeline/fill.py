@@ -6,14 +6,14 @@ goes; and no unit grows.
 
 from collections.abc import Iterable, Mapping
 
-from autogen_context.pipeline.choose import Offer, Selection
+from autogen_context.pipeline.choose import Offer, Selection, Values
 from autogen_context.pipeline.decision import Decision, kept, replaced
 from autogen_context.pipeline.extract import Kept, Passage, extracted
 from autogen_context.pipeline.fit import index_of
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.piece import Written
 from autogen_context.pipeline.references import References, UnitText
-from autogen_context.pipeline.worth import Spot, Worth
+from autogen_context.pipeline.worth import Spot
 
 
 class Filler:
@@ -22,13 +22,13 @@ class Filler:
     Args:
         references: the values of the conversation.
         meter: counts messages.
-        limit_tokens: what a request may have; ages are relative to it.
+        worth: what blocks are worth.
     """
 
-    def __init__(self, references: References, meter: Meter, *, limit_tokens: int) -> None:
+    def __init__(self, references: References, meter: Meter, worth: Values) -> None:
         self._units = references.units
         self._meter = meter
-        self._worth = Worth(references, room_tokens=limit_tokens)
+        self._worth = worth
 
     def fill(self, taken: Mapping[int, Decision], room_tokens: int) -> dict[int, Decision]:
         """Decide on units that are still open.

@@ -26,6 +26,7 @@ def plan(
     floors: Mapping[int, Floor],
     limit_tokens: int,
     target_share: float,
+    recent_share: float = RECENT_SHARE,
     fit: Fit,
     fill: Fill,
     count: Callable[[Message], int],
@@ -37,6 +38,7 @@ def plan(
         floors: which of them must stay, from ``floors_of``.
         limit_tokens: what all may have together, in tokens.
         target_share: the low mark: of the room beside what must stay, what a compaction fills.
+        recent_share: of that, what the newest units may have, as they are.
         fit: shortens a unit that must stay.
         fill: chooses among the others.
         count: tokens of a message.
@@ -55,7 +57,7 @@ def plan(
     ).choose()
     floor_tokens = tokens_of(chosen)
     beside = int((limit_tokens - floor_tokens) * target_share) - count(notice_of(candidates))
-    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=int(beside * RECENT_SHARE))
+    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=int(beside * recent_share))
     recent = tokens_of(chosen) - floor_tokens
     chosen |= fill(chosen, max(0, beside - recent))
     return with_notice(candidates, chosen, limit_tokens=limit_tokens, count=count)

@@ -1,9 +1,9 @@
 """Rank what there is for a task: how much each unit or part matters, and why.
 
 Promise: scores are in 0..1. More relevance, recency or references never lowers one; what is superseded stands below what
-supersedes it; the same input gives the same order. Each score is a product of few numbers that its reasons name.
+supersedes it; the same input gives the same order. Each score is made of few numbers, which its reasons name:
 
-    score = weight · (0.2 + 0.8 · evidence) · 0.7 if stale · 0.4 if superseded
+    score = weight · (0.2 + 0.8 · evidence) · 0.9 if stale · 0.25 if superseded
     evidence = 0.40 relevance + 0.20 recency + 0.25 references + 0.10 error + 0.05 decision
 
 The weight is that of the category for this type of task, of the greatest of the seven; references count r / (r + 2).
@@ -26,8 +26,8 @@ REFERENCES = 0.25
 ERROR = 0.10
 DECISION = 0.05
 HALF_REFERENCES = 2  # so many later messages make half of what references can
-STALE = 0.7
-SUPERSEDED = 0.4
+STALE = 0.9
+SUPERSEDED = 0.25
 LEAST_SAID = 0.005  # less is 0.00 in words
 
 

@@ -63,9 +63,10 @@ def singular(word: str) -> str:
     """Without the s of a plural or of a verb."""
     if len(word) < LEAST_STEM + 1 or word[-1] != "s" or word[-2] in "sui":
         return word
-    if word.endswith("ies") and len(word) > LEAST_STEM + 2:
+    if len(word) > LEAST_STEM + 2 and word.endswith("ies"):
         return word[:-3] + "y"
-    return word[:-2] if word.endswith(("ses", "xes", "zes", "ches", "shes")) else word[:-1]
+    sibilant = len(word) > LEAST_STEM + 2 and word.endswith(("ses", "xes", "zes", "ches", "shes"))
+    return word[:-2] if sibilant else word[:-1]
 
 
 def without_inflection(word: str) -> str:

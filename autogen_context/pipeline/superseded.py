@@ -1,8 +1,7 @@
 """What later units make worthless: the same file read again, the same test run again, a file written since.
 
 Promise: a unit is superseded only where later units show all that it shows; what it points to is later than it. Forgetting
-the last units leaves what would be there had they never come. A unit costs time in proportion to how often its own
-files were looked at before.
+the last units leaves what would be there had they never come. A unit costs about the same however many there are.
 
 A failed call supersedes nothing. So does a read that gives far less than the older one, such as "unchanged since".
 """
@@ -17,6 +16,8 @@ from autogen_context.pipeline.tool_answer import answers_of, is_failure
 from autogen_context.pipeline.tool_kinds import BY_NAME, ToolKinds, actions_of
 
 LEAST_SHARE = 0.5  # of an older read's characters, that a newer one must have to take its place
+OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # that they failed is what came out
+MOST_COMPARED = 200  # of the views of one file, with a newer one
 TOLD_CHARS = 80  # of a command, in a reason
 IN_CALL = 2**62  # characters of a content that stands in the call itself: nothing of it is missing
 
@@ -56,9 +57,7 @@ class Superseded:
 
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
-        self._shown: defaultdict[str, list[_Shown]] = defaultdict(
-            list
-        )  # by file, or by what was asked
+        self._shown: defaultdict[str, list[_Shown]] = defaultdict(list)  # by place
 
     def __len__(self) -> int:
         """How many units there are."""
@@ -122,10 +121,7 @@ class Superseded:
             self._show(shown, entry, counts=worked)
         if action.key:
             shown = _Shown(unit=here, kind=action.kind, what=action.key, chars=size)
-            came_out = answer is not None and action.kind in (
-                "run",
-                "test",
-            )  # that it failed is what came out
+            came_out = answer is not None and action.kind in OUTCOMES
             self._show(shown, entry, counts=worked or came_out)
         whole = {view.path for view in action.views if view.whole}
         shows_all = bool(action.views or action.key) and whole.issuperset(action.writes)
@@ -143,8 +139,8 @@ class Superseded:
         """A unit shows something; if that counts, what was shown of it before has had its time."""
         entry.shown.append(shown)
         same = self._shown[place_of(shown.what)]
-        for older in same if counts else ():
-            if older.by is None and older.unit < shown.unit and replaces(shown, older):
+        for older in same[-MOST_COMPARED:] if counts else ():
+            if older.by is None and replaces(shown, older):
                 older.by = shown.unit
                 entry.replaced.append(older)
         same.append(shown)

@@ -9,9 +9,15 @@ FAILURE_CHARS = 1_000  # at most, of a result that tells of a failure and of not
 
 _FAILURE = re.compile(
     r"^\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
-    r"|(?:no|file not|not) (?:such|replacement|match|found)\w*)"
-    r"|no such file or directory|command not found|permission denied|does not exist|did not appear verbatim",
-    re.IGNORECASE | re.MULTILINE,
+    r"|(?:no|file not|not) (?:such|replacement|match|found))",
+    re.MULTILINE,
+)
+_PHRASES = (  # anywhere; looked for one by one, which is far quicker than all at once
+    "no such file or directory",
+    "command not found",
+    "permission denied",
+    "does not exist",
+    "did not appear verbatim",
 )
 
 
@@ -26,4 +32,7 @@ def answers_of(unit: Unit) -> list[tuple[ToolCall, str | None]]:
 
 def is_failure(answer: str) -> bool:
     """Whether a result tells of nothing but that the call did not do what it should."""
-    return len(answer) <= FAILURE_CHARS and _FAILURE.search(answer) is not None
+    if len(answer) > FAILURE_CHARS:
+        return False
+    text = answer.lower()
+    return any(phrase in text for phrase in _PHRASES) or _FAILURE.search(text) is not None

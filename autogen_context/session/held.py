@@ -21,13 +21,14 @@ class Held:
     def __init__(self, decisions: Sequence[Decision] = ()) -> None:
         self.decisions: list[Decision] = []
         self.tokens = 0
+        self.replaced = 0  # how many are not sent as they came in
         self._settled: list[Piece] = []
         self.replace(decisions)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """What is sent, neighbouring stretches joined."""
-        last = self.decisions[-1].pieces if self.decisions else ()
+        last = self.decisions[-1].sent if self.decisions else ()
         return coalesce([*self._settled, *last])
 
     @property
@@ -50,9 +51,14 @@ class Held:
         for candidate in candidates[len(self.decisions) :]:
             self._append(kept(candidate, "new"))
 
+    def put_before_last(self, piece: Piece, tokens: int) -> None:
+        """Send something in front of the newest unit, from now on."""
+        last = self.decisions[-1]
+        self._set_last(replace(last, before=(piece,), tokens_after=last.tokens_after + tokens))
+
     def replace(self, decisions: Sequence[Decision]) -> None:
         """Hold other decisions from now on."""
-        self.decisions, self._settled, self.tokens = [], [], 0
+        self.decisions, self._settled, self.tokens, self.replaced = [], [], 0, 0
         for decision in decisions:
             self._append(decision)
 
@@ -61,14 +67,16 @@ class Held:
             self._settle(self.decisions[-1])
         self.decisions.append(decision)
         self.tokens += decision.tokens_after
+        self.replaced += bool(decision.handle)
 
     def _settle(self, decision: Decision) -> None:
         """Put its pieces behind those that will not change any more."""
         last = self._settled[-1] if self._settled else None
-        if decision.action == "keep" and isinstance(last, Verbatim) and last.stop == decision.start:
+        untouched = decision.action == "keep" and not decision.before
+        if untouched and isinstance(last, Verbatim) and last.stop == decision.start:
             self._settled[-1] = Verbatim(start=last.start, stop=decision.stop)
         else:
-            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.pieces])
+            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
 
     def _set_last(self, decision: Decision) -> None:
         self.tokens += decision.tokens_after - self.decisions[-1].tokens_after
@@ -78,7 +86,9 @@ class Held:
 def grown(decision: Decision, candidate: Candidate) -> Decision:
     """The decision on a unit after its call got more results, or after other messages followed it."""
     if decision.action in ("keep", "repair"):
-        return kept(candidate, decision.reason)
+        before = decision.tokens_after - decision.tokens_before  # as a kept unit has no others
+        again = kept(candidate, decision.reason)
+        return replace(again, before=decision.before, tokens_after=candidate.tokens + before)
     if decision.action == "drop":
         return decision
     as_before = decision.stop - decision.start

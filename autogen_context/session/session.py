@@ -9,18 +9,16 @@ from dataclasses import dataclass
 
 from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
-from autogen_context.pipeline.decision import Candidate, Decision
-from autogen_context.pipeline.fill import Filler
-from autogen_context.pipeline.fit import fit_pieces
+from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.piece import Piece, messages_of, payloads_of
-from autogen_context.pipeline.plan import plan
-from autogen_context.pipeline.references import References
+from autogen_context.pipeline.message import HostFormat, Message
+from autogen_context.pipeline.piece import Piece, Written, messages_of, payloads_of
 from autogen_context.pipeline.roles import RoleRules
+from autogen_context.session.compaction import Compaction, Room
 from autogen_context.session.conversation import Conversation, Orphans
 from autogen_context.session.held import Held
+from autogen_context.session.memory import Memory
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.state import State
 from autogen_context.session.window import Window
@@ -28,7 +26,8 @@ from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
 
-DEEPEST = 0.5  # of the share that a first compaction leaves, for one after many
+TAIL_SHARE = 0.25  # of the room, for what is brought back
+LEAST_TAIL = 64  # tokens; with less room nothing is brought back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +71,18 @@ class Session:
         meter: counts messages.
         window: what a request may have.
         state: where to continue; empty at the start.
+        memory: looks back in the conversation.
     """
 
     def __init__(
-        self, *, rules: Rules, host: HostFormat, meter: Meter, window: Window, state: State
+        self,
+        *,
+        rules: Rules,
+        host: HostFormat,
+        meter: Meter,
+        window: Window,
+        state: State,
+        memory: Memory,
     ) -> None:
         self.window = window
         self.pins = set(state.pins)
@@ -86,7 +93,8 @@ class Session:
         self._host = host
         self._meter = meter
         self._certifier = Certifier(meter.message)
-        self._references = References()
+        self._memory = memory
+        self._compaction = Compaction(meter, share=rules.compact_to_share, memory=memory)
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
 
@@ -140,6 +148,7 @@ class Session:
         compacted = self._must_compact(fixed.tokens)
         if compacted:
             self._compact(fixed.tokens)
+        self._bring_back(fixed.tokens)
         pieces, certificate = self._certified(fixed)
         while not certificate.fits:  # fillers between roles, or held counts of another tokenizer
             beside = certificate.counted_tokens - self.held.tokens if compacted else fixed.tokens
@@ -176,7 +185,8 @@ class Session:
         """Plan the whole anew, hold that, and stash what left."""
         before, room = self.held.tokens, self.window.room(self._rewrites + 1)
         try:
-            decisions = self._planned(room, fixed)
+            room_there = Room(limit_tokens=room, fixed_tokens=fixed)
+            decisions = self._compaction.planned(self.conversation, room_there, self._pinned)
         except BudgetImpossible as error:
             raise self._impossible(error, fixed) from None
         self.held.replace(decisions)
@@ -195,37 +205,36 @@ class Session:
         beside = {"tools and format": fixed, **calibration}
         return error.within(self.window.limit_tokens, beside)
 
-    def _planned(self, room: int, fixed: int) -> tuple[Decision, ...]:
-        candidates, messages = self.conversation.candidates, self.conversation.messages
-        self._references.follow(candidates, messages)
-        filler = Filler(self._references, self._meter, limit_tokens=room)
-        return plan(
-            candidates,
-            floors=floors_of(candidates, self._pinned),
-            limit_tokens=room - fixed,
-            target_share=self._target_share(room),
-            fit=self._fit,
-            fill=filler.fill,
-            count=self._meter.message,
+    def _bring_back(self, fixed: int) -> None:
+        """Put what the newest message asks for of the past in front of it; there it stays until the next compaction."""
+        if not self.held.replaced or self.held.decisions[-1].before:
+            return
+        query, room = self.conversation.messages[-1], self.window.room(self._rewrites)
+        free = min(int(TAIL_SHARE * room), room - self.held.tokens - fixed)
+        in_sight = messages_of(self.held.pieces, self.conversation.messages)
+        if free < LEAST_TAIL or not self._asks(query, in_sight):
+            return
+        tail = self._tail(query, free)
+        if tail is not None:
+            self.held.put_before_last(Written(message=tail), self._meter.message(tail))
+
+    def _asks(self, query: Message, in_sight: Sequence[Message]) -> bool:
+        self._memory.follow(self.conversation.messages)
+        verdict = self._memory.decide(query, in_sight)
+        return verdict is not None and verdict.retrieve
+
+    def _tail(self, query: Message, room_tokens: int) -> Message | None:
+        hidden = {
+            position
+            for decision in self.held.decisions
+            if decision.handle
+            for position in range(decision.start, decision.stop)
+        }
+        overhead = self._meter.message(Message(role="user", own=True))
+        text = self._memory.text(
+            query.text, hidden, room_tokens=room_tokens - overhead, count=self._meter.text
         )
-
-    def _target_share(self, room: int) -> float:
-        """How full a compaction leaves the room beside what must stay: less, the more there was.
-
-        A conversation that goes on for long goes on (as many turns again are to be expected as have been), and then
-        cutting deep saves the next cuts.
-        """
-        share = min(1.0, room / max(1, self.conversation.tokens))
-        return self._rules.compact_to_share * (DEEPEST + (1 - DEEPEST) * share)
-
-    def _fit(self, candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None:
-        return fit_pieces(
-            candidate.pieces,
-            messages_of(candidate.pieces, self.conversation.messages),
-            room_tokens=room,
-            meter=self._meter,
-            keep_calls=bool(candidate.unit.unanswered),
-        )
+        return Message(role="user", text=text, own=True) if text else None
 
     def _certified(self, fixed: Fixed) -> tuple[tuple[Piece, ...], Certificate]:
         """What is sent for what is held, and what holds for it."""

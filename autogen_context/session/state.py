@@ -121,7 +121,8 @@ def check_decision(decision: Decision, *, after: int) -> None:
 def dump_decision(decision: Decision) -> dict[str, object]:
     """A decision as JSON data."""
     fields = asdict(decision)
-    return {**fields, "pieces": [dump_piece(piece) for piece in decision.pieces]}
+    pieces = [dump_piece(piece) for piece in decision.pieces]
+    return {**fields, "pieces": pieces, "before": [dump_piece(p) for p in decision.before]}
 
 
 def load_decision(data: Record) -> Decision:
@@ -138,6 +139,7 @@ def load_decision(data: Record) -> Decision:
         tokens_after=data.whole("tokens_after"),
         pieces=tuple(map(load_piece, data.records("pieces"))),
         handle=data.text("handle"),
+        before=tuple(map(load_piece, data.records("before"))) if "before" in data else (),
     )
 
 

@@ -1,0 +1,90 @@
+"""Look back in a conversation for what its newest message asks for.
+
+Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from autogen_context.pipeline.authors import authors_of
+from autogen_context.pipeline.message import Message, joined_text
+from autogen_context.pipeline.recollection import recollected
+from autogen_context.pipeline.relevance import LexicalIndex
+from autogen_context.pipeline.shorten import CountText
+from autogen_context.pipeline.values import is_telling, values_of
+from autogen_context.recall.exchange import exchanges, is_of_a_person
+from autogen_context.recall.gate import RecallDecision, RecallGate
+from autogen_context.recall.search import rendered, retrieve
+
+Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
+"""The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
+
+
+def no_cosines(_query: str, _texts: Sequence[str]) -> Sequence[float | None]:
+    """Words alone count."""
+    return ()
+
+
+class Recaller:
+    """What one conversation has to say on a question.
+
+    Args:
+        cosines: how near texts are to a query by meaning; left out, words alone count.
+    """
+
+    def __init__(self, cosines: Cosines = no_cosines) -> None:
+        self._cosines = cosines
+        self._index = LexicalIndex()
+        self._messages: list[Message] = []
+        self._texts: list[str] = []
+        self._names: set[str] = set()
+        self._gate = RecallGate(self._names)
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Read what is new in a conversation, and forget what is no longer in it."""
+        same = 0
+        for known, message in zip(self._messages, messages, strict=False):
+            if known is not message:
+                break
+            same += 1
+        self._index.truncate(same)
+        del self._messages[same:], self._texts[same:]
+        for message in messages[same:]:
+            text = joined_text([message])
+            self._messages.append(message)
+            self._texts.append(text)
+            self._index.add(text)
+            self._names.update(value.lower() for value in values_of(text) if is_telling(value))
+
+    def decide(self, query: Message, in_sight: Sequence[Message]) -> RecallDecision | None:
+        """Whether a message asks for what is out of sight; ``None`` where no person speaks in it."""
+        if query.own or not is_of_a_person(query) or not query.text:
+            return None
+        return self._gate.decide(query.text, in_sight)
+
+    def scores(self, query: str) -> list[float]:
+        """What each message that was read has to do with a query, in 0..1."""
+        return recollected(
+            self._index,
+            query,
+            authors=authors_of(self._messages),
+            cosines=self._cosines(query, self._texts),
+        )
+
+    def text(
+        self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
+    ) -> str:
+        """The exchanges out of sight that a query asks for, as one text; empty where there are none.
+
+        Args:
+            query: what a person asks.
+            hidden: positions of messages that are not in sight as they were said.
+            room_tokens: what the text may have, in tokens.
+            count: tokens of a text.
+        """
+        out_of_sight = [
+            exchange
+            for exchange in exchanges(self._messages[:-1])
+            if any(position in hidden for position in range(exchange.start, exchange.stop))
+        ]
+        scores = self.scores(query)
+        return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))

@@ -1,0 +1,118 @@
+"""What a compaction decides: what of a conversation stays in a room.
+
+Promise: the same conversation in the same room gives the same decisions. Indexes are caught up here, when they are
+needed; a turn that holds pays nothing for them.
+
+What stays beside the floors is what later turns are likely to name again. Only where the newest message is a person's
+who asks for the past is it what answers that, and then it may fill more of the room.
+"""
+
+from dataclasses import dataclass
+
+from autogen_context.pipeline.asked import AnswerWorth
+from autogen_context.pipeline.choose import Values
+from autogen_context.pipeline.decision import Candidate, Decision
+from autogen_context.pipeline.fill import Filler
+from autogen_context.pipeline.fit import fit_pieces
+from autogen_context.pipeline.floors import floors_of
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.piece import Piece, messages_of
+from autogen_context.pipeline.plan import RECENT_SHARE, plan
+from autogen_context.pipeline.references import References
+from autogen_context.pipeline.worth import Worth
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.memory import Memory
+
+DEEPEST = 0.5  # of the share that a first compaction leaves, for one after many
+ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
+ASKED_RECENT_SHARE = 0.1  # of that, for the newest units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a compaction may use.
+
+    Attributes:
+        limit_tokens: what all may have.
+        fixed_tokens: of these, what the request has beside messages.
+    """
+
+    limit_tokens: int
+    fixed_tokens: int
+
+
+class Compaction:
+    """Plans a conversation anew.
+
+    Args:
+        meter: counts messages.
+        share: of the room beside what must stay, what a first compaction fills.
+        memory: looks back in the conversation.
+    """
+
+    def __init__(self, meter: Meter, *, share: float, memory: Memory) -> None:
+        self._meter = meter
+        self._share = share
+        self._memory = memory
+        self._references = References()
+
+    def planned(
+        self, conversation: Conversation, room: Room, pinned: frozenset[int]
+    ) -> tuple[Decision, ...]:
+        """A decision for each unit.
+
+        Args:
+            conversation: what there is.
+            room: what may be used.
+            pinned: positions of pinned messages.
+
+        Raises:
+            BudgetImpossible: what must stay does not fit.
+        """
+        candidates = conversation.candidates
+        self._references.follow(candidates, conversation.messages)
+        scores = self._asked_for(conversation)
+        worth: Values = (
+            AnswerWorth(self._references, scores)
+            if scores
+            else Worth(self._references, room_tokens=room.limit_tokens)
+        )
+        return plan(
+            candidates,
+            floors=floors_of(candidates, pinned),
+            limit_tokens=room.limit_tokens - room.fixed_tokens,
+            target_share=ASKED_SHARE if scores else self._target_share(conversation, room),
+            recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
+            fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
+            fill=Filler(self._references, self._meter, worth).fill,
+            count=self._meter.message,
+        )
+
+    def _asked_for(self, conversation: Conversation) -> list[float]:
+        """What each message has to do with the newest one, if that asks for the past; else nothing."""
+        newest = conversation.messages[-1] if conversation.messages else None
+        verdict = self._memory.decide(newest, ()) if newest else None
+        if newest is None or verdict is None or not verdict.retrieve:
+            return []
+        self._memory.follow(conversation.messages)
+        return self._memory.scores(newest.text)
+
+    def _target_share(self, conversation: Conversation, room: Room) -> float:
+        """How full the room beside what must stay is left: less, the more there was.
+
+        A conversation that goes on for long goes on (as many turns again are to be expected as have been), and then
+        cutting deep saves the next cuts.
+        """
+        share = min(1.0, room.limit_tokens / max(1, conversation.tokens))
+        return self._share * (DEEPEST + (1 - DEEPEST) * share)
+
+    def _fit(
+        self, conversation: Conversation, candidate: Candidate, room_tokens: int
+    ) -> tuple[tuple[Piece, ...], int] | None:
+        return fit_pieces(
+            candidate.pieces,
+            messages_of(candidate.pieces, conversation.messages),
+            room_tokens=room_tokens,
+            meter=self._meter,
+            keep_calls=bool(candidate.unit.unanswered),
+        )

@@ -1,0 +1,46 @@
+"""What a session asks of the memory of its conversation.
+
+Promise: a seam. Who answers it (``recall.recaller``) is handed in, so that a session knows no index and no gate.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.shorten import CountText
+
+
+class Verdict(Protocol):
+    """Whether a message asks for what is out of sight."""
+
+    @property
+    def retrieve(self) -> bool:
+        """Whether it does."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        ...
+
+
+class Memory(Protocol):
+    """Looks back in one conversation."""
+
+    def follow(self, messages: Sequence[Message], /) -> None:
+        """Read what is new in the conversation."""
+        ...
+
+    def decide(self, query: Message, in_sight: Sequence[Message], /) -> Verdict | None:
+        """Whether a message asks for what is out of sight; ``None`` where no person speaks in it."""
+        ...
+
+    def scores(self, query: str, /) -> list[float]:
+        """What each message has to do with a query, in 0..1."""
+        ...
+
+    def text(
+        self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
+    ) -> str:
+        """What a query asks for among the messages at these positions, as one text; empty where there is nothing."""
+        ...
