@@ -13,28 +13,54 @@ if TYPE_CHECKING:
     from autogen_context.errors import (
         BrokenTranscript,
         BudgetImpossible,
+        CompletionFailed,
         ContextError,
+        EmbeddingFailed,
         MissingExtra,
         NotInHistory,
         NotStashed,
         StateError,
     )
     from autogen_context.manager import IncrementalContextManager
+    from autogen_context.model.advice import Advisor
+    from autogen_context.model.chat import CompletionClient
+    from autogen_context.model.embedding_endpoint import OpenAIEmbedder
+    from autogen_context.model.embeddings import SentenceTransformerEmbedder
     from autogen_context.model.limits import ModelLimit, ModelLimits
     from autogen_context.pipeline.assemble import Certificate
+    from autogen_context.pipeline.attention import AttentionScore, AttentionScorer
+    from autogen_context.pipeline.attention_filter import AttentionFilter
+    from autogen_context.pipeline.budget import TokenBudget, TokenBudgetManager
+    from autogen_context.pipeline.context_part import ContextPart
     from autogen_context.pipeline.decision import Decision
     from autogen_context.pipeline.measure import Count, TokenCounter
+    from autogen_context.pipeline.prioritize import ContextPrioritizer, PrioritizedContext, Signals
+    from autogen_context.pipeline.task import TaskDefinition
+    from autogen_context.pipeline.tool_kinds import ToolKinds
+    from autogen_context.recall.facts import Facts
+    from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.prepared import Prepared
+    from autogen_context.store.vectors import VectorStore
 
 __all__ = [
+    "Advisor",
+    "AttentionFilter",
+    "AttentionScore",
+    "AttentionScorer",
     "BrokenTranscript",
     "BudgetImpossible",
     "Certificate",
+    "CompletionClient",
+    "CompletionFailed",
     "ContextConfig",
     "ContextError",
+    "ContextPart",
+    "ContextPrioritizer",
     "ContextTransform",
     "Count",
     "Decision",
+    "EmbeddingFailed",
+    "Facts",
     "IncrementalContextManager",
     "ManagedChatCompletionContext",
     "MissingExtra",
@@ -42,9 +68,20 @@ __all__ = [
     "ModelLimits",
     "NotInHistory",
     "NotStashed",
+    "OpenAIEmbedder",
     "Prepared",
+    "PrioritizedContext",
+    "RecallDecision",
+    "RecallGate",
+    "SentenceTransformerEmbedder",
+    "Signals",
     "StateError",
+    "TaskDefinition",
+    "TokenBudget",
+    "TokenBudgetManager",
     "TokenCounter",
+    "ToolKinds",
+    "VectorStore",
 ]
 
 _HOMES = {
@@ -53,19 +90,40 @@ _HOMES = {
     "ContextConfig": "config",
     "BrokenTranscript": "errors",
     "BudgetImpossible": "errors",
+    "CompletionFailed": "errors",
     "ContextError": "errors",
+    "EmbeddingFailed": "errors",
     "MissingExtra": "errors",
     "NotInHistory": "errors",
     "NotStashed": "errors",
     "StateError": "errors",
     "IncrementalContextManager": "manager",
+    "Advisor": "model.advice",
+    "CompletionClient": "model.chat",
+    "OpenAIEmbedder": "model.embedding_endpoint",
+    "SentenceTransformerEmbedder": "model.embeddings",
     "ModelLimit": "model.limits",
     "ModelLimits": "model.limits",
     "Certificate": "pipeline.assemble",
+    "AttentionScore": "pipeline.attention",
+    "AttentionScorer": "pipeline.attention",
+    "AttentionFilter": "pipeline.attention_filter",
+    "TokenBudget": "pipeline.budget",
+    "TokenBudgetManager": "pipeline.budget",
+    "ContextPart": "pipeline.context_part",
     "Decision": "pipeline.decision",
     "Count": "pipeline.measure",
     "TokenCounter": "pipeline.measure",
+    "ContextPrioritizer": "pipeline.prioritize",
+    "PrioritizedContext": "pipeline.prioritize",
+    "Signals": "pipeline.prioritize",
+    "TaskDefinition": "pipeline.task",
+    "ToolKinds": "pipeline.tool_kinds",
+    "Facts": "recall.facts",
+    "RecallDecision": "recall.gate",
+    "RecallGate": "recall.gate",
     "Prepared": "session.prepared",
+    "VectorStore": "store.vectors",
 }
 
 

@@ -79,7 +79,7 @@ class ContextConfig(BaseModel):
         description="How full the room may get before a compaction; above 0, at most 1.",
     )
     compact_to_share: Share = Field(
-        default=0.38,
+        default=0.31,
         gt=0,
         lt=1,
         validate_default=True,
@@ -123,6 +123,11 @@ class ContextConfig(BaseModel):
         default=5.0,
         ge=0,
         description="How long the first awaited turn may wait for a tokenizer's download, in seconds; 0: never download.",
+    )
+    embedding_timeout_s: Seconds = Field(
+        default=2.0,
+        ge=0,
+        description="How long an awaited turn may wait for the vector of a question, in seconds; 0: not at all.",
     )
     stash_bytes: Number = Field(
         default=64 * 1024 * 1024,

@@ -7,6 +7,7 @@
     ├── BrokenTranscript    the messages do not form a conversation
     ├── NotInHistory        a message that the manager never saw
     ├── NotStashed          an original that the stash does not hold (any more)
+    ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
     ├── StateError          a saved state that cannot be loaded
     └── MissingExtra        an optional dependency is needed and not installed
@@ -94,6 +95,18 @@ class NotStashed(ContextError, KeyError):
     @override
     def __str__(self) -> str:  # a KeyError shows its argument's repr
         return str(self.args[0])
+
+
+class CompletionFailed(ContextError):
+    """A chat model gave no usable answer.
+
+    Attributes:
+        reason: what went wrong, in words of ours.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the chat model gave no usable answer: {reason}")
 
 
 class EmbeddingFailed(ContextError):

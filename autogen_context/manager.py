@@ -18,9 +18,11 @@ from autogen_context.model.gauge import gauge_for, load_tokenizer
 from autogen_context.pipeline.assemble import Certificate, Checked
 from autogen_context.pipeline.calibrate import Bill
 from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.embedder import WarmVectors
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.recall.ahead import Ahead
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
@@ -46,12 +48,13 @@ class IncrementalContextManager:
         config: all settings; the three above win over it.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
+        vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - three settings that everybody needs, and what it is made of
         self,
         *,
         model: str | None = None,
@@ -60,6 +63,7 @@ class IncrementalContextManager:
         config: ContextConfig | None = None,
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
+        vectors: WarmVectors | None = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -67,6 +71,7 @@ class IncrementalContextManager:
         self.usage = Usage()
         self._host = host or OpenAIChat()
         self._counter = counter
+        self._ahead = Ahead(vectors) if vectors is not None else None
         self._lock = threading.RLock()
         self._session: Session | None = None
         self._discovering: Task[None] | None = None
@@ -77,7 +82,8 @@ class IncrementalContextManager:
     ) -> Prepared[Payload]:
         """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
 
-        Arguments, result and errors are those of ``prepare_nowait``.
+        With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
+        background. Arguments, result and errors are those of ``prepare_nowait``.
         """
         if not self._tokenizer_awaited:
             self._tokenizer_awaited = True
@@ -85,6 +91,10 @@ class IncrementalContextManager:
             self._count_exactly()
         if self._discovering is None and self.config.discovery_url and self.config.model:
             self._discovering = create_task(self._discover())
+        if self._ahead is not None and self.config.enabled:
+            self.observe(messages)
+            said = self._started().conversation.messages
+            await self._ahead.embed(said, timeout_s=self.config.embedding_timeout_s)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(
@@ -246,7 +256,7 @@ class IncrementalContextManager:
             meter=self._gauge.meter,
             window=self._window,
             state=state,
-            memory=Recaller(),
+            memory=Recaller(self._ahead.cosines) if self._ahead else Recaller(),
         )
 
     async def _discover(self) -> None:

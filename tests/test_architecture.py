@@ -23,7 +23,18 @@ LEVELS = (
 ONE_ROOM = ({"config", "config_keys", "config_sources"}, {"manager", "wiring"})
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")
-HEAVY = (*HOSTS, "openai", "redis", "torch", "tiktoken", "tiktoken_ext", "bpe_openai", "hypothesis")
+HEAVY = (
+    *HOSTS,
+    "openai",
+    "redis",
+    "torch",
+    "numpy",
+    "sentence_transformers",
+    "tiktoken",
+    "tiktoken_ext",
+    "bpe_openai",
+    "hypothesis",
+)
 
 
 def level_of(room: str) -> int:

@@ -113,7 +113,7 @@ def test_ten_thousand_empty_messages(counter: str) -> None:
     messages = [says("", "assistant" if i % 2 else "user") for i in range(10_000)]
     turn = manager(2_000, counter).prepare_nowait(messages)
     assert turn.certificate.fits
-    assert turn.messages[-100:] == messages[-100:]
+    assert turn.messages[-9:] == messages[-9:]
     assert len(turn.decisions) == 10_000
 
 

@@ -3,7 +3,7 @@
 import ast
 import re
 import runpy
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import cast
@@ -108,21 +108,26 @@ async def test_a_long_conversation_stays_within_its_window(*, as_dict: bool) -> 
         manager.usage.requests >= TURNS - 1
     )  # the first is mostly a tool schema, far below its upper bound
     assert len(messages) > 2 * TURNS
-    assert len(server.requests[-1].messages) < 40
+    assert len(server.requests[-1].messages) < TURNS / 2
     assert server.requests[-1].messages[0] == {"role": "system", "content": "You read files."}
 
 
 async def test_client_objects_and_dicts_are_sent_alike() -> None:
     """Whether the program keeps the client's objects or dicts of them, the model is sent the same."""
-    sent: list[list[object]] = []
+    sent: list[list[list[dict[str, object]]]] = []
     for as_dict in (False, True):
         manager = IncrementalContextManager(
             model="gpt-4o", window_tokens=WINDOW, counter=Approximate()
         )
         async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
             await converse(server, manager, turns=40, as_dict=as_dict)
-        sent.append([request.messages for request in server.requests])
+        sent.append([list(map(with_values, request.messages)) for request in server.requests])
     assert sent[0] == sent[1]
+
+
+def with_values(message: Mapping[str, object]) -> dict[str, object]:
+    """A message without the fields that are null: the client leaves these out where it writes its objects."""
+    return {key: value for key, value in message.items() if value is not None}
 
 
 async def test_without_a_manager_the_server_refuses() -> None:

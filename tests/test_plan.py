@@ -1,64 +1,82 @@
-"""What each unit becomes: what must stay, then the newest; one cut in one place."""
+"""What each unit becomes: what must stay, then the newest, then what older ones have that is worth most."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.errors import BudgetImpossible
-from autogen_context.pipeline.decision import Candidate, Decision, handle_of
-from autogen_context.pipeline.floors import floors_of, satisfied
-from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.decision import Candidate, Decision, handle_of, kept
+from autogen_context.pipeline.fill import Filler
+from autogen_context.pipeline.floors import Floor, floors_of, satisfied
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Written, messages_of
-from autogen_context.pipeline.plan import PART_SHARE, SPARE_SHARE, notice_of, plan
+from autogen_context.pipeline.plan import Aim, Fill, notice_of, plan
+from autogen_context.pipeline.references import References
 from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.worth import Worth
 from autogen_context.testing.transcripts import transcripts
 from support.counting import METER
 from support.units import candidates_of, fit, read_all
 
 
 def planned_or_not(
-    candidates: Sequence[Candidate], limit: int, target: int
+    candidates: Sequence[Candidate], aim: Aim, fill: Fill | None = None
 ) -> tuple[Decision, ...] | BudgetImpossible:
     """What is under test."""
     try:
         return plan(
             candidates,
             floors=floors_of(candidates, frozenset()),
-            limit_tokens=limit,
-            target_tokens=target,
+            aim=aim,
             fit=fit,
+            fill=fill or filling(candidates, aim),
             count=METER.message,
         )
     except BudgetImpossible as error:
         return error
 
 
-CANDIDATES = transcripts().map(read_all).map(candidates_of)
-LIMITS = st.integers(0, 1_500)
+def filling(candidates: Sequence[Candidate], aim: Aim) -> Fill:
+    """Fills as a session does."""
+    references = References()
+    references.follow(candidates, [m for c in candidates for m in c.unit.messages])
+    return Filler(references, METER, Worth(references, room_tokens=aim.limit_tokens)).fill
+
+
+def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Mapping[int, Decision]:
+    """Leaves all that is open out."""
+    return {}
+
+
+CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
+AIMS = st.builds(
+    Aim,
+    limit_tokens=st.integers(0, 1_500),
+    target_share=st.floats(0, 1),
+    recent_share=st.floats(0, 1),
+)
 
 
 @settings(max_examples=150)
-@given(CANDIDATES, LIMITS, st.floats(0, 1))
-def test_a_plan_fits_or_is_impossible(
-    candidates: list[Candidate], limit: int, share: float
-) -> None:
+@given(CANDIDATES, AIMS)
+def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> None:
     """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
     floors = floors_of(candidates, frozenset())
-    decisions = planned_or_not(candidates, limit, int(limit * share))
+    decisions = planned_or_not(candidates, aim)
     if isinstance(decisions, BudgetImpossible):
-        assert decisions.floor_tokens == sum(candidates[i].tokens for i in floors) > limit
-        assert decisions.limit_tokens == limit
+        assert decisions.floor_tokens == floor_tokens(candidates, floors) > aim.limit_tokens
+        assert decisions.limit_tokens == aim.limit_tokens
         assert set(decisions.parts) == set(floors.values())
         return
     units = [c.unit for c in candidates]
     assert [(d.start, d.stop) for d in decisions] == [(u.start, u.stop) for u in units]
     assert [d.tokens_before for d in decisions] == [c.tokens for c in candidates]
-    assert sum(d.tokens_after for d in decisions) <= limit
+    assert sum(d.tokens_after for d in decisions) <= aim.limit_tokens
     tasks = {i for i, floor in floors.items() if floor == "task"}
     assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
-    assert decisions == planned_or_not(candidates, limit, int(limit * share))
+    assert decisions == planned_or_not(candidates, aim)
     for decision, c in zip(decisions, candidates, strict=True):
         said = messages_of(decision.pieces, [m for u in units for m in u.messages])
         assert decision.tokens_after == sum(map(METER.message, said))
@@ -66,87 +84,105 @@ def test_a_plan_fits_or_is_impossible(
         assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
 
 
+def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Floor]) -> int:
+    """What must stay, whole."""
+    return sum(candidates[i].tokens for i in floors)
+
+
 @settings(max_examples=100)
-@given(CANDIDATES, LIMITS, st.floats(0, 1))
-def test_there_is_one_cut(candidates: list[Candidate], limit: int, share: float) -> None:
-    """Beside the floors, what stays is newer than all that goes; at most one unit between is shortened."""
+@given(CANDIDATES, AIMS)
+def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
+    """A unit in parts has fewer tokens; all that went, with the notice, no more than it had."""
+    decisions = planned_or_not(candidates, aim)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    for decision in decisions:
+        assert decision.action != "shorten" or decision.tokens_after < decision.tokens_before
+    dropped = [d for d in decisions if d.action == "drop"]
+    assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, AIMS)
+def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None:
+    """Beside the floors there is no more than its share of the room that they leave, the notice included."""
     floors = floors_of(candidates, frozenset())
-    decisions = planned_or_not(candidates, limit, int(limit * share))
-    if isinstance(decisions, BudgetImpossible):
-        return
-    rest = [decision.action for i, decision in enumerate(decisions) if i not in floors]
-    order = ["drop", "shorten", "keep"]
-    assert rest == sorted(rest, key=order.index)
-    assert rest.count("shorten") <= 1
-
-
-@settings(max_examples=100)
-@given(CANDIDATES, st.integers(100, 1_500), st.floats(0, 1))
-def test_it_cuts_to_the_low_mark(candidates: list[Candidate], limit: int, share: float) -> None:
-    """Nothing is left above it but the floors, a small share of what they leave, or the notice."""
-    floors, target = floors_of(candidates, frozenset()), int(limit * share)
-    decisions = planned_or_not(candidates, limit, target)
+    decisions = planned_or_not(candidates, aim)
     if isinstance(decisions, BudgetImpossible):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    spare = int((limit - least) * SPARE_SHARE)
-    notice = sum(d.tokens_after for d in decisions if d.action == "drop")
-    assert sum(d.tokens_after for d in decisions) <= max(target, least + max(spare, notice))
+    beside = int((aim.limit_tokens - least) * aim.target_share)
+    notice = METER.message(notice_of(candidates))
+    assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, LIMITS, st.floats(0, 1))
-def test_nothing_goes_that_had_room(candidates: list[Candidate], limit: int, share: float) -> None:
-    """The newest unit that is not whole would not have fitted beside the newer ones."""
-    floors, target = floors_of(candidates, frozenset()), int(limit * share)
-    decisions = planned_or_not(candidates, limit, target)
+@given(CANDIDATES, AIMS)
+def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
+    """As many as fit their share, one at least if it fits beside the floors; the others are decided on beside them."""
+    floors = floors_of(candidates, frozenset())
+    decisions = planned_or_not(candidates, aim, nothing)
     if isinstance(decisions, BudgetImpossible):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    room = max(target - least, int((limit - least) * SPARE_SHARE))
-    room -= METER.message(notice_of(candidates))
-    for i in range(len(candidates) - 1, -1, -1):
-        if i not in floors:
-            room -= candidates[i].tokens
-            if decisions[i].action != "keep":
-                assert room < 0
-                break
+    beside = int((aim.limit_tokens - least) * aim.target_share)
+    beside -= METER.message(notice_of(candidates))
+    rest = [i for i in range(len(candidates)) if i not in floors]
+    room = int(beside * aim.recent_share)
+    room = max([room, *(candidates[i].tokens for i in rest[-1:] if candidates[i].tokens <= beside)])
+    recent = list[int]()
+    for i in reversed(rest):
+        room -= candidates[i].tokens
+        if room < 0:
+            break
+        recent.append(i)
+    assert {i for i in rest if decisions[i].action != "drop"} == set(recent)
+    filled = planned_or_not(candidates, aim)
+    assert not isinstance(filled, BudgetImpossible)
+    assert [filled[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
 
 
 def test_floors_are_not_paid_twice() -> None:
     """What must stay takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
     messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
-    decisions = planned_or_not(candidates_of(messages), 400, 332)
+    aim = Aim(limit_tokens=208 + 160, target_share=1, recent_share=1)
+    decisions = planned_or_not(candidates_of(messages), aim)
     assert not isinstance(decisions, BudgetImpossible)
-    assert [decision.action for decision in decisions].count("keep") == 2 + 5
+    notice = METER.message(notice_of(candidates_of(messages)))
+    assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
 
 
-@pytest.mark.parametrize(
-    ("recent", "action"),
-    [
-        pytest.param(50, "shorten", id="most of the room is left"),
-        pytest.param(300, "drop", id="half of it is left"),
-    ],
-)
-def test_a_part_of_a_large_unit(recent: int, action: str) -> None:
-    """Where little else is recent, the next unit is worth a part of the room, and some stays free."""
-    texts = ["task", "y" * 8_000, "x" * 4 * (recent - 4), "newest"]
-    roles = ["user", "assistant", "assistant", "assistant"]
-    messages = [Message(role=r, text=t) for r, t in zip(roles, texts, strict=True)]
-    decisions = planned_or_not(candidates_of(messages), 1_000, 600)
+def test_what_is_named_again_stays() -> None:
+    """Of older units that do not fit all, those blocks stay that name what later steps keep using."""
+    listings = [
+        "\n\n".join(
+            f"{kind}_{i} costs {i * 37} pounds, as the shop's own list has it" for i in range(40)
+        )
+        for kind in ("item", "entry")
+    ]
+    later = [Message(role="assistant", text=text) for text in (["now item_17"] * 3 + ["well"] * 10)]
+    messages = [Message(role="user", text="the task")]
+    for text in listings:
+        call = ToolCall(id="1", name="list", arguments=json.dumps({"of": text[:5]}))
+        result = ToolResult(call_id="1", text=text)
+        messages += [
+            Message(role="assistant", calls=(call,)),
+            Message(role="tool", results=(result,)),
+        ]
+    candidates = candidates_of([*messages, *later])
+    decisions = planned_or_not(candidates, Aim(limit_tokens=600, target_share=0.6))
     assert not isinstance(decisions, BudgetImpossible)
-    assert [decision.action for decision in decisions] == ["keep", action, "keep", "keep"]
-    room = 600 - recent - 30
-    assert decisions[1].tokens_after <= PART_SHARE * room
-    assert action == "drop" or decisions[1].tokens_after > PART_SHARE * room * 0.8
+    said = messages_of(decisions[1].pieces, [*messages, *later])
+    assert "item_17 costs" in said[-1].results[0].text
+    assert decisions[1].action == "shorten"
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, LIMITS)
-def test_one_notice_tells_what_is_missing(candidates: list[Candidate], limit: int) -> None:
+@given(CANDIDATES, AIMS)
+def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim) -> None:
     """It stands where the first dropped unit was and costs no more than all of them."""
-    decisions = planned_or_not(candidates, limit, limit // 2)
+    decisions = planned_or_not(candidates, aim)
     if isinstance(decisions, BudgetImpossible):
         return
     dropped = [d for d in decisions if d.action == "drop"]
@@ -157,7 +193,7 @@ def test_one_notice_tells_what_is_missing(candidates: list[Candidate], limit: in
         assert notices[0].pieces == (Written(message=notice_of(gone)),)
         assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
     elif dropped:
-        room = limit - sum(d.tokens_after for d in decisions)
+        room = aim.limit_tokens - sum(d.tokens_after for d in decisions)
         assert METER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
 
 

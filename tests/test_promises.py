@@ -28,7 +28,7 @@ WINDOWS = st.integers(min_value=40, max_value=3_000)
 BROKEN = broken_transcripts().map(lambda messages: [m for m in messages if m.get("role")])
 ANY_TRANSCRIPT = transcripts() | BROKEN
 MARKS = (
-    "[… shortened",
+    "[…",
     "earlier messages (",
     "[no result",
     "[result of a tool call",
@@ -266,17 +266,18 @@ def test_15_same_input_same_output(history: list[Transcript], window: int) -> No
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
-    """After a cut the list is at the low mark, and several turns pass before the next one."""
+    """After a cut the room beside what must stay is filled to the low mark, and several turns pass before the next one."""
     keeper = manager(4_000, compact_to_share=share)
     messages: Transcript = [{"role": "user", "content": "the task"}]
     cuts: list[int] = []
+    room = 4_000 - 6 - 104 - 3  # beside the task, the newest message and the start of the answer
     for n in range(200):
         messages.append({"role": "assistant", "content": f"{n:04d} " + "x" * 395})
         turn = keeper.prepare_nowait(messages)
         if turn.compacted:
             cuts.append(n)
-            assert turn.certificate.bound.tokens <= 4_000 * share
-    assert all(b - a >= 4_000 * (1 - share) / 104 - 1 for a, b in pairwise(cuts))
+            assert turn.certificate.bound.tokens <= 4_000 - room * (1 - share)
+    assert all(b - a >= room * (1 - share) / 104 - 1 for a, b in pairwise(cuts))
     assert cuts
 
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ValidationError
 
-from autogen_context.errors import ContextError, MissingExtra
+from autogen_context.errors import CompletionFailed, MissingExtra
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 # OpenAI's newer models refuse ``max_tokens``; most other servers know nothing else (read 2026-11).
 # https://platform.openai.com/docs/api-reference/chat/create
 _NEW_LIMIT_HOSTS = (".openai.com", ".openai.azure.com")
-
-
-class CompletionFailed(ContextError):
-    """A chat model gave no usable answer.
-
-    Attributes:
-        reason: what went wrong, in words of ours.
-    """
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(f"the chat model gave no usable answer: {reason}")
 
 
 class _Said(BaseModel):

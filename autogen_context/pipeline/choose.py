@@ -95,21 +95,15 @@ class Selection:
         ]
 
     def _density(self, spot: Spot) -> float:
-        """Worth per token; beside a block that is kept no mark is needed."""
-        offer = self._offers[spot.unit]
-        tokens = offer.passages[spot.passage][spot.block]
-        if all(beside not in self._kept for beside in self._beside(spot)):
-            tokens += MARK_TOKENS
+        """Worth per token; of a frame that others will share, a part."""
+        tokens: float = self._tokens(spot)
         if spot.unit not in self._units:
-            tokens += min(MOST_FRAME, FRAME_SHARE * offer.frame_tokens)
-        return self._worth.of(spot) / max(1, tokens)
+            tokens += min(MOST_FRAME, FRAME_SHARE * self._frame(spot))
+        return self._worth.of(spot) / max(1.0, tokens)
 
     def _take(self, spot: Spot) -> bool:
         """Keep a block if it fits what is left; says whether it does."""
-        offer = self._offers[spot.unit]
-        tokens = offer.passages[spot.passage][spot.block]
-        tokens += MARK_TOKENS * (1 - sum(beside in self._kept for beside in self._beside(spot)))
-        tokens += 0 if spot.unit in self._units else offer.frame_tokens
+        tokens = self._tokens(spot) + (0 if spot.unit in self._units else self._frame(spot))
         if tokens > self._room:
             return False
         self._room -= tokens
@@ -118,6 +112,16 @@ class Selection:
         self._units.add(spot.unit)
         self._worth.keep(spot)
         return True
+
+    def _frame(self, spot: Spot) -> int:
+        """What its unit costs with a mark for each passage and nothing else."""
+        offer = self._offers[spot.unit]
+        return offer.frame_tokens + MARK_TOKENS * len(offer.passages)
+
+    def _tokens(self, spot: Spot) -> int:
+        """What a block costs in its unit: instead of the mark of its gap, one for each gap that is left beside it."""
+        gaps = sum(beside not in self._kept for beside in self._beside(spot))
+        return self._offers[spot.unit].passages[spot.passage][spot.block] + MARK_TOKENS * (gaps - 1)
 
     def _beside(self, spot: Spot) -> list[Spot]:
         """The blocks beside one in its passage."""

@@ -1,6 +1,6 @@
 """The seams to embedding models: what turns texts into vectors, and what keeps these at hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 
@@ -30,4 +30,12 @@ class Vectors(Protocol):
         Raises:
             EmbeddingFailed: the model gives none.
         """
+        ...
+
+
+class WarmVectors(Vectors, Protocol):
+    """A store of vectors that can be told what will be needed."""
+
+    def warm(self, texts: Iterable[str]) -> None:
+        """Have vectors made ready in the background; never waits."""
         ...

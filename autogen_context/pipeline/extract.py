@@ -5,15 +5,18 @@ valid JSON stay valid JSON, a mark stands where something was left out, and no t
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal, cast
 
 from autogen_context.pipeline.block import Block, blocks_of
-from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from autogen_context.pipeline.message import Message, ToolCall
 
-SHORT_ARGUMENT = 120  # characters; shorter strings in arguments say what the call does and are never cut
+SHORT_ARGUMENT = 120  # characters; shorter strings say what the call does and are never cut
+MOST_LEVELS = 64  # of lists and objects in each other; what is nested deeper is not taken apart
+ALONE = re.compile(r"[\ud800-\udfff]")  # half a character: JSON can name it, nothing can send it
 
 Place = Literal["text", "result", "argument"]
 
@@ -42,6 +45,9 @@ class Passage:
 Kept = Mapping[int, Collection[int]]
 """For a passage, by position, the blocks that stay; nothing stays of those that are not in it."""
 
+Texts = dict[tuple[Place, int, int], str]
+"""Other texts for passages of a message, by place, index and leaf."""
+
 
 def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
     """The texts of a unit that can be cut, in the order in which they are read."""
@@ -59,7 +65,7 @@ def passages_in(message: Message, position: int) -> list[Passage]:
         found.append(("result", i, 0, result.text))
     for i, call in enumerate(message.calls):
         strings = enumerate(strings_in(parsed(call.arguments)))
-        found += [("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT]
+        found.extend(("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT)
     return [
         Passage(
             message=position,
@@ -75,10 +81,10 @@ def passages_in(message: Message, position: int) -> list[Passage]:
 
 
 def parsed(arguments: str) -> object:
-    """The JSON value of arguments; ``None`` where they are none, or nested too deep to walk."""
+    """The JSON value of arguments; ``None`` where they are none that can be written again, or nested too deep."""
     try:
         value: object = json.loads(arguments)
-        json.dumps(value)
+        json.dumps(with_strings(value, str), allow_nan=False)
     except (ValueError, RecursionError):
         return None
     return value
@@ -96,16 +102,22 @@ def strings_in(value: object) -> list[str]:
     return found
 
 
-def with_strings(value: object, change: Callable[[str], str]) -> object:
-    """The same JSON value with each of its strings changed."""
+def with_strings(value: object, change: Callable[[str], str], levels: int = MOST_LEVELS) -> object:
+    """The same JSON value with each of its strings changed.
+
+    Raises:
+        RecursionError: it is nested deeper than so many levels.
+    """
     if isinstance(value, str):
         return change(value)
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        raise RecursionError("arguments are nested too deep")
     if isinstance(value, list):
-        return [with_strings(item, change) for item in cast("list[object]", value)]
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)  # JSON has no other keys
-        return {key: with_strings(item, change) for key, item in fields.items()}
-    return value
+        return [with_strings(item, change, levels - 1) for item in cast("list[object]", value)]
+    fields = cast("dict[str, object]", value)  # JSON has no other keys
+    return {key: with_strings(item, change, levels - 1) for key, item in fields.items()}
 
 
 def extracted(
@@ -121,13 +133,15 @@ def extracted(
     Returns:
         n messages, same order; those of which nothing was left out are the same objects.
     """
-    short = list(messages)
+    texts: list[Texts] = [{} for _ in messages]
     for i, passage in enumerate(passages):
-        stays = kept.get(i, ())
-        if len(stays) < len(passage.blocks):
-            message = short[passage.message]
-            short[passage.message] = with_passage(message, passage, text_of(passage, stays))
-    return tuple(short)
+        text = text_of(passage, kept.get(i, ()))
+        if len(text) < passage.chars:
+            texts[passage.message][passage.place, passage.index, passage.leaf] = text
+    return tuple(
+        with_texts(message, changed) if changed else message
+        for message, changed in zip(messages, texts, strict=True)
+    )
 
 
 def text_of(passage: Passage, stays: Collection[int]) -> str:
@@ -151,22 +165,34 @@ def marked(gap: str) -> str:
     return mark if len(mark) < len(gap) else gap
 
 
-def with_passage(message: Message, passage: Passage, text: str) -> Message:
-    """The message with another text for one of its passages."""
-    at = passage.index
-    if passage.place == "text":
-        return replace(message, text=text)
-    if passage.place == "result":
-        result: ToolResult = replace(message.results[at], text=text)
-        return replace(message, results=(*message.results[:at], result, *message.results[at + 1 :]))
-    call = with_string(message.calls[at], passage.leaf, text)
-    return replace(message, calls=(*message.calls[:at], call, *message.calls[at + 1 :]))
-
-
-def with_string(call: ToolCall, leaf: int, text: str) -> ToolCall:
-    """The call with another text for one of the strings in its arguments."""
-    numbers = count()
-    value = with_strings(
-        parsed(call.arguments), lambda string: text if next(numbers) == leaf else string
+def with_texts(message: Message, texts: Texts) -> Message:
+    """The message with other texts for some of its passages; itself where none of them changes it."""
+    cut = {index for place, index, _ in texts if place == "argument"}
+    short = replace(
+        message,
+        text=texts.get(("text", 0, 0), message.text),
+        results=tuple(
+            replace(result, text=texts.get(("result", i, 0), result.text))
+            for i, result in enumerate(message.results)
+        ),
+        calls=tuple(
+            with_arguments(call, i, texts) if i in cut else call
+            for i, call in enumerate(message.calls)
+        ),
     )
-    return replace(call, arguments=json.dumps(value, ensure_ascii=False))
+    return message if short == message else short
+
+
+def with_arguments(call: ToolCall, index: int, texts: Texts) -> ToolCall:
+    """The call with other texts for some strings in its arguments; itself where that is no shorter."""
+    leaves = count()
+    value = with_strings(
+        parsed(call.arguments), lambda text: texts.get(("argument", index, next(leaves)), text)
+    )
+    arguments = ALONE.sub(escaped, json.dumps(value, ensure_ascii=False))
+    return replace(call, arguments=arguments) if len(arguments) < len(call.arguments) else call
+
+
+def escaped(found: re.Match[str]) -> str:
+    """A character as JSON names it."""
+    return f"\\u{ord(found[0]):04x}"

@@ -10,10 +10,15 @@ from autogen_context.pipeline.choose import Offer, Selection, Values
 from autogen_context.pipeline.decision import Decision, kept, replaced
 from autogen_context.pipeline.extract import Kept, Passage, extracted
 from autogen_context.pipeline.fit import index_of
+from autogen_context.pipeline.floors import tokens_of
 from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Written
 from autogen_context.pipeline.references import References, UnitText
 from autogen_context.pipeline.worth import Spot
+
+Staying = dict[int, dict[int, set[int]]]
+"""Of each unit, of each of its passages, the blocks that stay."""
 
 
 class Filler:
@@ -43,28 +48,26 @@ class Filler:
         for i in taken:
             if not (self._units[i].asked or self._units[i].told):  # what they name is sought after
                 self._worth.keep_unit(i)
-        offers = {
-            i: self._offer(unit) for i, unit in enumerate(self._units) if i not in taken
-        }
+        offers = {i: self._offer(unit) for i, unit in enumerate(self._units) if i not in taken}
         spots = Selection(offers, worth=self._worth, room_tokens=room_tokens).choose()
-        return self._within(spots, room_tokens)
+        return self._within(spots, offers, room_tokens)
 
     def _offer(self, unit: UnitText) -> Offer:
-        passages = [self._block_tokens(unit, passage) for passage in unit.passages]
+        rates = self._rates(unit)
+        passages = [
+            [round(rates[p.message, p.place, p.index] * len(block.text)) for block in p.blocks]
+            for p in unit.passages
+        ]
         frame = unit.candidate.tokens - sum(map(sum, passages))
         return Offer(frame_tokens=max(0, frame), passages=passages)
 
-    def _block_tokens(self, unit: UnitText, passage: Passage) -> list[int]:
-        """The tokens of each block, as if they were spread evenly over the text: nothing is counted twice."""
-        message = unit.messages[passage.message]
-        if passage.place == "text":
-            whole = message.text
-        elif passage.place == "result":
-            whole = message.results[passage.index].text
-        else:
-            whole = message.calls[passage.index].arguments
-        rate = self._meter.text(whole) / len(whole)
-        return [round(rate * len(block.text)) for block in passage.blocks]
+    def _rates(self, unit: UnitText) -> dict[tuple[int, str, int], float]:
+        """Tokens per character of each text, as if they were spread evenly over it: nothing is counted twice."""
+        wholes = {
+            (p.message, p.place, p.index): whole_of(unit.messages[p.message], p)
+            for p in unit.passages
+        }
+        return {where: self._meter.text(whole) / len(whole) for where, whole in wholes.items()}
 
     def _decision(self, unit: UnitText, stays: Kept) -> Decision:
         """A unit with some of its blocks; whole where that is no more."""
@@ -81,24 +84,43 @@ class Filler:
         reason = f"{sum(map(len, stays.values()))} of {blocks} blocks are worth their tokens"
         return replaced(candidate, "shorten", reason, pieces, tokens)
 
-    def _within(self, spots: list[Spot], room_tokens: int) -> dict[int, Decision]:
+    def _within(
+        self, spots: list[Spot], offers: Mapping[int, Offer], room_tokens: int
+    ) -> dict[int, Decision]:
         """The decisions that keep these blocks; the last ones go where the estimate was too low."""
         stays = by_unit(spots)
         decisions = {i: self._decision(self._units[i], stays[i]) for i in stays}
-        tokens = sum(decision.tokens_after for decision in decisions.values())
-        while tokens > room_tokens:
-            last = spots.pop()
-            tokens -= decisions.pop(last.unit).tokens_after
-            stays[last.unit][last.passage].discard(last.block)
-            if any(stays[last.unit].values()):
-                decisions[last.unit] = self._decision(self._units[last.unit], stays[last.unit])
-                tokens += decisions[last.unit].tokens_after
+        while (excess := tokens_of(decisions) - room_tokens) > 0:
+            for i in let_go(spots, stays, offers, excess):
+                del decisions[i]
+                if any(stays[i].values()):
+                    decisions[i] = self._decision(self._units[i], stays[i])
         return decisions
 
 
-def by_unit(spots: Iterable[Spot]) -> dict[int, dict[int, set[int]]]:
+def let_go(spots: list[Spot], stays: Staying, offers: Mapping[int, Offer], tokens: int) -> set[int]:
+    """Let the last blocks go, as many as have so many tokens by the estimate; says of which units they were."""
+    units: set[int] = set()
+    while spots and tokens > 0:
+        last = spots.pop()
+        stays[last.unit][last.passage].discard(last.block)
+        tokens -= offers[last.unit].passages[last.passage][last.block]
+        units.add(last.unit)
+    return units
+
+
+def whole_of(message: Message, passage: Passage) -> str:
+    """The text of a message that a passage is, or the arguments that it is in."""
+    if passage.place == "text":
+        return message.text
+    if passage.place == "result":
+        return message.results[passage.index].text
+    return message.calls[passage.index].arguments
+
+
+def by_unit(spots: Iterable[Spot]) -> Staying:
     """The blocks of each unit, by passage."""
-    units: dict[int, dict[int, set[int]]] = {}
+    units: Staying = {}
     for spot in spots:
         units.setdefault(spot.unit, {}).setdefault(spot.passage, set()).add(spot.block)
     return units

@@ -8,6 +8,7 @@ rest is left out, and a notice says so. All of it is decided at once, so that th
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
 from autogen_context.pipeline.floors import Fit, Floor, FloorPlan, tokens_of
@@ -15,6 +16,23 @@ from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Written
 
 RECENT_SHARE = 0.5  # of what may be kept beside the floors, for the newest units as they are
+
+LAST_SHARE = 0.6  # of the same, for the newest of them
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """How much a plan may keep.
+
+    Attributes:
+        limit_tokens: what all may have together, in tokens.
+        target_share: the low mark: of the room beside what must stay, what is filled.
+        recent_share: of that, what the newest units may have, as they are.
+    """
+
+    limit_tokens: int
+    target_share: float
+    recent_share: float = RECENT_SHARE
+
 
 Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
 """Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
@@ -24,9 +42,7 @@ def plan(
     candidates: Sequence[Candidate],
     *,
     floors: Mapping[int, Floor],
-    limit_tokens: int,
-    target_share: float,
-    recent_share: float = RECENT_SHARE,
+    aim: Aim,
     fit: Fit,
     fill: Fill,
     count: Callable[[Message], int],
@@ -36,9 +52,7 @@ def plan(
     Args:
         candidates: n units, oldest first.
         floors: which of them must stay, from ``floors_of``.
-        limit_tokens: what all may have together, in tokens.
-        target_share: the low mark: of the room beside what must stay, what a compaction fills.
-        recent_share: of that, what the newest units may have, as they are.
+        aim: how much they may have.
         fit: shortens a unit that must stay.
         fill: chooses among the others.
         count: tokens of a message.
@@ -52,15 +66,17 @@ def plan(
     chosen = FloorPlan(
         candidates=candidates,
         floors=floors,
-        limit_tokens=limit_tokens,
+        limit_tokens=aim.limit_tokens,
         fit=fit,
     ).choose()
     floor_tokens = tokens_of(chosen)
-    beside = int((limit_tokens - floor_tokens) * target_share) - count(notice_of(candidates))
-    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=int(beside * recent_share))
+    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - count(notice_of(candidates))
+    last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
+    room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
+    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
     recent = tokens_of(chosen) - floor_tokens
     chosen |= fill(chosen, max(0, beside - recent))
-    return with_notice(candidates, chosen, limit_tokens=limit_tokens, count=count)
+    return with_notice(candidates, chosen, limit_tokens=aim.limit_tokens, count=count)
 
 
 def newest_that_fit(

@@ -11,6 +11,9 @@ from autogen_context.pipeline.decision import Candidate
 from autogen_context.pipeline.extract import Passage, parsed, passages_of, strings_in
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message
 from autogen_context.pipeline.piece import messages_of
+from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.pipeline.superseded import Superseded
+from autogen_context.pipeline.tool_kinds import BY_NAME, ToolKinds, actions_of
 from autogen_context.pipeline.values import values_of
 
 NOTHING: frozenset[str] = frozenset()
@@ -52,14 +55,20 @@ class References:
         total_blocks: how many blocks there are.
         asked: how many units in which a person named a value.
         told: how many system messages have a value.
+        superseded: which units later ones make worthless.
+
+    Args:
+        kinds: what tools do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: ToolKinds = BY_NAME) -> None:
         self.units: list[UnitText] = []
         self.blocks: Counter[str] = Counter()
         self.total_blocks = 0
         self.asked: Counter[str] = Counter()
         self.told: Counter[str] = Counter()
+        self.superseded = Superseded()
+        self._kinds = kinds
         self._uses: defaultdict[str, list[int]] = defaultdict(list)
 
     def uses(self, value: str) -> Sequence[int]:
@@ -73,11 +82,8 @@ class References:
             candidates: n units, oldest first.
             messages: all messages of the host's list.
         """
-        same = 0
-        for known, candidate in zip(self.units, candidates, strict=False):
-            if known.candidate is not candidate:
-                break
-            same += 1
+        same = same_at_front([known.candidate for known in self.units], candidates)
+        self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
         for candidate in candidates[same:]:
@@ -93,6 +99,8 @@ class References:
                 self.blocks.update(block.values)
             self.total_blocks += len(passage.blocks)
         self.units.append(text)
+        actions = actions_of(text.candidate.unit, self._kinds)
+        self.superseded.add(text.candidate.unit, actions)
 
     def _forget_last(self) -> None:
         text = self.units.pop()

@@ -8,6 +8,7 @@ parts are values as well. What has a digit, an underscore, a slash, a dot, an @,
 """
 
 import re
+from functools import lru_cache
 
 RUN = re.compile(r"\w[\w./@-]*")
 CONNECTORS = "./@-"
@@ -19,26 +20,37 @@ LETTERS = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "a" * 26 + "A" * 26 + "9" * 10,
 )
-RUNS = re.compile(r"([aA9])\1+")
+SAME = re.compile("(?<=a)a+|(?<=A)A+|(?<=9)9+")
+REMEMBERED = 20_000  # short runs, and values: a conversation names the same things again and again
+
+NOTHING: frozenset[str] = frozenset()
 
 
 def values_of(text: str) -> frozenset[str]:
     """The distinct values of a text."""
-    values: set[str] = set()
-    for run in set(RUN.findall(text)):
-        if run.isidentifier() or run.isdecimal():
-            values.add(run)
-        else:
-            values.add(run.rstrip(CONNECTORS))
-            values.update(PART.findall(run))
-    return frozenset(value for value in values if LEAST <= len(value) <= MOST)
+    runs = set(RUN.findall(text))
+    return NOTHING.union(*[known(run) if len(run) <= MOST else values_in(run) for run in runs])
 
 
+def values_in(run: str) -> tuple[str, ...]:
+    """The values of a text without spaces."""
+    if run.isidentifier() or run.isdecimal():
+        found = [run]
+    else:
+        found = [run.rstrip(CONNECTORS), *PART.findall(run)]
+    return tuple(value for value in found if LEAST <= len(value) <= MOST)
+
+
+known = lru_cache(maxsize=REMEMBERED)(values_in)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def is_telling(value: str) -> bool:
     """Whether a value names one thing, as plain words do not."""
     return TELLING.search(value) is not None
 
 
+@lru_cache(maxsize=REMEMBERED)
 def shape_of(value: str) -> str:
     """What values of one kind have in common: ``HAT170`` and ``HAT021`` are both ``A9``."""
-    return RUNS.sub(r"\1", value.translate(LETTERS))
+    return SAME.sub("", value.translate(LETTERS))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from autogen_context.pipeline.authors import authors_of
 from autogen_context.pipeline.message import Message, joined_text
+from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.recollection import recollected
 from autogen_context.pipeline.relevance import LexicalIndex
 from autogen_context.pipeline.shorten import CountText
@@ -41,19 +42,18 @@ class Recaller:
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
-        same = 0
-        for known, message in zip(self._messages, messages, strict=False):
-            if known is not message:
-                break
-            same += 1
+        same = same_at_front(self._messages, messages)
         self._index.truncate(same)
-        del self._messages[same:], self._texts[same:]
+        if same < len(self._messages):
+            del self._messages[same:], self._texts[same:]
+            self._names.clear()
+            self._names.update(*map(names_of, self._texts))
         for message in messages[same:]:
             text = joined_text([message])
             self._messages.append(message)
             self._texts.append(text)
             self._index.add(text)
-            self._names.update(value.lower() for value in values_of(text) if is_telling(value))
+            self._names.update(names_of(text))
 
     def decide(self, query: Message, in_sight: Sequence[Message]) -> RecallDecision | None:
         """Whether a message asks for what is out of sight; ``None`` where no person speaks in it."""
@@ -88,3 +88,8 @@ class Recaller:
         ]
         scores = self.scores(query)
         return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))
+
+
+def names_of(text: str) -> set[str]:
+    """What a text names that one can ask for, in lower case."""
+    return {value.lower() for value in values_of(text) if is_telling(value)}

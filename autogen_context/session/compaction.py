@@ -17,15 +17,14 @@ from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.plan import RECENT_SHARE, plan
+from autogen_context.pipeline.plan import RECENT_SHARE, Aim, plan
 from autogen_context.pipeline.references import References
 from autogen_context.pipeline.worth import Worth
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
 
-DEEPEST = 0.5  # of the share that a first compaction leaves, for one after many
-ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
-ASKED_RECENT_SHARE = 0.1  # of that, for the newest units
+ASKED_SHARE = 0.8  # of the room beside what must stay, where a person asks for the past
+ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,7 @@ class Compaction:
 
     Args:
         meter: counts messages.
-        share: of the room beside what must stay, what a first compaction fills.
+        share: of the room beside what must stay, what a compaction fills.
         memory: looks back in the conversation.
     """
 
@@ -71,6 +70,7 @@ class Compaction:
         """
         candidates = conversation.candidates
         self._references.follow(candidates, conversation.messages)
+        floors = floors_of(candidates, pinned)
         scores = self._asked_for(conversation)
         worth: Values = (
             AnswerWorth(self._references, scores)
@@ -79,10 +79,12 @@ class Compaction:
         )
         return plan(
             candidates,
-            floors=floors_of(candidates, pinned),
-            limit_tokens=room.limit_tokens - room.fixed_tokens,
-            target_share=ASKED_SHARE if scores else self._target_share(conversation, room),
-            recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
+            floors=floors,
+            aim=Aim(
+                limit_tokens=room.limit_tokens - room.fixed_tokens,
+                target_share=ASKED_SHARE if scores else self._share,
+                recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
+            ),
             fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
             fill=Filler(self._references, self._meter, worth).fill,
             count=self._meter.message,
@@ -91,20 +93,12 @@ class Compaction:
     def _asked_for(self, conversation: Conversation) -> list[float]:
         """What each message has to do with the newest one, if that asks for the past; else nothing."""
         newest = conversation.messages[-1] if conversation.messages else None
-        verdict = self._memory.decide(newest, ()) if newest else None
+        # Its wording decides: what is known depends on what was read, and here nothing has been read yet.
+        verdict = self._memory.decide(newest, (newest,)) if newest else None
         if newest is None or verdict is None or not verdict.retrieve:
             return []
         self._memory.follow(conversation.messages)
         return self._memory.scores(newest.text)
-
-    def _target_share(self, conversation: Conversation, room: Room) -> float:
-        """How full the room beside what must stay is left: less, the more there was.
-
-        A conversation that goes on for long goes on (as many turns again are to be expected as have been), and then
-        cutting deep saves the next cuts.
-        """
-        share = min(1.0, room.limit_tokens / max(1, conversation.tokens))
-        return self._share * (DEEPEST + (1 - DEEPEST) * share)
 
     def _fit(
         self, conversation: Conversation, candidate: Candidate, room_tokens: int

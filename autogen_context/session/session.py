@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
-from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import HostFormat, Message
@@ -26,7 +25,7 @@ from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
 
-TAIL_SHARE = 0.25  # of the room, for what is brought back
+TAIL_SHARE = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back
 
 
@@ -36,7 +35,7 @@ class Rules:
 
     Attributes:
         compact_at_share: share of the room above which the history is cut.
-        compact_to_share: share of the room beside what must stay that a first compaction leaves.
+        compact_to_share: share of the room beside what must stay that a compaction fills.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         stash_bytes: what the stash may hold.

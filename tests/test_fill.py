@@ -1,0 +1,130 @@
+"""A room filled with what older units have that is worth most: whole, in parts with marks, or not at all."""
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.pipeline.decision import Decision, kept
+from autogen_context.pipeline.fill import Filler, by_unit
+from autogen_context.pipeline.measure import Count, Meter
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import Verbatim, Written, messages_of
+from autogen_context.pipeline.references import References
+from autogen_context.pipeline.worth import Spot, Worth
+from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.counting import METER, OVERHEADS
+from support.units import candidates_of, read_all
+
+MESSAGES = (transcripts(max_messages=20) | broken_transcripts()).map(read_all)
+ROOMS = st.integers(0, 1_500)
+
+
+def filled(
+    messages: Sequence[Message], room: int, taken: Sequence[int] = (), meter: Meter = METER
+) -> Mapping[int, Decision]:
+    """What is under test."""
+    candidates = candidates_of(messages)
+    references = References()
+    references.follow(candidates, messages)
+    worth = Worth(references, room_tokens=room)
+    decided = {i: kept(candidates[i], "taken") for i in taken}
+    return Filler(references, meter, worth).fill(decided, room)
+
+
+@given(MESSAGES, ROOMS, st.data())
+def test_what_is_chosen_fits(messages: list[Message], room: int, data: st.DataObject) -> None:
+    """Counted as it is sent; of units that were open; and the same again."""
+    units = range(len(candidates_of(messages)))
+    taken = [i for i in units if data.draw(st.booleans())]
+    decisions = filled(messages, room, taken)
+    assert sum(decision.tokens_after for decision in decisions.values()) <= room
+    assert decisions.keys() <= set(units) - set(taken)
+    for decision in decisions.values():
+        said = messages_of(decision.pieces, messages)
+        assert decision.tokens_after == sum(map(METER.message, said))
+    assert filled(messages, room, taken) == decisions
+
+
+@given(MESSAGES, ROOMS)
+def test_no_unit_grows(messages: list[Message], room: int) -> None:
+    """Each is as it came in, or has fewer tokens, a reason and a handle."""
+    candidates = candidates_of(messages)
+    for i, decision in filled(messages, room).items():
+        if decision.action == "shorten":
+            assert decision.tokens_after < decision.tokens_before == candidates[i].tokens
+            assert decision.handle
+            assert "blocks are worth their tokens" in decision.reason
+        else:
+            assert decision == kept(candidates[i], decision.reason)
+
+
+@given(MESSAGES, ROOMS)
+def test_pairs_stay_closed(messages: list[Message], room: int) -> None:
+    """A unit in parts has a piece for each message, in order, with the same calls and results."""
+    candidates = candidates_of(messages)
+    for i, decision in filled(messages, room).items():
+        before = messages_of(candidates[i].pieces, messages)
+        after = messages_of(decision.pieces, messages)
+        assert list(map(frame_of, after)) == list(map(frame_of, before))
+        for piece, came in zip(decision.pieces, candidates[i].pieces, strict=True):
+            index = came.start if isinstance(came, Verbatim) else came.index
+            assert piece == came or (isinstance(piece, Written) and piece.index == index)
+
+
+def frame_of(message: Message) -> list[object]:
+    """What of a message never gives."""
+    calls = [(call.id, call.name) for call in message.calls]
+    return [message.role, message.name, calls, [r.call_id for r in message.results]]
+
+
+@given(MESSAGES)
+def test_with_room_for_all_all_stays_whole(messages: list[Message]) -> None:
+    """What has a text that could be cut is kept as it came in."""
+    candidates = candidates_of(messages)
+    room = 2 * sum(candidate.tokens for candidate in candidates) + 10_000
+    decisions = filled(messages, room)
+    for i, candidate in enumerate(candidates):
+        if any(message.text for message in messages_of(candidate.pieces, messages)):
+            assert decisions[i].pieces == candidate.pieces
+
+
+class Uneven:
+    """A token for each digit, and for each twenty of the other characters: what is named costs more than the rest."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text; it remembers how much it was asked for."""
+        self.characters += len(text)
+        return Count(tokens=sum(map(str.isdigit, text)) + len(text) // 20, source="estimate")
+
+
+def test_where_the_estimate_is_too_low_the_last_blocks_go() -> None:
+    """A text whose worth stands where its tokens are fits as well, and is not counted block by block for it."""
+    prose = "the rest of it goes on. " * 25
+    rows = (" ".join(str(i * 7_919 + n) for n in range(80)) for i in range(60))
+    text = "".join(f"{prose}\n\n{row}\n\n" for row in rows)
+    messages = [
+        Message(role="user", text="go"),
+        Message(role="assistant", text=text),
+        Message(role="assistant", text="7919"),
+    ]
+    counter = Uneven()
+    meter = Meter(counter, OVERHEADS)
+    room = int(0.45 * meter.message(messages[1]))
+    decision = filled(messages, room, taken=(0, 2), meter=meter)[1]
+    assert room / 2 < decision.tokens_after <= room
+    assert counter.characters < 8 * len(text)
+
+
+@given(st.lists(st.builds(Spot, st.integers(0, 3), st.integers(0, 2), st.integers(0, 9))))
+def test_spots_are_grouped(spots: list[Spot]) -> None:
+    """By unit and passage, none lost."""
+    assert {
+        Spot(unit, passage, block)
+        for unit, passages in by_unit(spots).items()
+        for passage, blocks in passages.items()
+        for block in blocks
+    } == set(spots)
