@@ -7,23 +7,21 @@ new in it. The promises one by one: docs/promises.md.
 import logging
 import threading
 from asyncio import Task, create_task, gather
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self, cast
 
 from autogen_context.config import ContextConfig
-from autogen_context.errors import NotInHistory
 from autogen_context.model.gauge import gauge_for, load_tokenizer
 from autogen_context.pipeline.assemble import Certificate, Checked
 from autogen_context.pipeline.calibrate import Bill
-from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.embedder import WarmVectors
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.recall.ahead import Ahead
 from autogen_context.recall.recaller import Recaller
+from autogen_context.session.explaining import Explanation
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.session import Fixed, Rules, Session
@@ -169,20 +167,14 @@ class IncrementalContextManager:
         with self._lock:
             self._started().pins.discard(digest_of(self._host, message))
 
-    def explain(self, message: object) -> Decision:
-        """What became of a message in the last turn, and why.
+    def explain(self, message: object) -> Explanation:
+        """What became of a message in the last turn, what it matters now, and why.
 
         Raises:
             NotInHistory: the list that was prepared last does not have it.
         """
         with self._lock:
-            session = self._started()
-            known = session.conversation.history.positions({digest_of(self._host, message)})
-            decided = [position for position in known if position < session.held.stop]
-            if not decided:
-                raise NotInHistory
-            decisions = session.held.decisions
-            return decisions[bisect_right(decisions, max(decided), key=lambda d: d.start) - 1]
+            return self._started().explain(digest_of(self._host, message))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """The originals of a unit that was shortened or dropped.

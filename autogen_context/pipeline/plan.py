@@ -19,6 +19,7 @@ RECENT_SHARE = 0.5  # of what may be kept beside the floors, for the newest unit
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """How much a plan may keep.
@@ -70,7 +71,9 @@ def plan(
         fit=fit,
     ).choose()
     floor_tokens = tokens_of(chosen)
-    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - count(notice_of(candidates))
+    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - count(
+        notice_of(candidates)
+    )
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)

@@ -55,11 +55,13 @@ class Recaller:
             self._index.add(text)
             self._names.update(names_of(text))
 
-    def decide(self, query: Message, in_sight: Sequence[Message]) -> RecallDecision | None:
-        """Whether a message asks for what is out of sight; ``None`` where no person speaks in it."""
-        if query.own or not is_of_a_person(query) or not query.text:
-            return None
-        return self._gate.decide(query.text, in_sight)
+    def is_query(self, message: Message) -> bool:
+        """Whether a person says something in a message."""
+        return bool(message.text) and not message.own and is_of_a_person(message)
+
+    def decide(self, query: str, in_sight: Sequence[Message]) -> RecallDecision:
+        """Whether what a person says asks for what is out of sight."""
+        return self._gate.decide(query, in_sight)
 
     def scores(self, query: str) -> list[float]:
         """What each message that was read has to do with a query, in 0..1."""

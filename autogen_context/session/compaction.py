@@ -47,13 +47,16 @@ class Compaction:
         meter: counts messages.
         share: of the room beside what must stay, what a compaction fills.
         memory: looks back in the conversation.
+
+    Attributes:
+        references: the values of the conversation, as of the last compaction.
     """
 
     def __init__(self, meter: Meter, *, share: float, memory: Memory) -> None:
         self._meter = meter
         self._share = share
         self._memory = memory
-        self._references = References()
+        self.references = References()
 
     def planned(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]
@@ -69,13 +72,13 @@ class Compaction:
             BudgetImpossible: what must stay does not fit.
         """
         candidates = conversation.candidates
-        self._references.follow(candidates, conversation.messages)
+        self.references.follow(candidates, conversation.messages)
         floors = floors_of(candidates, pinned)
         scores = self._asked_for(conversation)
         worth: Values = (
-            AnswerWorth(self._references, scores)
+            AnswerWorth(self.references, scores)
             if scores
-            else Worth(self._references, room_tokens=room.limit_tokens)
+            else Worth(self.references, room_tokens=room.limit_tokens)
         )
         return plan(
             candidates,
@@ -86,16 +89,16 @@ class Compaction:
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
             ),
             fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-            fill=Filler(self._references, self._meter, worth).fill,
+            fill=Filler(self.references, self._meter, worth).fill,
             count=self._meter.message,
         )
 
     def _asked_for(self, conversation: Conversation) -> list[float]:
         """What each message has to do with the newest one, if that asks for the past; else nothing."""
         newest = conversation.messages[-1] if conversation.messages else None
-        # Its wording decides: what is known depends on what was read, and here nothing has been read yet.
-        verdict = self._memory.decide(newest, (newest,)) if newest else None
-        if newest is None or verdict is None or not verdict.retrieve:
+        if newest is None or not self._memory.is_query(newest):
+            return []
+        if not self._memory.decide(newest.text, ()).retrieve:
             return []
         self._memory.follow(conversation.messages)
         return self._memory.scores(newest.text)

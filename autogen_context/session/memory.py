@@ -31,8 +31,12 @@ class Memory(Protocol):
         """Read what is new in the conversation."""
         ...
 
-    def decide(self, query: Message, in_sight: Sequence[Message], /) -> Verdict | None:
-        """Whether a message asks for what is out of sight; ``None`` where no person speaks in it."""
+    def is_query(self, message: Message, /) -> bool:
+        """Whether a person says something in a message."""
+        ...
+
+    def decide(self, query: str, in_sight: Sequence[Message], /) -> Verdict:
+        """Whether what a person says asks for what is out of sight."""
         ...
 
     def scores(self, query: str, /) -> list[float]:

@@ -4,10 +4,11 @@ Promise: below the mark nothing changes but by appending; above it the whole is 
 """
 
 import logging
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import BudgetImpossible, NotInHistory
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
@@ -16,6 +17,7 @@ from autogen_context.pipeline.piece import Piece, Written, messages_of, payloads
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.session.compaction import Compaction, Room
 from autogen_context.session.conversation import Conversation, Orphans
+from autogen_context.session.explaining import Explainer, Explanation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
 from autogen_context.session.prepared import Prepared
@@ -125,6 +127,22 @@ class Session:
         self.pins.add(digest)
         self._must_replan = True
 
+    def explain(self, digest: bytes) -> Explanation:
+        """What became of a message in the last turn, and why.
+
+        Raises:
+            NotInHistory: the list that was taken in last does not have it, or it is not decided yet.
+        """
+        known = self.conversation.history.positions({digest})
+        decided = [position for position in known if position < self.held.stop]
+        if not decided:
+            raise NotInHistory
+        at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
+        references = self._compaction.references
+        references.follow(self.conversation.candidates, self.conversation.messages)
+        explainer = Explainer(references, self._memory)
+        return explainer.explain(self.held.decisions[at], at, self.conversation)
+
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.
 
@@ -210,17 +228,17 @@ class Session:
             return
         query, room = self.conversation.messages[-1], self.window.room(self._rewrites)
         free = min(int(TAIL_SHARE * room), room - self.held.tokens - fixed)
-        in_sight = messages_of(self.held.pieces, self.conversation.messages)
-        if free < LEAST_TAIL or not self._asks(query, in_sight):
+        if free < LEAST_TAIL or not self._memory.is_query(query) or not self._asks(query.text):
             return
         tail = self._tail(query, free)
         if tail is not None:
             self.held.put_before_last(Written(message=tail), self._meter.message(tail))
 
-    def _asks(self, query: Message, in_sight: Sequence[Message]) -> bool:
+    def _asks(self, query: str) -> bool:
+        """Whether a query asks for what is out of sight."""
         self._memory.follow(self.conversation.messages)
-        verdict = self._memory.decide(query, in_sight)
-        return verdict is not None and verdict.retrieve
+        in_sight = messages_of(self.held.pieces, self.conversation.messages)
+        return self._memory.decide(query, in_sight).retrieve
 
     def _tail(self, query: Message, room_tokens: int) -> Message | None:
         hidden = {

@@ -1,0 +1,86 @@
+"""Say of a unit what became of it, what it matters for what is being done, and why.
+
+Promise: nothing is decided here and nothing changes; what it takes is read when somebody asks.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+from autogen_context.pipeline.classify import category_of, is_decision, is_error
+from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.prioritize import ContextPrioritizer, Signals
+from autogen_context.pipeline.references import References
+from autogen_context.pipeline.values import NOTHING, is_telling
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.memory import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Decision):
+    """A decision, and what its unit matters now.
+
+    Attributes:
+        score: what it matters for what is being done, 0..1.
+        reasons: where the score comes from, in words, what weighs most first.
+    """
+
+    score: float
+    reasons: tuple[str, ...]
+
+
+class Explainer:
+    """Explains the units of one conversation.
+
+    Args:
+        references: the values of the conversation, up to date.
+        memory: looks back in it.
+    """
+
+    def __init__(self, references: References, memory: Memory) -> None:
+        self._references = references
+        self._memory = memory
+
+    def explain(self, decision: Decision, at: int, conversation: Conversation) -> Explanation:
+        """What became of the unit at a position, and what it matters."""
+        self._memory.follow(conversation.messages)
+        asked = [m.text for m in conversation.messages if self._memory.is_query(m)]
+        task = asked[-1] if asked else ""
+        scores = self._memory.scores(task)
+        signals = [self._signals(i, scores) for i in self._concerned(at)]
+        priority = ContextPrioritizer().rank(task, renumbered(signals)).priorities[0]
+        known = {field.name: getattr(decision, field.name) for field in fields(Decision)}
+        return Explanation(**known, score=priority.score, reasons=priority.reasons)
+
+    def _concerned(self, at: int) -> list[int]:
+        """The unit, what supersedes it, what supersedes that, and so on."""
+        newer = self._references.superseded.by(at)
+        return [at] if newer is None else [at, *self._concerned(newer)]
+
+    def _signals(self, at: int, scores: list[float]) -> Signals:
+        superseded = self._references.superseded
+        unit = self._references.units[at].candidate.unit
+        return Signals(
+            category=category_of(unit),
+            relevance=max(scores[unit.start : unit.stop], default=0.0),
+            recency=(at + 1) / len(self._references.units),
+            references=self._used_later(at),
+            error=is_error(unit),
+            decision=any(is_decision(m.text) for m in unit.messages if m.role == "assistant"),
+            stale=superseded.stale(at) is not None,
+            superseded_by=superseded.by(at),
+            remark=superseded.reason(at),
+        )
+
+    def _used_later(self, at: int) -> int:
+        """How many later units use a value that this one introduced."""
+        units = self._references.units
+        before = NOTHING.union(*(unit.values for unit in units[:at]))
+        introduced = {value for value in units[at].values - before if is_telling(value)}
+        return len({i for value in introduced for i in self._references.uses(value) if i > at})
+
+
+def renumbered(signals: list[Signals]) -> list[Signals]:
+    """A chain of units of which each is superseded by the next, as a list of its own."""
+    return [
+        s if s.superseded_by is None else replace(s, superseded_by=i + 1)
+        for i, s in enumerate(signals)
+    ]
