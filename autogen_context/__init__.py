@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from autogen_context.model.embeddings import SentenceTransformerEmbedder
     from autogen_context.model.limits import ModelLimit, ModelLimits
     from autogen_context.pipeline.assemble import Certificate
-    from autogen_context.pipeline.attention import AttentionScore, AttentionScorer
-    from autogen_context.pipeline.attention_filter import AttentionFilter
-    from autogen_context.pipeline.budget import TokenBudget, TokenBudgetManager
-    from autogen_context.pipeline.context_part import ContextPart
+    from autogen_context.pipeline.attention.filter import AttentionFilter
+    from autogen_context.pipeline.attention.part import ContextPart
+    from autogen_context.pipeline.attention.score import AttentionScore, AttentionScorer
+    from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.pipeline.decision import Decision
     from autogen_context.pipeline.measure import Count, TokenCounter
-    from autogen_context.pipeline.prioritize import ContextPrioritizer, PrioritizedContext, Signals
-    from autogen_context.pipeline.task import TaskDefinition
-    from autogen_context.pipeline.tool_kinds import ToolKinds
+    from autogen_context.pipeline.priority.prioritize import (
+        ContextPrioritizer,
+        PrioritizedContext,
+        Signals,
+    )
+    from autogen_context.pipeline.task.definition import TaskDefinition
+    from autogen_context.pipeline.tools.kinds import ToolKinds
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.prepared import Prepared
@@ -105,20 +109,20 @@ _HOMES = {
     "ModelLimit": "model.limits",
     "ModelLimits": "model.limits",
     "Certificate": "pipeline.assemble",
-    "AttentionScore": "pipeline.attention",
-    "AttentionScorer": "pipeline.attention",
-    "AttentionFilter": "pipeline.attention_filter",
-    "TokenBudget": "pipeline.budget",
-    "TokenBudgetManager": "pipeline.budget",
-    "ContextPart": "pipeline.context_part",
+    "AttentionScore": "pipeline.attention.score",
+    "AttentionScorer": "pipeline.attention.score",
+    "AttentionFilter": "pipeline.attention.filter",
+    "TokenBudget": "pipeline.budget.allocate",
+    "TokenBudgetManager": "pipeline.budget.allocate",
+    "ContextPart": "pipeline.attention.part",
     "Decision": "pipeline.decision",
     "Count": "pipeline.measure",
     "TokenCounter": "pipeline.measure",
-    "ContextPrioritizer": "pipeline.prioritize",
-    "PrioritizedContext": "pipeline.prioritize",
-    "Signals": "pipeline.prioritize",
-    "TaskDefinition": "pipeline.task",
-    "ToolKinds": "pipeline.tool_kinds",
+    "ContextPrioritizer": "pipeline.priority.prioritize",
+    "PrioritizedContext": "pipeline.priority.prioritize",
+    "Signals": "pipeline.priority.prioritize",
+    "TaskDefinition": "pipeline.task.definition",
+    "ToolKinds": "pipeline.tools.kinds",
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",

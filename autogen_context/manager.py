@@ -15,10 +15,10 @@ from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import gauge_for, load_tokenizer
 from autogen_context.pipeline.assemble import Certificate, Checked
 from autogen_context.pipeline.calibrate import Bill
-from autogen_context.pipeline.embedder import WarmVectors
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.recall.ahead import Ahead
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.explaining import Explanation

@@ -19,9 +19,9 @@ from side_by_side import MakeReady, Run, medians, ms, table, times
 
 from autogen_context import IncrementalContextManager
 from autogen_context.model.gauge import gauge_for
+from autogen_context.pipeline.blocks.references import References
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.pipeline.references import References
 from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
 

@@ -21,10 +21,10 @@ from tempfile import gettempdir
 
 from autogen_context.model.embeddings import SentenceTransformerEmbedder
 from autogen_context.model.tokenizers import counter_for
-from autogen_context.pipeline.authors import authors_of, in_favour_of_named
 from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.relevance import LexicalIndex, fused, relatedness, smoothed
-from autogen_context.pipeline.similarity import similarities
+from autogen_context.pipeline.relevance.authors import authors_of, in_favour_of_named
+from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness, smoothed
+from autogen_context.pipeline.relevance.similarity import similarities
 from autogen_context.store.vectors import VectorStore
 from autogen_context.testing import ChatMessage
 

@@ -19,8 +19,8 @@ from autogen_context.model.advice import (
     read,
 )
 from autogen_context.model.chat import CompletionClient
-from autogen_context.pipeline.category import LEAST_MULTIPLIER, MOST_MULTIPLIER, Category
-from autogen_context.pipeline.task import TaskDefinition
+from autogen_context.pipeline.priority.category import LEAST_MULTIPLIER, MOST_MULTIPLIER, Category
+from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 
 TASK = TaskDefinition(text="Fix the crash in the vault", type="debug", complexity="low")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed
-from autogen_context.pipeline.attention import AttentionScorer
-from autogen_context.pipeline.context_part import ContextPart
-from autogen_context.pipeline.similarity import unit_vector
+from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.attention.score import AttentionScorer
+from autogen_context.pipeline.relevance.similarity import unit_vector
 
 TEXTS = st.sampled_from(
     ["fix the port", "Port 8081", "deploy to Frankfurt", "", "the", "检索结果", "tests fail"]

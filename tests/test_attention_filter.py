@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.attention import AttentionScore, AttentionScorer
-from autogen_context.pipeline.attention_filter import AttentionFilter
-from autogen_context.pipeline.context_part import ContextPart
+from autogen_context.pipeline.attention.filter import AttentionFilter
+from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.attention.score import AttentionScore, AttentionScorer
 
 LABELS = ("goal", "memory", "actions", "Steering")
 PARTS = st.builds(ContextPart, st.sampled_from(LABELS), st.text(max_size=5), critical=st.booleans())

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from autogen_context.pipeline.block import (
+from autogen_context.pipeline.blocks.block import (
     BLOCK_CHARS,
     BLOCK_LINES,
     LONGEST_LINE,
@@ -11,7 +11,7 @@ from autogen_context.pipeline.block import (
     WHOLE_LINE,
     blocks_of,
 )
-from autogen_context.pipeline.values import values_of
+from autogen_context.pipeline.blocks.values import values_of
 from support.texts import HOSTILE, TEXTS
 
 

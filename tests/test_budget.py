@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.budget import TokenBudget, TokenBudgetManager, flow
-from autogen_context.pipeline.budget_profile import (
+from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager, flow
+from autogen_context.pipeline.budget.efficiency import LEAST_FACTOR, MOST_FACTOR, Efficiency
+from autogen_context.pipeline.budget.profile import (
     BALANCED,
     CONSERVATIVE,
     STRICT,
@@ -19,9 +20,8 @@ from autogen_context.pipeline.budget_profile import (
     Role,
     Section,
 )
-from autogen_context.pipeline.efficiency import LEAST_FACTOR, MOST_FACTOR, Efficiency
-from autogen_context.pipeline.query import QueryKind
-from autogen_context.pipeline.task import Complexity, TaskDefinition
+from autogen_context.pipeline.task.definition import Complexity, TaskDefinition
+from autogen_context.pipeline.task.query import QueryKind
 from autogen_context.testing import LoopbackServer, Say, ScriptedModel
 
 GUIDE = Path(__file__).parents[1].joinpath("docs", "guides", "budgets.md").read_text("utf-8")

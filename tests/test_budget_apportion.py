@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.apportion import apportion, fill
+from autogen_context.pipeline.budget.apportion import apportion, fill
 
 WEIGHTS = st.dictionaries(
     st.sampled_from("abcdef"),

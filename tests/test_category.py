@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.category import (
+from autogen_context.pipeline.priority.category import (
     BASE_WEIGHTS,
     LEAST_MULTIPLIER,
     MOST_MULTIPLIER,
@@ -14,7 +14,7 @@ from autogen_context.pipeline.category import (
     multipliers_of,
     weights_of,
 )
-from autogen_context.pipeline.task_signals import TaskType
+from autogen_context.pipeline.task.signals import TaskType
 
 TYPES = st.sampled_from(get_args(TaskType))
 CATEGORIES = st.sampled_from(get_args(Category))

@@ -10,7 +10,8 @@ import pytest
 
 from autogen_context.errors import ContextError, MissingExtra
 from autogen_context.model import chat as module
-from autogen_context.model.chat import CompletionClient, CompletionFailed
+from autogen_context.errors import CompletionFailed
+from autogen_context.model.chat import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 
 KEY = "sk-secret-key"

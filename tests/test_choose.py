@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.choose import LEAST_ROOM, Offer, Selection
-from autogen_context.pipeline.worth import Spot
+from autogen_context.pipeline.blocks.choose import LEAST_ROOM, Offer, Selection
+from autogen_context.pipeline.blocks.worth import Spot
 from support.selection import Case, Covering, best, cost, drawn
 
 CASES = st.builds(

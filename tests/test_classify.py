@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.category import Category
-from autogen_context.pipeline.classify import (
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from autogen_context.pipeline.priority.category import Category
+from autogen_context.pipeline.priority.classify import (
     END_CHARS,
     LABEL_WORDS,
     category_of,
@@ -16,9 +17,8 @@ from autogen_context.pipeline.classify import (
     is_decision,
     is_error,
 )
-from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.segment import Unit, segment
-from autogen_context.pipeline.tool_action import ToolAction
+from autogen_context.pipeline.tools.action import ToolAction
 
 CATEGORIES = get_args(Category)
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.command_action import STRENGTH, action_of_command
-from autogen_context.pipeline.command_line import MOST_COMMANDS, READ_CHARS, commands_of
-from autogen_context.pipeline.command_programs import KEY_CHARS
-from autogen_context.pipeline.tool_action import LAST_LINE, ToolAction, ToolKind, View
+from autogen_context.pipeline.tools.action import LAST_LINE, ToolAction, ToolKind, View
+from autogen_context.pipeline.tools.command_action import STRENGTH, action_of_command
+from autogen_context.pipeline.tools.command_line import MOST_COMMANDS, READ_CHARS, commands_of
+from autogen_context.pipeline.tools.command_programs import KEY_CHARS
 
 PIECES = st.sampled_from(
     [

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.model.embeddings import TEXT_BYTES, SentenceTransformerEmbedder, beginning
-from autogen_context.pipeline.embedder import Embedder
-from autogen_context.pipeline.similarity import similarities
+from autogen_context.pipeline.relevance.embedder import Embedder
+from autogen_context.pipeline.relevance.similarity import similarities
 from autogen_context.store.vectors import VectorStore
 from autogen_context.testing import LoopbackServer, ScriptedModel
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.extract import (
+from autogen_context.pipeline.blocks.extract import (
     MOST_LEVELS,
     SHORT_ARGUMENT,
     Kept,

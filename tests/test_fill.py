@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.pipeline.blocks.fill import Filler, by_unit
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.worth import Spot, Worth
 from autogen_context.pipeline.decision import Decision, kept
-from autogen_context.pipeline.fill import Filler, by_unit
 from autogen_context.pipeline.measure import Count, Meter
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Verbatim, Written, messages_of
-from autogen_context.pipeline.references import References
-from autogen_context.pipeline.worth import Spot, Worth
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import METER, OVERHEADS
 from support.units import candidates_of, read_all

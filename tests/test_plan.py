@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.blocks.fill import Filler
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.worth import Worth
 from autogen_context.pipeline.decision import Candidate, Decision, handle_of, kept
-from autogen_context.pipeline.fill import Filler
 from autogen_context.pipeline.floors import Floor, floors_of, satisfied
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Written, messages_of
 from autogen_context.pipeline.plan import Aim, Fill, notice_of, plan
-from autogen_context.pipeline.references import References
 from autogen_context.pipeline.segment import Unit
-from autogen_context.pipeline.worth import Worth
 from autogen_context.testing.transcripts import transcripts
 from support.counting import METER
 from support.units import candidates_of, fit, read_all

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.category import Category, weights_of
-from autogen_context.pipeline.context_part import ContextPart
-from autogen_context.pipeline.prioritize import ContextPrioritizer, Signals
-from autogen_context.pipeline.task import TaskDefinition
-from autogen_context.pipeline.task_signals import TaskType
+from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.priority.category import Category, weights_of
+from autogen_context.pipeline.priority.prioritize import ContextPrioritizer, Signals
+from autogen_context.pipeline.task.definition import TaskDefinition
+from autogen_context.pipeline.task.signals import TaskType
 
 CATEGORIES = st.sampled_from(get_args(Category))
 UNIT = st.floats(0, 1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.query import END_CHARS, kind_of
-from autogen_context.pipeline.query_rules import Language, Matcher, QueryKind, Rule
+from autogen_context.pipeline.task.query import END_CHARS, kind_of
+from autogen_context.pipeline.task.query_rules import Language, Matcher, QueryKind, Rule
 
 Labelled = dict[str, dict[str, dict[QueryKind, list[str]]]]
 LABELLED: Labelled = json.loads((Path(__file__).parent / "recall_queries.json").read_text("utf-8"))

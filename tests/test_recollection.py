@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.authors import authors_of, in_favour_of_named
 from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.recollection import recollected
-from autogen_context.pipeline.relevance import LexicalIndex
+from autogen_context.pipeline.relevance.authors import authors_of, in_favour_of_named
+from autogen_context.pipeline.relevance.lexical import LexicalIndex
+from autogen_context.pipeline.relevance.recollection import recollected
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "relevance.md"
 NAMES = st.sampled_from(["Ann", "Ben", "Mary Lou", ""])

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.block import blocks_of
+from autogen_context.pipeline.blocks.block import blocks_of
+from autogen_context.pipeline.blocks.extract import parsed, strings_in
+from autogen_context.pipeline.blocks.references import References, named_by_model
+from autogen_context.pipeline.blocks.values import values_of
 from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.extract import parsed, strings_in
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
-from autogen_context.pipeline.references import References, named_by_model
-from autogen_context.pipeline.values import values_of
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.units import candidates_of, read_all
 

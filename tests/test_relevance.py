@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.relevance import (
+from autogen_context.pipeline.relevance.lexical import (
     REACH,
     LexicalIndex,
     fused,
     relatedness,
     smoothed,
 )
-from autogen_context.pipeline.terms import terms
+from autogen_context.pipeline.relevance.terms import terms
 
 WORDS = st.sampled_from(
     ["port", "server", "user_id", "Deploy", "the", "tests", "8081", "检索", "cache", "?"]

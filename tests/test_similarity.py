@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline import similarity as module
-from autogen_context.pipeline.similarity import similarities, unit_vector
+from autogen_context.pipeline.relevance import similarity as module
+from autogen_context.pipeline.relevance.similarity import similarities, unit_vector
 
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-6)
 VECTORS = st.integers(1, 8).flatmap(

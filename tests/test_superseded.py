@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from autogen_context.pipeline.priority.superseded import Superseded, superseded
 from autogen_context.pipeline.segment import Unit, segment
-from autogen_context.pipeline.superseded import Superseded, superseded
-from autogen_context.pipeline.tool_action import ToolAction, View
-from autogen_context.pipeline.tool_kinds import ToolKinds, actions_of
+from autogen_context.pipeline.tools.action import ToolAction, View
+from autogen_context.pipeline.tools.kinds import ToolKinds, actions_of
 
 LINES = [*"abcdefghij"]
 ENOUGH = "\n".join(LINES)

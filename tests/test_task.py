@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.query import kind_of
-from autogen_context.pipeline.task import (
+from autogen_context.pipeline.task.definition import (
     READ_CHARS,
     TaskDefinition,
     features_of,
@@ -13,7 +12,8 @@ from autogen_context.pipeline.task import (
     type_table,
     words_of,
 )
-from autogen_context.pipeline.task_signals import (
+from autogen_context.pipeline.task.query import kind_of
+from autogen_context.pipeline.task.signals import (
     COMPLEXITY_POINTS,
     COMPLEXITY_SIGNALS,
     LONGEST_SIGNAL,

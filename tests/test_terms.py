@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.stems import stem
-from autogen_context.pipeline.terms import STOP_WORDS, WORD_CHARS, pairs_of, terms
+from autogen_context.pipeline.relevance.stems import stem
+from autogen_context.pipeline.relevance.terms import STOP_WORDS, WORD_CHARS, pairs_of, terms
 
 PIECES = (
     "user_name", "HTTPServer2", "os.path.join", "the", "Running", "检索结果", "\u0301", "-.-", "x" * 300, "8081",

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import ToolCall
-from autogen_context.pipeline.tool_action import LAST_LINE, ToolKind, View, patched_files, path_of
-from autogen_context.pipeline.tool_kinds import MOST_FILES, ToolKinds, action_of
-from autogen_context.pipeline.tool_words import NAME_WORDS, NamedKind
+from autogen_context.pipeline.tools.action import LAST_LINE, ToolKind, View, patched_files, path_of
+from autogen_context.pipeline.tools.kinds import MOST_FILES, ToolKinds, action_of
+from autogen_context.pipeline.tools.words import NAME_WORDS, NamedKind
 
 KEYS = st.sampled_from(
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.values import LEAST, MOST, is_telling, shape_of, values_of
+from autogen_context.pipeline.blocks.values import LEAST, MOST, is_telling, shape_of, values_of
 from support.texts import HOSTILE, TEXTS
 
 NAMES = st.from_regex(re.compile(r"[a-z_]{3,12}", re.ASCII), fullmatch=True)

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed
-from autogen_context.pipeline.similarity import unit_vector
+from autogen_context.pipeline.relevance.similarity import unit_vector
 from autogen_context.store.vector_file import VectorFile
 from autogen_context.store.vectors import VectorStore
 from autogen_context.testing.embedding_api import embed

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.worth import FOCUS_UNITS, HOTTEST, Spot, Worth, spread
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
-from autogen_context.pipeline.references import References
-from autogen_context.pipeline.worth import FOCUS_UNITS, HOTTEST, Spot, Worth, spread
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.units import candidates_of, read_all
 
@@ -104,10 +104,10 @@ def test_a_worth_is_the_same_in_each_process() -> None:
     code = """
         from autogen_context.pipeline.decision import Candidate
         from autogen_context.pipeline.message import Message
-        from autogen_context.pipeline.references import References
+        from autogen_context.pipeline.blocks.references import References
         from autogen_context.pipeline.segment import segment
         from autogen_context.pipeline.piece import Verbatim
-        from autogen_context.pipeline.worth import Spot, Worth
+        from autogen_context.pipeline.blocks.worth import Spot, Worth
 
         text = "".join(f"Flight HAT{i:03} from a{i} to b_{i} at {i * 7 % 24}:00 for {i * 31}. " for i in range(99))
         roles = ("user", "assistant", "user")

@@ -18,7 +18,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from autogen_context.pipeline.category import (
+from autogen_context.pipeline.completion import Complete
+from autogen_context.pipeline.message import content_digest
+from autogen_context.pipeline.priority.category import (
     BASE_WEIGHTS,
     LEAST_MULTIPLIER,
     MOST_MULTIPLIER,
@@ -26,9 +28,7 @@ from autogen_context.pipeline.category import (
     clamped,
     multipliers_of,
 )
-from autogen_context.pipeline.completion import Complete
-from autogen_context.pipeline.message import content_digest
-from autogen_context.pipeline.task import Complexity, TaskDefinition
+from autogen_context.pipeline.task.definition import Complexity, TaskDefinition
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from itertools import islice
 from autogen_context.pipeline.json_value import canonical, fields_of
 from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.openai_chat import read_content
-from autogen_context.pipeline.query import QueryKind, kind_of
+from autogen_context.pipeline.task.query import QueryKind, kind_of
 
 NAME_WORDS = 3  # the most words that a name has
 SCANNED_WORDS = 400  # of a query, for names

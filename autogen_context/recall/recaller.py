@@ -5,13 +5,13 @@ Promise: nothing is read twice, nothing is read before somebody asks, and what c
 
 from collections.abc import Callable, Collection, Sequence
 
-from autogen_context.pipeline.authors import authors_of
+from autogen_context.pipeline.blocks.values import is_telling, values_of
 from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.recollection import recollected
-from autogen_context.pipeline.relevance import LexicalIndex
+from autogen_context.pipeline.relevance.authors import authors_of
+from autogen_context.pipeline.relevance.lexical import LexicalIndex
+from autogen_context.pipeline.relevance.recollection import recollected
 from autogen_context.pipeline.shorten import CountText
-from autogen_context.pipeline.values import is_telling, values_of
 from autogen_context.recall.exchange import exchanges, is_of_a_person
 from autogen_context.recall.gate import RecallDecision, RecallGate
 from autogen_context.recall.search import rendered, retrieve

@@ -9,17 +9,17 @@ who asks for the past is it what answers that, and then it may fill more of the 
 
 from dataclasses import dataclass
 
-from autogen_context.pipeline.asked import AnswerWorth
-from autogen_context.pipeline.choose import Values
+from autogen_context.pipeline.blocks.asked import AnswerWorth
+from autogen_context.pipeline.blocks.choose import Values
+from autogen_context.pipeline.blocks.fill import Filler
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.worth import Worth
 from autogen_context.pipeline.decision import Candidate, Decision
-from autogen_context.pipeline.fill import Filler
 from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.piece import Piece, messages_of
 from autogen_context.pipeline.plan import RECENT_SHARE, Aim, plan
-from autogen_context.pipeline.references import References
-from autogen_context.pipeline.worth import Worth
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
 

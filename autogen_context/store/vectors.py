@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from autogen_context.errors import EmbeddingFailed
-from autogen_context.pipeline.embedder import Embedder
-from autogen_context.pipeline.similarity import unit_vector
+from autogen_context.pipeline.relevance.embedder import Embedder
+from autogen_context.pipeline.relevance.similarity import unit_vector
 from autogen_context.store.vector_file import VectorFile
 from autogen_context.store.warming import Warming
 

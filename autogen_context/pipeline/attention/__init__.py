@@ -1,0 +1,1 @@
+"""Labelled parts of a context: scored for a query, and filtered."""

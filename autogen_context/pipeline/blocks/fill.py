@@ -1,0 +1,126 @@
+"""Fill a room with what older units have that is worth most.
+
+Promise: what is chosen fits the room, by the count of what would be sent; a unit stays whole, in parts with marks, or
+goes; and no unit grows.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from autogen_context.pipeline.blocks.choose import Offer, Selection, Values
+from autogen_context.pipeline.blocks.extract import Kept, Passage, extracted
+from autogen_context.pipeline.blocks.references import References, UnitText
+from autogen_context.pipeline.blocks.worth import Spot
+from autogen_context.pipeline.decision import Decision, kept, replaced
+from autogen_context.pipeline.fit import index_of
+from autogen_context.pipeline.floors import tokens_of
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import Written
+
+Staying = dict[int, dict[int, set[int]]]
+"""Of each unit, of each of its passages, the blocks that stay."""
+
+
+class Filler:
+    """Chooses among the units of a conversation.
+
+    Args:
+        references: the values of the conversation.
+        meter: counts messages.
+        worth: what blocks are worth.
+    """
+
+    def __init__(self, references: References, meter: Meter, worth: Values) -> None:
+        self._units = references.units
+        self._meter = meter
+        self._worth = worth
+
+    def fill(self, taken: Mapping[int, Decision], room_tokens: int) -> dict[int, Decision]:
+        """Decide on units that are still open.
+
+        Args:
+            taken: what was decided on others, by position.
+            room_tokens: what may be chosen.
+
+        Returns:
+            Decisions on those of which something stays.
+        """
+        for i in taken:
+            if not (self._units[i].asked or self._units[i].told):  # what they name is sought after
+                self._worth.keep_unit(i)
+        offers = {i: self._offer(unit) for i, unit in enumerate(self._units) if i not in taken}
+        spots = Selection(offers, worth=self._worth, room_tokens=room_tokens).choose()
+        return self._within(spots, offers, room_tokens)
+
+    def _offer(self, unit: UnitText) -> Offer:
+        rates = self._rates(unit)
+        passages = [
+            [round(rates[p.message, p.place, p.index] * len(block.text)) for block in p.blocks]
+            for p in unit.passages
+        ]
+        frame = unit.candidate.tokens - sum(map(sum, passages))
+        return Offer(frame_tokens=max(0, frame), passages=passages)
+
+    def _rates(self, unit: UnitText) -> dict[tuple[int, str, int], float]:
+        """Tokens per character of each text, as if they were spread evenly over it: nothing is counted twice."""
+        wholes = {
+            (p.message, p.place, p.index): whole_of(unit.messages[p.message], p)
+            for p in unit.passages
+        }
+        return {where: self._meter.text(whole) / len(whole) for where, whole in wholes.items()}
+
+    def _decision(self, unit: UnitText, stays: Kept) -> Decision:
+        """A unit with some of its blocks; whole where that is no more."""
+        candidate = unit.candidate
+        short = extracted(unit.messages, unit.passages, stays)
+        tokens = sum(map(self._meter.message, short))
+        if tokens >= candidate.tokens:
+            return kept(candidate, "worth its tokens")
+        pieces = tuple(
+            piece if after is before else Written(message=after, index=index_of(piece))
+            for piece, before, after in zip(candidate.pieces, unit.messages, short, strict=True)
+        )
+        blocks = sum(len(passage.blocks) for passage in unit.passages)
+        reason = f"{sum(map(len, stays.values()))} of {blocks} blocks are worth their tokens"
+        return replaced(candidate, "shorten", reason, pieces, tokens)
+
+    def _within(
+        self, spots: list[Spot], offers: Mapping[int, Offer], room_tokens: int
+    ) -> dict[int, Decision]:
+        """The decisions that keep these blocks; the last ones go where the estimate was too low."""
+        stays = by_unit(spots)
+        decisions = {i: self._decision(self._units[i], stays[i]) for i in stays}
+        while (excess := tokens_of(decisions) - room_tokens) > 0:
+            for i in let_go(spots, stays, offers, excess):
+                del decisions[i]
+                if any(stays[i].values()):
+                    decisions[i] = self._decision(self._units[i], stays[i])
+        return decisions
+
+
+def let_go(spots: list[Spot], stays: Staying, offers: Mapping[int, Offer], tokens: int) -> set[int]:
+    """Let the last blocks go, as many as have so many tokens by the estimate; says of which units they were."""
+    units: set[int] = set()
+    while spots and tokens > 0:
+        last = spots.pop()
+        stays[last.unit][last.passage].discard(last.block)
+        tokens -= offers[last.unit].passages[last.passage][last.block]
+        units.add(last.unit)
+    return units
+
+
+def whole_of(message: Message, passage: Passage) -> str:
+    """The text of a message that a passage is, or the arguments that it is in."""
+    if passage.place == "text":
+        return message.text
+    if passage.place == "result":
+        return message.results[passage.index].text
+    return message.calls[passage.index].arguments
+
+
+def by_unit(spots: Iterable[Spot]) -> Staying:
+    """The blocks of each unit, by passage."""
+    units: Staying = {}
+    for spot in spots:
+        units.setdefault(spot.unit, {}).setdefault(spot.passage, set()).add(spot.block)
+    return units

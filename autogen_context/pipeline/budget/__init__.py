@@ -1,0 +1,1 @@
+"""How a window is shared out among the sections of a context."""

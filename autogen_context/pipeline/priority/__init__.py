@@ -1,0 +1,1 @@
+"""What matters for a task: categories, what later units make worthless, and the ranking."""

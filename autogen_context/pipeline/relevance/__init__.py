@@ -1,0 +1,1 @@
+"""What texts have to do with a query: by their words, by their meaning, and by who said them."""

@@ -1,0 +1,1 @@
+"""What tool calls do: read, write, search, run or test, and on what."""
