@@ -12,8 +12,8 @@ from autogen_context.errors import BudgetImpossible, NotInHistory
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat, Message
-from autogen_context.pipeline.piece import Piece, Written, messages_of, payloads_of
+from autogen_context.pipeline.message import HostFormat
+from autogen_context.pipeline.piece import Piece, Written, payloads_of
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.session.compaction import Compaction, Room
 from autogen_context.session.conversation import Conversation, Orphans
@@ -22,13 +22,11 @@ from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.state import State
+from autogen_context.session.tail import Tail
 from autogen_context.session.window import Window
 from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
-
-TAIL_SHARE = 0.15  # of the room, for what is brought back
-LEAST_TAIL = 64  # tokens; with less room nothing is brought back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +93,7 @@ class Session:
         self._meter = meter
         self._certifier = Certifier(meter.message)
         self._memory = memory
+        self._tail = Tail(memory, meter)
         self._compaction = Compaction(meter, share=rules.compact_to_share, memory=memory)
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
@@ -223,35 +222,15 @@ class Session:
         return error.within(self.window.limit_tokens, beside)
 
     def _bring_back(self, fixed: int) -> None:
-        """Put what the newest message asks for of the past in front of it; there it stays until the next compaction."""
-        if not self.held.replaced or self.held.decisions[-1].before:
-            return
-        query, room = self.conversation.messages[-1], self.window.room(self._rewrites)
-        free = min(int(TAIL_SHARE * room), room - self.held.tokens - fixed)
-        if free < LEAST_TAIL or not self._memory.is_query(query) or not self._asks(query.text):
-            return
-        tail = self._tail(query, free)
+        """Put what the newest message asks for of the past in front of it."""
+        tail = self._tail.of(
+            self.conversation,
+            self.held,
+            room_tokens=self.window.room(self._rewrites),
+            used_tokens=self.held.tokens + fixed,
+        )
         if tail is not None:
             self.held.put_before_last(Written(message=tail), self._meter.message(tail))
-
-    def _asks(self, query: str) -> bool:
-        """Whether a query asks for what is out of sight."""
-        self._memory.follow(self.conversation.messages)
-        in_sight = messages_of(self.held.pieces, self.conversation.messages)
-        return self._memory.decide(query, in_sight).retrieve
-
-    def _tail(self, query: Message, room_tokens: int) -> Message | None:
-        hidden = {
-            position
-            for decision in self.held.decisions
-            if decision.handle
-            for position in range(decision.start, decision.stop)
-        }
-        overhead = self._meter.message(Message(role="user", own=True))
-        text = self._memory.text(
-            query.text, hidden, room_tokens=room_tokens - overhead, count=self._meter.text
-        )
-        return Message(role="user", text=text, own=True) if text else None
 
     def _certified(self, fixed: Fixed) -> tuple[tuple[Piece, ...], Certificate]:
         """What is sent for what is held, and what holds for it."""

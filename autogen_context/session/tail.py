@@ -1,0 +1,66 @@
+"""Bring back what a person asks for of the past, in front of the question.
+
+Promise: only what is out of sight comes back; only a person's newest message asks; with nothing out of sight nothing is
+read. What was brought back stays in its place until the next compaction, so that what is sent only grows.
+"""
+
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import messages_of
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.held import Held
+from autogen_context.session.memory import Memory
+
+TAIL_SHARE = 0.15  # of the room, for what is brought back
+LEAST_TAIL = 64  # tokens; with less room nothing is brought back
+
+
+class Tail:
+    """Writes what a question brings back.
+
+    Args:
+        memory: looks back in the conversation.
+        meter: counts messages.
+    """
+
+    def __init__(self, memory: Memory, meter: Meter) -> None:
+        self._memory = memory
+        self._meter = meter
+
+    def of(
+        self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
+    ) -> Message | None:
+        """What the newest message asks for, as a message of our own; ``None`` where it asks for nothing, or there is none.
+
+        Args:
+            conversation: all there is.
+            held: what of it is sent.
+            room_tokens: what a request may have.
+            used_tokens: what it has already.
+        """
+        free = min(int(TAIL_SHARE * room_tokens), room_tokens - used_tokens)
+        if not held.replaced or held.decisions[-1].before or free < LEAST_TAIL:
+            return None
+        query = conversation.messages[-1]
+        if not self._memory.is_query(query) or not self._asks(query.text, conversation, held):
+            return None
+        overhead = self._meter.message(Message(role="user", own=True))
+        text = self._memory.text(
+            query.text, hidden_in(held), room_tokens=free - overhead, count=self._meter.text
+        )
+        return Message(role="user", text=text, own=True) if text else None
+
+    def _asks(self, query: str, conversation: Conversation, held: Held) -> bool:
+        self._memory.follow(conversation.messages)
+        in_sight = messages_of(held.pieces, conversation.messages)
+        return self._memory.decide(query, in_sight).retrieve
+
+
+def hidden_in(held: Held) -> set[int]:
+    """Positions of the messages that are not sent as they came in."""
+    return {
+        position
+        for decision in held.decisions
+        if decision.handle
+        for position in range(decision.start, decision.stop)
+    }
