@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from autogen_context.pipeline.blocks.references import References
 from autogen_context.pipeline.blocks.worth import Spot
 
+AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
 SHARPNESS = 2  # exponent: many half answers are worth less than a whole one
 
 
@@ -34,4 +35,6 @@ class AnswerWorth:
         text = self._units[spot.unit]
         passage = text.passages[spot.passage]
         position = min(text.candidate.unit.start + passage.message, len(self._scores) - 1)
-        return self._scores[position] ** SHARPNESS * len(passage.blocks[spot.block].text)
+        newer = AS_GOOD * (spot.unit + 1) / len(self._units)
+        worth = self._scores[position] ** SHARPNESS + newer
+        return worth * len(passage.blocks[spot.block].text)

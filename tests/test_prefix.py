@@ -1,0 +1,15 @@
+"""How far a list is the one before, by identity."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.pipeline.prefix import same_at_front
+
+
+@given(st.lists(st.integers(1_000, 2_000)), st.lists(st.integers(1_000, 2_000)))
+def test_it_counts_the_same_objects_at_the_front(known: list[int], more: list[int]) -> None:
+    """A list that goes on is the one before to its end; an equal object is not the same one."""
+    boxed = [[number] for number in known]
+    assert same_at_front(boxed, [*boxed, *more]) == len(boxed)
+    assert same_at_front([*boxed, *more], boxed) == len(boxed)
+    assert same_at_front(boxed, [list(box) for box in boxed]) == 0

@@ -1,0 +1,131 @@
+"""What a person asks for of the past is in the request, though it had left the window."""
+
+from collections.abc import Iterable, Sequence
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.testing import ChatMessage
+
+FACT = "My grandmother keeps her old violin in the blue cupboard upstairs."
+QUESTION = "Where did I say my grandmother keeps her violin?"
+CHATTER = [
+    "Please look at order ORD-{n:04d}-X of customer C{n:04d}_eu in /var/orders/{n:04d}.json now.",
+    "Order ORD-{n:04d}-X of C{n:04d}_eu was sent with tracking code TRK{n:04d}ZZ, see /var/t/{n:04d}.",
+]
+
+
+def talk(turns: int) -> list[ChatMessage]:
+    """A fact, then chatter on something else."""
+    said: list[ChatMessage] = [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Hello, let us begin."},
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": FACT},
+        {"role": "assistant", "content": "Noted."},
+    ]
+    for n in range(turns):
+        said.append({"role": "user", "content": CHATTER[0].format(n=n)})
+        said.append({"role": "assistant", "content": CHATTER[1].format(n=n)})
+    return said
+
+
+def manager() -> IncrementalContextManager:
+    """One with a small window."""
+    return IncrementalContextManager(model="gpt-4", window_tokens=1_000)
+
+
+def texts(messages: list[ChatMessage]) -> str:
+    """All that is sent."""
+    return "\n".join(str(message["content"]) for message in messages)
+
+
+def lived_through(keeper: IncrementalContextManager, history: list[ChatMessage]) -> None:
+    """Prepare a turn for each message of a person."""
+    for stop in range(1, len(history) + 1):
+        if history[stop - 1]["role"] == "user":
+            keeper.prepare_nowait(history[:stop])
+
+
+def test_it_comes_back_when_it_is_asked_for() -> None:
+    """Asked in a turn that holds, the exchange stands in front of the question, and stays there in later turns."""
+    keeper, history = manager(), talk(45)
+    lived_through(keeper, history)
+    casual = [*history, {"role": "user", "content": "Thank you, please go on."}]
+    assert FACT not in texts(keeper.prepare_nowait(casual).messages)
+    asked: list[ChatMessage] = [*history, {"role": "user", "content": QUESTION}]
+    turn = keeper.prepare_nowait(asked)
+    assert not turn.compacted
+    assert FACT in texts(turn.messages)
+    assert turn.messages[-1]["content"] == QUESTION
+    assert FACT in str(turn.messages[-2]["content"])
+    assert turn.certificate.fits
+    later = keeper.prepare_nowait(
+        [*asked, {"role": "assistant", "content": "In the blue cupboard."}]
+    )
+    assert later.messages[: len(turn.messages)] == turn.messages
+
+
+def test_it_comes_back_at_a_compaction() -> None:
+    """Asked in the turn that compacts, it is among what stays."""
+    asked: list[ChatMessage] = [*talk(60), {"role": "user", "content": QUESTION}]
+    turn = manager().prepare_nowait(asked)
+    assert turn.compacted
+    assert FACT in texts(turn.messages)
+
+
+def test_a_saved_state_keeps_what_was_brought_back() -> None:
+    """Another manager continues to the byte."""
+    keeper, history = manager(), talk(45)
+    lived_through(keeper, history)
+    asked: list[ChatMessage] = [*history, {"role": "user", "content": QUESTION}]
+    turn = keeper.prepare_nowait(asked)
+    other = manager()
+    other.load_state(keeper.save_state())
+    assert other.prepare_nowait(asked).messages == turn.messages
+
+
+def test_it_is_explained() -> None:
+    """The decision on the question has what stands in front of it, and its tokens count."""
+    keeper, history = manager(), talk(45)
+    lived_through(keeper, history)
+    question: ChatMessage = {"role": "user", "content": QUESTION}
+    keeper.prepare_nowait([*history, question])
+    explanation = keeper.explain(question)
+    assert explanation.before
+    assert explanation.tokens_after > explanation.tokens_before
+    dropped = keeper.explain(history[5])
+    assert dropped.action == "drop"
+    assert 0 <= dropped.score <= explanation.score <= 1
+    assert dropped.reasons
+
+
+class Bag:
+    """Vectors that know two words; what is not warmed has none."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, list[float]] = {}
+
+    def ready(self, text: str) -> list[float] | None:
+        """A vector that was asked for before."""
+        return self.known.get(text)
+
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """One number for what is about music, one for the rest."""
+        self.warm(texts)
+        return [self.known[text] for text in texts]
+
+    def warm(self, texts: Iterable[str]) -> None:
+        """At once, as nothing is slow here."""
+        for text in texts:
+            about = any(word in text for word in ("violin", "fiddle"))
+            self.known[text] = [1.0, 0.0] if about else [0.0, 1.0]
+
+
+async def test_meaning_finds_what_words_do_not() -> None:
+    """With vectors a question in other words finds the fact; a store that fails changes nothing else."""
+    question = "What did I tell you about the fiddle?"
+    asked: list[ChatMessage] = [*talk(60), {"role": "user", "content": question}]
+    config = ContextConfig(window_tokens=600)
+    by_words = IncrementalContextManager(model="gpt-4", config=config)
+    by_meaning = IncrementalContextManager(model="gpt-4", config=config, vectors=Bag())
+    assert FACT not in texts((await by_words.prepare(asked)).messages)
+    assert FACT in texts((await by_meaning.prepare(asked)).messages)
