@@ -8,9 +8,8 @@ from itertools import repeat
 
 import pytest
 
-from autogen_context.errors import ContextError, MissingExtra
+from autogen_context.errors import CompletionFailed, ContextError, MissingExtra
 from autogen_context.model import chat as module
-from autogen_context.errors import CompletionFailed
 from autogen_context.model.chat import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 

@@ -228,6 +228,22 @@ def test_arguments_that_would_grow_stay() -> None:
     assert extracted([message], passages_of([message]), {}) == (message,)
 
 
+def test_half_a_character_stays_an_escape() -> None:
+    """A model that was cut off within an emoji wrote half of it; written out, nothing could send it."""
+    arguments = json.dumps({"text": "words " * 60, "end": "\ud83d"})
+    message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=arguments),))
+    [short] = extracted([message], passages_of([message]), {})
+    assert short.calls[0].arguments == '{"text": "[…]", "end": "\\ud83d"}'
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_cannot_be_written_again_are_left_alone(number: str) -> None:
+    """What Python reads them as is no JSON."""
+    arguments = f'{{"text": "{"words " * 60}", "number": {number}}}'
+    call = ToolCall(id="1", name="f", arguments=arguments)
+    assert passages_of([Message(role="assistant", calls=(call,))]) == ()
+
+
 def test_each_string_of_a_call_is_cut_for_itself() -> None:
     """Keys, short strings and numbers say what the call does and stay."""
     old, new = "the old words. " * 20, "the new words. " * 20

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.blocks.fill import Filler, by_unit
@@ -101,22 +101,33 @@ class Uneven:
         return Count(tokens=sum(map(str.isdigit, text)) + len(text) // 20, source="estimate")
 
 
-def test_where_the_estimate_is_too_low_the_last_blocks_go() -> None:
-    """A text whose worth stands where its tokens are fits as well, and is not counted block by block for it."""
+def uneven_messages(rows: int) -> list[Message]:
+    """Prose and numbers in turn, so that what is worth most costs more than it seems to."""
     prose = "the rest of it goes on. " * 25
-    rows = (" ".join(str(i * 7_919 + n) for n in range(80)) for i in range(60))
-    text = "".join(f"{prose}\n\n{row}\n\n" for row in rows)
-    messages = [
+    numbers = (" ".join(str(i * 7_919 + n) for n in range(80)) for i in range(rows))
+    text = "".join(f"{prose}\n\n{row}\n\n" for row in numbers)
+    return [
         Message(role="user", text="go"),
         Message(role="assistant", text=text),
         Message(role="assistant", text="7919"),
     ]
-    counter = Uneven()
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 5_000))
+def test_where_the_estimate_is_too_low_the_last_blocks_go(room: int) -> None:
+    """A text whose worth stands where its tokens are fits as well, and fills half of the room at least."""
+    decisions = filled(uneven_messages(10), room, taken=(0, 2), meter=Meter(Uneven(), OVERHEADS))
+    tokens = sum(decision.tokens_after for decision in decisions.values())
+    assert room / 2 - 400 <= tokens <= room
+
+
+def test_a_text_is_not_counted_once_for_each_block_that_goes() -> None:
+    """However far off the estimate is, what is counted is a few times the text."""
+    messages, counter = uneven_messages(60), Uneven()
     meter = Meter(counter, OVERHEADS)
-    room = int(0.45 * meter.message(messages[1]))
-    decision = filled(messages, room, taken=(0, 2), meter=meter)[1]
-    assert room / 2 < decision.tokens_after <= room
-    assert counter.characters < 8 * len(text)
+    filled(messages, int(0.45 * meter.message(messages[1])), taken=(0, 2), meter=meter)
+    assert counter.characters < 8 * len(messages[1].text)
 
 
 @given(st.lists(st.builds(Spot, st.integers(0, 3), st.integers(0, 2), st.integers(0, 9))))

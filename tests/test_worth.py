@@ -160,6 +160,18 @@ def test_references_count() -> None:
     assert values[rows[5]] > 1.15 * values[best[2]]
 
 
+def test_what_stands_among_what_is_kept_is_worth_little() -> None:
+    """Whether a block of it or a whole unit is kept; what else there is keeps its worth."""
+    messages = [asks("go"), *returns("alpha_1"), *returns("alpha_1"), *returns("beta_1"), *PAUSE]
+    same, other = Spot(2, 0, 0), Spot(3, 0, 0)
+    by_block, by_unit, before = worth_of(messages), worth_of(messages), worth_of(messages)
+    by_block.keep(Spot(1, 0, 0))
+    by_unit.keep_unit(1)
+    for worth in (by_block, by_unit):
+        assert worth.of(same) < before.of(same) / 2
+        assert worth.of(other) == before.of(other)
+
+
 def test_the_newest_use_counts_most() -> None:
     """A use fades with the steps since; in the newest step it is what the work is about."""
     since = [
