@@ -113,13 +113,25 @@ def uneven_messages(rows: int) -> list[Message]:
     ]
 
 
+def filled_tokens(messages: Sequence[Message], room: int) -> int:
+    """What is kept of the second message, where tokens are uneven."""
+    decisions = filled(messages, room, taken=(0, 2), meter=Meter(Uneven(), OVERHEADS))
+    return sum(decision.tokens_after for decision in decisions.values())
+
+
 @settings(max_examples=60)
 @given(st.integers(0, 5_000))
 def test_where_the_estimate_is_too_low_the_last_blocks_go(room: int) -> None:
     """A text whose worth stands where its tokens are fits as well, and fills half of the room at least."""
-    decisions = filled(uneven_messages(10), room, taken=(0, 2), meter=Meter(Uneven(), OVERHEADS))
-    tokens = sum(decision.tokens_after for decision in decisions.values())
-    assert room / 2 - 400 <= tokens <= room
+    assert room / 2 - 400 <= filled_tokens(uneven_messages(10), room) <= room
+
+
+def test_it_fits_to_the_token() -> None:
+    """With a token less than what was chosen for a room, something of it goes."""
+    messages = uneven_messages(10)
+    tokens = filled_tokens(messages, 3_000)
+    for room in range(tokens - 9, tokens):
+        assert filled_tokens(messages, room) <= room
 
 
 def test_a_text_is_not_counted_once_for_each_block_that_goes() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import re
+from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
+from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.measure import Count, TokenCounter
+from autogen_context.session.explaining import Explanation
 from autogen_context.session.window import Usage
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.wiring import limits_of
@@ -122,9 +125,11 @@ def test_every_message_is_explained() -> None:
     messages = [*LONG, TASK]
     turn = keeper.prepare_nowait(messages)
     for position, message in list(enumerate(messages))[1:]:
-        decision = keeper.explain(dict(message))
-        assert decision in turn.decisions
-        assert decision.start <= position < decision.stop
+        explained = keeper.explain(dict(message))
+        assert decided(explained) in turn.decisions
+        assert explained.start <= position < explained.stop
+        assert 0 <= explained.score <= 1
+        assert explained.reasons
     assert keeper.explain(TASK).start == len(LONG)
     for stranger in (says("never seen"), says("the task")):
         with pytest.raises(NotInHistory, match="not in the list that was prepared last"):
@@ -133,15 +138,22 @@ def test_every_message_is_explained() -> None:
         manager(300).explain(TASK)
 
 
+def decided(explained: Explanation) -> Decision:
+    """The decision alone."""
+    return Decision(**{field.name: getattr(explained, field.name) for field in fields(Decision)})
+
+
 def test_a_loaded_state_knows_what_was_decided_and_billed() -> None:
     """Before its first turn already."""
     keeper, other = manager(400), manager(400)
     turn = keeper.prepare_nowait(LONG)
     keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
     other.load_state(keeper.save_state())
-    assert other.explain(LONG[3]) == keeper.explain(LONG[3])
+    assert decided(other.explain(LONG[3])) == decided(keeper.explain(LONG[3]))
+    assert other.explain(LONG[3]).reasons == ("its messages were not read yet",)
     bounds = [each.prepare_nowait(LONG).certificate.bound for each in (keeper, other)]
     assert bounds[0] == bounds[1]
+    assert other.explain(LONG[3]) == keeper.explain(LONG[3])
     assert bounds[1].tokens == turn.certificate.counted_tokens + 20
 
 
@@ -159,13 +171,13 @@ def test_originals_are_had_back_until_the_stash_is_full() -> None:
 def test_an_unpinned_message_may_go() -> None:
     """At the next compaction, not before."""
     keeper = manager(400)
-    keeper.pin(LONG[1])
-    assert LONG[1] in keeper.prepare_nowait(LONG[:8]).messages
-    keeper.unpin(LONG[1])
-    assert LONG[1] in keeper.prepare_nowait(LONG[:8]).messages
+    keeper.pin(LONG[5])
+    assert LONG[5] in keeper.prepare_nowait(LONG[:8]).messages
+    keeper.unpin(LONG[5])
+    assert LONG[5] in keeper.prepare_nowait(LONG[:8]).messages
     turn = keeper.prepare_nowait(LONG)
     assert turn.compacted
-    assert LONG[1] not in turn.messages
+    assert LONG[5] not in turn.messages
 
 
 def test_what_was_observed_is_prepared_no_differently() -> None:

@@ -4,7 +4,7 @@ import copy
 import json
 from itertools import pairwise
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
@@ -113,18 +113,17 @@ def test_what_was_sent_is_continued_or_counted_as_a_rewrite(
             keeper.record_usage(turn, prompt_tokens=max(1, billed))
 
 
+ROWS = says("".join(f"row {i} holds item_{i} at {i * 37}\n" for i in range(60)))
+ENTRIES = says("".join(f"entry_{i} is in src/app_{i}.py\n" for i in range(60)))
+ASKED = says("where is entry_9?", "user")
 NAMED = st.sampled_from(
-    [
-        says("".join(f"row {i} holds item_{i} at {i * 37}\n" for i in range(60))),
-        says("".join(f"entry_{i} is in src/app_{i}.py\n" for i in range(60))),
-        says("and item_7 once more"),
-        says("where is entry_9?", "user"),
-        tells("a", "item_3 costs 111\n" * 40),
-    ]
+    [ROWS, ENTRIES, ASKED, says("and item_7 once more"), tells("a", "item_3 costs 111\n" * 40)]
 )
 
 
 @settings(max_examples=100)
+@example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (9, [ROWS, ENTRIES, ROWS, ASKED])], 700)
+@example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (0, [ROWS, ROWS, ROWS, ASKED])], 700)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.lists(KINDS | NAMED, max_size=5)), max_size=8),
     st.integers(100, 1_200),

@@ -98,7 +98,8 @@ class Compaction:
         newest = conversation.messages[-1] if conversation.messages else None
         if newest is None or not self._memory.is_query(newest):
             return []
-        if not self._memory.decide(newest.text, ()).retrieve:
+        # Its wording decides: what is known depends on what was read, and here nothing must have been read yet.
+        if not self._memory.decide(newest.text, (newest,)).retrieve:
             return []
         self._memory.follow(conversation.messages)
         return self._memory.scores(newest.text)

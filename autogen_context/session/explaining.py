@@ -40,20 +40,24 @@ class Explainer:
         self._memory = memory
 
     def explain(self, decision: Decision, at: int, conversation: Conversation) -> Explanation:
-        """What became of the unit at a position, and what it matters."""
+        """What became of the unit at a position, and what it matters; nothing, while a loaded state is all there is."""
+        known = {field.name: getattr(decision, field.name) for field in fields(Decision)}
+        if at >= len(self._references.units):
+            return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
         self._memory.follow(conversation.messages)
         asked = [m.text for m in conversation.messages if self._memory.is_query(m)]
         task = asked[-1] if asked else ""
         scores = self._memory.scores(task)
         signals = [self._signals(i, scores) for i in self._concerned(at)]
         priority = ContextPrioritizer().rank(task, renumbered(signals)).priorities[0]
-        known = {field.name: getattr(decision, field.name) for field in fields(Decision)}
         return Explanation(**known, score=priority.score, reasons=priority.reasons)
 
     def _concerned(self, at: int) -> list[int]:
         """The unit, what supersedes it, what supersedes that, and so on."""
-        newer = self._references.superseded.by(at)
-        return [at] if newer is None else [at, *self._concerned(newer)]
+        concerned = [at]
+        while (newer := self._references.superseded.by(concerned[-1])) is not None:
+            concerned.append(newer)
+        return concerned
 
     def _signals(self, at: int, scores: list[float]) -> Signals:
         superseded = self._references.superseded

@@ -5,6 +5,7 @@ goes; and no unit grows.
 """
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 
 from autogen_context.pipeline.blocks.choose import Offer, Selection, Values
 from autogen_context.pipeline.blocks.extract import Kept, Passage, extracted
@@ -50,7 +51,7 @@ class Filler:
                 self._worth.keep_unit(i)
         offers = {i: self._offer(unit) for i, unit in enumerate(self._units) if i not in taken}
         spots = Selection(offers, worth=self._worth, room_tokens=room_tokens).choose()
-        return self._within(spots, offers, room_tokens)
+        return self._within(spots, room_tokens)
 
     def _offer(self, unit: UnitText) -> Offer:
         rates = self._rates(unit)
@@ -84,29 +85,26 @@ class Filler:
         reason = f"{sum(map(len, stays.values()))} of {blocks} blocks are worth their tokens"
         return replaced(candidate, "shorten", reason, pieces, tokens)
 
-    def _within(
-        self, spots: list[Spot], offers: Mapping[int, Offer], room_tokens: int
-    ) -> dict[int, Decision]:
+    def _within(self, spots: list[Spot], room_tokens: int) -> dict[int, Decision]:
         """The decisions that keep these blocks; the last ones go where the estimate was too low."""
         stays = by_unit(spots)
         decisions = {i: self._decision(self._units[i], stays[i]) for i in stays}
-        while (excess := tokens_of(decisions) - room_tokens) > 0:
-            for i in let_go(spots, stays, offers, excess):
+        while (tokens := tokens_of(decisions)) > room_tokens:
+            excess = ceil(len(spots) * (tokens - room_tokens) / tokens)  # as if blocks were alike
+            for i in let_go(spots, stays, excess):
                 del decisions[i]
                 if any(stays[i].values()):
                     decisions[i] = self._decision(self._units[i], stays[i])
         return decisions
 
 
-def let_go(spots: list[Spot], stays: Staying, offers: Mapping[int, Offer], tokens: int) -> set[int]:
-    """Let the last blocks go, as many as have so many tokens by the estimate; says of which units they were."""
-    units: set[int] = set()
-    while spots and tokens > 0:
-        last = spots.pop()
-        stays[last.unit][last.passage].discard(last.block)
-        tokens -= offers[last.unit].passages[last.passage][last.block]
-        units.add(last.unit)
-    return units
+def let_go(spots: list[Spot], stays: Staying, blocks: int) -> set[int]:
+    """Let the last blocks go; says of which units they were."""
+    gone = spots[-blocks:]
+    del spots[-blocks:]
+    for spot in gone:
+        stays[spot.unit][spot.passage].discard(spot.block)
+    return {spot.unit for spot in gone}
 
 
 def whole_of(message: Message, passage: Passage) -> str:
