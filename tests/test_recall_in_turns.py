@@ -83,6 +83,18 @@ def test_a_saved_state_keeps_what_was_brought_back() -> None:
     assert other.prepare_nowait(asked).messages == turn.messages
 
 
+def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
+    """Nobody asks for the past in so many words; what is named is enough, and only while it is out of sight."""
+    keeper, history = manager(), talk(45)
+    lived_through(keeper, history)
+    named = CHATTER[0].format(n=2)
+    assert named not in texts(keeper.prepare_nowait(history).messages)
+    wanted: ChatMessage = {"role": "user", "content": "Please cancel ORD-0002-X."}
+    assert named in texts(keeper.prepare_nowait([*history, wanted]).messages)
+    unknown: ChatMessage = {"role": "user", "content": "Please cancel ORD-9999-X."}
+    assert not keeper.prepare_nowait([*history, unknown]).decisions[-1].before
+
+
 def test_it_is_explained() -> None:
     """The decision on the question has what stands in front of it, and its tokens count."""
     keeper, history = manager(), talk(45)

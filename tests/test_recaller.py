@@ -34,9 +34,7 @@ def words(text: str) -> int:
 def test_what_is_asked_for_comes_back_whole() -> None:
     """The exchange that answers stands in the text, question and answer; others out of sight may follow, in order."""
     question = says("Which port did I say the staging server listens on?")
-    text = recaller([*TALK, question]).text(
-        question.text, {0, 1, 2, 3}, room_tokens=200, count=words
-    )
+    text = recaller(TALK).text(question.text, {0, 1, 2, 3}, room_tokens=200, count=words)
     assert TALK[2].text in text
     assert TALK[3].text in text
     assert question.text not in text
@@ -45,14 +43,14 @@ def test_what_is_asked_for_comes_back_whole() -> None:
 def test_what_is_in_sight_does_not_come_back() -> None:
     """Of exchanges that are sent anyway nothing is repeated."""
     question = says("Which port did I say the staging server listens on?")
-    text = recaller([*TALK, question]).text(question.text, set(), room_tokens=200, count=words)
+    text = recaller(TALK).text(question.text, set(), room_tokens=200, count=words)
     assert text == ""
 
 
 def test_a_room_is_kept() -> None:
     """The text has no more than its room."""
     question = says("Which port did I say the staging server listens on?")
-    made = recaller([*TALK, question])
+    made = recaller(TALK)
     for room in range(0, 120, 7):
         text = made.text(question.text, {0, 1, 2, 3}, room_tokens=room, count=words)
         assert words(text) <= room

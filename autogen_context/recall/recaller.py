@@ -3,6 +3,7 @@
 Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 from autogen_context.pipeline.blocks.values import is_telling, values_of
@@ -37,17 +38,19 @@ class Recaller:
         self._index = LexicalIndex()
         self._messages: list[Message] = []
         self._texts: list[str] = []
-        self._names: set[str] = set()
+        self._names: Counter[str] = Counter()  # in how many messages each stands
         self._gate = RecallGate(self._names)
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
         same = same_at_front(self._messages, messages)
         self._index.truncate(same)
-        if same < len(self._messages):
-            del self._messages[same:], self._texts[same:]
-            self._names.clear()
-            self._names.update(*map(names_of, self._texts))
+        for text in self._texts[same:]:
+            self._names.subtract(names_of(text))
+            for name in names_of(text):
+                if not self._names[name]:
+                    del self._names[name]
+        del self._messages[same:], self._texts[same:]
         for message in messages[same:]:
             text = joined_text([message])
             self._messages.append(message)
@@ -85,7 +88,7 @@ class Recaller:
         """
         out_of_sight = [
             exchange
-            for exchange in exchanges(self._messages[:-1])
+            for exchange in exchanges(self._messages)
             if any(position in hidden for position in range(exchange.start, exchange.stop))
         ]
         scores = self.scores(query)

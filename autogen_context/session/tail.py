@@ -51,8 +51,9 @@ class Tail:
         return Message(role="user", text=text, own=True) if text else None
 
     def _asks(self, query: str, conversation: Conversation, held: Held) -> bool:
-        self._memory.follow(conversation.messages)
-        in_sight = messages_of(held.pieces, conversation.messages)
+        """Whether a question asks for what is out of sight; it is not among what was said before itself."""
+        self._memory.follow(conversation.messages[:-1])
+        in_sight = messages_of(held.pieces, conversation.messages)[:-1]
         return self._memory.decide(query, in_sight).retrieve
 
 
