@@ -4,8 +4,9 @@ Promise: what is chosen fits the room by the estimate it is given; the same inpu
 its frame (roles, ids, short arguments) once, with its first block.
 
 Greedy by worth per token. While more is kept a block's worth falls, so one that leads with its worth brought up to date
-is the best one (lazy evaluation); only beside a block that was just kept does one become cheaper, and is looked at
-again. How far that is from the best choice of all: docs/decisions/0011-plan.md.
+is the best one (lazy evaluation). Beside a block that was just kept one becomes cheaper, and is looked at again; the
+other blocks of its unit, whose frame is paid now, are looked at when their turn comes. How far that is from the best
+choice of all: docs/decisions/0011-plan.md.
 
 Source:
     Minoux, "Accelerated greedy algorithms for maximizing submodular set functions", 1978.
