@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.extract import Passage, parsed, passages_of, strings_in
-from autogen_context.pipeline.blocks.values import values_of
+from autogen_context.pipeline.blocks.values import NOTHING, values_of
 from autogen_context.pipeline.decision import Candidate
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message
 from autogen_context.pipeline.piece import messages_of
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.priority.superseded import Superseded
 from autogen_context.pipeline.tools.kinds import BY_NAME, ToolKinds, actions_of
-
-NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
