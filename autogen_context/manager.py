@@ -24,7 +24,8 @@ from autogen_context.recall.recaller import Recaller
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
-from autogen_context.session.session import Fixed, Rules, Session
+from autogen_context.session.rules import Fixed, Rules
+from autogen_context.session.session import Session
 from autogen_context.session.state import State, dump, load
 from autogen_context.session.window import Usage
 from autogen_context.wiring import limits_of, roles_of, window_of

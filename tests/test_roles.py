@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of, payloads_of
+from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.pipeline.roles import BETWEEN, FILLER, RoleRules
+from autogen_context.session.outbox import Outbox
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
@@ -33,7 +34,7 @@ def read_all(payloads: list[ChatMessage]) -> list[Message]:
 def test_a_strict_model_takes_it(payloads: list[ChatMessage]) -> None:
     """One system message at most, at the start, then user and assistant in turn, steps unbroken."""
     pieces = STRICT.apply([Verbatim(start=0, stop=len(payloads))], read_all(payloads))
-    check_chat(payloads_of(pieces, [*payloads], OpenAIChat()), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
+    check_chat(Outbox(OpenAIChat()).payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
 
 
 @FEW

@@ -10,7 +10,7 @@ from autogen_context.pipeline.message import content_digest
 from autogen_context.pipeline.piece import Piece
 from autogen_context.pipeline.segment import Unit
 
-Action = Literal["keep", "repair", "shorten", "drop"]
+Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,12 @@ class Decision:
     Attributes:
         start: position of its first message in the host's list.
         stop: position after its last message.
-        action: keep, repair, shorten or drop.
+        action: keep, repair, reduce (without loss, on arrival), shorten or drop.
         reason: why, in words.
         tokens_before: what the unit cost as it came in.
         tokens_after: what it costs now.
         pieces: what is sent for it; for the first of the dropped, a notice.
-        handle: the key of the original in the stash, where it was shortened or dropped.
+        handle: the key of the original in the stash, where it was reduced, shortened or dropped.
         before: what is sent in front of it: earlier exchanges that it asks for. Its tokens count as the unit's.
     """
 
@@ -55,6 +55,11 @@ class Decision:
     pieces: tuple[Piece, ...]
     handle: str = ""
     before: tuple[Piece, ...] = ()
+
+    @property
+    def hides(self) -> bool:
+        """Whether something of it is out of sight."""
+        return self.action in ("shorten", "drop")
 
     @property
     def sent(self) -> tuple[Piece, ...]:

@@ -7,7 +7,7 @@ over an equal list give an equal result.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.message import HostFormat, Message
+from autogen_context.pipeline.message import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +39,6 @@ def coalesce(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
         else:
             joined.append(piece)
     return tuple(joined)
-
-
-def payloads_of(
-    pieces: Iterable[Piece], payloads: Sequence[object], host: HostFormat
-) -> list[object]:
-    """The list to send: the caller's own objects where nothing was rewritten."""
-    sent: list[object] = []
-    for piece in pieces:
-        if isinstance(piece, Verbatim):
-            sent.extend(payloads[piece.start : piece.stop])
-        elif piece.index is None:
-            sent.append(host.compose(piece.message))
-        else:
-            sent.append(host.rewrite(payloads[piece.index], piece.message))
-    return sent
 
 
 def messages_of(pieces: Iterable[Piece], messages: Sequence[Message]) -> list[Message]:

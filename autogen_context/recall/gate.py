@@ -4,7 +4,7 @@ Promise: pure and quick: no index is asked, no model is called. The decision nam
 """
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,7 +15,9 @@ from autogen_context.pipeline.task.query import QueryKind, kind_of
 
 NAME_WORDS = 3  # the most words that a name has
 SCANNED_WORDS = 400  # of a query, for names
-WORD = re.compile(r"\w+(?:[./:@#'-]\w+)*")
+JOINT = r"[./:@#'-]"  # within a word
+WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
+ENDED = rf"(?:'s)?(?!\w|{JOINT}\w)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ class RecallGate:
             )
         self._known = known
 
-    def decide(self, query: str, in_sight: Sequence[object] = ()) -> RecallDecision:
+    def decide(self, query: str, in_sight: Iterable[object] = ()) -> RecallDecision:
         """Whether this query needs what is out of sight.
 
         Args:
@@ -63,20 +65,42 @@ class RecallGate:
         Raises:
             ValueError: something in sight is no message.
         """
+        return self.judge(query, (text_of(message).lower() for message in in_sight))
+
+    def judge(self, query: str, texts: Iterable[str]) -> RecallDecision:
+        """The same for who has at hand what stands in sight.
+
+        Args:
+            query: what a person wrote.
+            texts: what the model sees anyway, in lower case.
+        """
         kind, reason = kind_of(query)
-        names = tuple(self._out_of_sight(query, in_sight))
+        names = tuple(self._out_of_sight(query, texts))
         if kind == "recall":
             return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
         if names:
             reason = f"names what is known and not in sight: {', '.join(names)}"
         return RecallDecision(retrieve=bool(names), reason=reason, kind=kind, names=names)
 
-    def _out_of_sight(self, query: str, in_sight: Sequence[object]) -> Iterator[str]:
+    def _out_of_sight(self, query: str, texts: Iterable[str]) -> list[str]:
         named = {name: None for name in names_in(query, SCANNED_WORDS) if name in self._known}
-        seen = (
-            {name for message in in_sight for name in names_in(text_of(message))} if named else ()
-        )
-        yield from (name for name in named if name not in seen)
+        if not named:
+            return []
+        for text in texts:
+            for name in [name for name in named if stands_in(text, name)]:
+                del named[name]
+        return list(named)
+
+
+def stands_in(text: str, name: str) -> bool:
+    """Whether a lower-case text has a name of ``names_in``: the same words, next to each other, none part of another."""
+    words = name.split()
+    if not all(word in text for word in words):
+        return False
+    first, *rest = map(re.escape, words)
+    # The word comes before the look behind it: a search for plain letters is many times as fast.
+    start = rf"{first}(?<!\w{first})(?<!\w{JOINT}{first})"
+    return re.search(r"(?:'s)?\W+".join([start, *rest]) + ENDED, text) is not None
 
 
 def names_in(text: str, most_words: int | None = None) -> Iterator[str]:

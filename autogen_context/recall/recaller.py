@@ -39,6 +39,8 @@ class Recaller:
         self._messages: list[Message] = []
         self._texts: list[str] = []
         self._names: Counter[str] = Counter()  # in how many messages each stands
+        self._seen: list[Message] = []
+        self._seen_text = ""
         self._gate = RecallGate(self._names)
 
     def follow(self, messages: Sequence[Message]) -> None:
@@ -64,7 +66,16 @@ class Recaller:
 
     def decide(self, query: str, in_sight: Sequence[Message]) -> RecallDecision:
         """Whether what a person says asks for what is out of sight."""
-        return self._gate.decide(query, in_sight)
+        return self._gate.judge(query, [self._read(in_sight)])
+
+    def _read(self, in_sight: Sequence[Message]) -> str:
+        """What stands in messages in sight, in lower case; what stood there before is not read again."""
+        if same_at_front(self._seen, in_sight) < len(self._seen):
+            self._seen, self._seen_text = [], ""
+        new = in_sight[len(self._seen) :]
+        self._seen += new
+        self._seen_text += "\n" + joined_text(new).lower()
+        return self._seen_text
 
     def scores(self, query: str) -> list[float]:
         """What each message that was read has to do with a query, in 0..1."""

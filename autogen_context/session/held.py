@@ -4,11 +4,14 @@ Promise: holding only appends. The pieces of a turn are those of the turn before
 compaction replaces the decisions or the host changes its own past.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.decision import Candidate, Decision, kept
+from autogen_context.pipeline.decision import Candidate, Decision
 from autogen_context.pipeline.piece import Piece, Verbatim, coalesce
+
+Decide = Callable[[Candidate, Decision | None], Decision]
+"""What becomes of a unit that is new, or that may have grown since it was decided on."""
 
 
 class Held:
@@ -21,7 +24,7 @@ class Held:
     def __init__(self, decisions: Sequence[Decision] = ()) -> None:
         self.decisions: list[Decision] = []
         self.tokens = 0
-        self.replaced = 0  # how many are not sent as they came in
+        self.hidden = 0  # how many are not, or not all, in sight
         self._settled: list[Piece] = []
         self.replace(decisions)
 
@@ -43,13 +46,13 @@ class Held:
             keep -= 1
         self.replace(self.decisions[:keep])
 
-    def extend(self, candidates: Sequence[Candidate]) -> None:
-        """Keep what is new; the last unit so far may have grown."""
+    def extend(self, candidates: Sequence[Candidate], decide: Decide) -> None:
+        """Hold what is new; the last unit so far may have grown."""
         if self.decisions:
             last = self.decisions[-1]
-            self._set_last(grown(last, candidates[len(self.decisions) - 1]))
+            self._set_last(decide(candidates[len(self.decisions) - 1], last))
         for candidate in candidates[len(self.decisions) :]:
-            self._append(kept(candidate, "new"))
+            self._append(decide(candidate, None))
 
     def put_before_last(self, piece: Piece, tokens: int) -> None:
         """Send something in front of the newest unit, from now on."""
@@ -58,7 +61,7 @@ class Held:
 
     def replace(self, decisions: Sequence[Decision]) -> None:
         """Hold other decisions from now on."""
-        self.decisions, self._settled, self.tokens, self.replaced = [], [], 0, 0
+        self.decisions, self._settled, self.tokens, self.hidden = [], [], 0, 0
         for decision in decisions:
             self._append(decision)
 
@@ -67,7 +70,7 @@ class Held:
             self._settle(self.decisions[-1])
         self.decisions.append(decision)
         self.tokens += decision.tokens_after
-        self.replaced += bool(decision.handle)
+        self.hidden += decision.hides
 
     def _settle(self, decision: Decision) -> None:
         """Put its pieces behind those that will not change any more."""
@@ -81,21 +84,3 @@ class Held:
     def _set_last(self, decision: Decision) -> None:
         self.tokens += decision.tokens_after - self.decisions[-1].tokens_after
         self.decisions[-1] = decision
-
-
-def grown(decision: Decision, candidate: Candidate) -> Decision:
-    """The decision on a unit after its call got more results, or after other messages followed it."""
-    if decision.action in ("keep", "repair"):
-        before = decision.tokens_after - decision.tokens_before  # as a kept unit has no others
-        again = kept(candidate, decision.reason)
-        return replace(again, before=decision.before, tokens_after=candidate.tokens + before)
-    if decision.action == "drop":
-        return decision
-    as_before = decision.stop - decision.start
-    return replace(
-        decision,
-        stop=candidate.unit.stop,
-        tokens_before=candidate.tokens,
-        tokens_after=decision.tokens_after + candidate.tokens - decision.tokens_before,
-        pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
-    )

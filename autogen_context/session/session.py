@@ -6,59 +6,28 @@ Promise: below the mark nothing changes but by appending; above it the whole is 
 import logging
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autogen_context.errors import BudgetImpossible, NotInHistory
 from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.piece import Piece, Written, payloads_of
-from autogen_context.pipeline.roles import RoleRules
+from autogen_context.pipeline.piece import Piece, Written, messages_of
+from autogen_context.session.arrival import Arrival
 from autogen_context.session.compaction import Compaction, Room
-from autogen_context.session.conversation import Conversation, Orphans
+from autogen_context.session.conversation import Conversation
 from autogen_context.session.explaining import Explainer, Explanation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
+from autogen_context.session.outbox import Outbox
 from autogen_context.session.prepared import Prepared
+from autogen_context.session.rules import Fixed, Rules
 from autogen_context.session.state import State
 from autogen_context.session.tail import Tail
 from autogen_context.session.window import Window
 from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What holds for every turn of a conversation.
-
-    Attributes:
-        compact_at_share: share of the room above which the history is cut.
-        compact_to_share: share of the room beside what must stay that a compaction fills.
-        orphans: what becomes of calls without result and results without call.
-        roles: what the model insists on.
-        stash_bytes: what the stash may hold.
-    """
-
-    compact_at_share: float
-    compact_to_share: float
-    orphans: Orphans
-    roles: RoleRules
-    stash_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
-    """What a request has beside messages: tools, the start of the answer.
-
-    Attributes:
-        tokens: all of it, an upper bound.
-        assumed: of these, what no provider documents.
-    """
-
-    tokens: int
-    assumed: int
 
 
 class Session:
@@ -89,12 +58,14 @@ class Session:
         self.conversation = Conversation(host, meter, orphans=rules.orphans, digests=state.digests)
         self.held = Held(state.decisions)
         self._rules = rules
-        self._host = host
+        self._outbox = Outbox(host)
         self._meter = meter
         self._certifier = Certifier(meter.message)
         self._memory = memory
         self._tail = Tail(memory, meter)
         self._compaction = Compaction(meter, share=rules.compact_to_share, memory=memory)
+        self._arrival = Arrival(meter)
+        self._sees_held = not state.decisions
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
 
@@ -119,7 +90,27 @@ class Session:
             self.held.keep_first(same)
             self._must_replan = True
             self._rewrites += 1
-        self.held.extend(self.conversation.candidates)
+            self._sees_held = False
+        if not self._sees_held:
+            self._arrival.restart(messages_of(self.held.pieces, self.conversation.messages))
+            self._sees_held = True
+        self._extend()
+
+    def _extend(self) -> None:
+        """Hold what is new."""
+        before, pinned = len(self.held.decisions), self._pinned
+        self.held.extend(
+            self.conversation.candidates,
+            lambda candidate, decision: self._arrival.decide(candidate, decision, spared=pinned),
+        )
+        self._stash(max(0, before - 1))
+
+    def _stash(self, start: int) -> None:
+        """Keep the originals of units from one on that are not sent as they came in."""
+        candidates = self.conversation.candidates[start:]
+        for decision, candidate in zip(self.held.decisions[start:], candidates, strict=True):
+            if decision.handle:
+                self.stash.put(decision.handle, candidate.unit.messages)
 
     def pin(self, digest: bytes) -> None:
         """Keep a message from now on; it comes back if it was dropped."""
@@ -173,7 +164,7 @@ class Session:
             pieces, certificate = self._certified(fixed)
         self._must_replan = False
         return Prepared(
-            messages=payloads_of(pieces, payloads, self._host),
+            messages=self._outbox.payloads(pieces, payloads),
             certificate=certificate,
             decisions=tuple(self.held.decisions),
             compacted=compacted,
@@ -192,7 +183,8 @@ class Session:
         if self.conversation.tokens + fixed <= mark:
             self._rewrites += any(decision.handle for decision in self.held.decisions)
             self.held.replace([])
-            self.held.extend(self.conversation.candidates)
+            self._arrival.restart([])
+            self._extend()
             return False
         floors = floors_of(self.conversation.candidates, self._pinned)
         return self.held.tokens + fixed > mark or not satisfied(self.held.decisions, floors)
@@ -205,11 +197,16 @@ class Session:
             decisions = self._compaction.planned(self.conversation, room_there, self._pinned)
         except BudgetImpossible as error:
             raise self._impossible(error, fixed) from None
-        self.held.replace(decisions)
+        self.held.replace(
+            self._arrival.settle(
+                decisions,
+                self.conversation.candidates,
+                self.conversation.messages,
+                spared=self._pinned,
+            )
+        )
         self._rewrites += 1
-        for decision, candidate in zip(decisions, self.conversation.candidates, strict=True):
-            if decision.handle:
-                self.stash.put(decision.handle, candidate.unit.messages)
+        self._stash(0)
         numbers = {"tokens_before": before, "tokens_after": self.held.tokens, "room_tokens": room}
         logger.info("compacted", extra=numbers)
 

@@ -39,7 +39,7 @@ class Tail:
             used_tokens: what it has already.
         """
         free = min(int(TAIL_SHARE * room_tokens), room_tokens - used_tokens)
-        if not held.replaced or held.decisions[-1].before or free < LEAST_TAIL:
+        if not held.hidden or held.decisions[-1].before or free < LEAST_TAIL:
             return None
         query = conversation.messages[-1]
         if not self._memory.is_query(query) or not self._asks(query.text, conversation, held):
@@ -58,10 +58,10 @@ class Tail:
 
 
 def hidden_in(held: Held) -> set[int]:
-    """Positions of the messages that are not sent as they came in."""
+    """Positions of the messages of which something is out of sight."""
     return {
         position
         for decision in held.decisions
-        if decision.handle
+        if decision.hides
         for position in range(decision.start, decision.stop)
     }

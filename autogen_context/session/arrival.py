@@ -1,0 +1,166 @@
+"""What becomes of units as they come in: they stay, and what a tool returned is made smaller where that costs nothing.
+
+Promise: a result is reduced once; what was sent of it stays as it is until the next compaction. What a person, the
+system or the model said stays as it came, and so does what is pinned. The same messages give the same, one by one or all
+at once.
+"""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
+from autogen_context.pipeline.reduce.echo import Sight, echoed
+
+REASON = "what stands above already is not said again"
+
+
+class Arrival:
+    """Decides on units as they come in.
+
+    Args:
+        meter: counts messages.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._sight = Sight()
+
+    def restart(self, sent: Iterable[Message]) -> None:
+        """Forget what was sent before; this is."""
+        self._sight = Sight()
+        for message in sent:
+            self._see(message)
+
+    def decide(
+        self,
+        candidate: Candidate,
+        before: Decision | None = None,
+        *,
+        spared: AbstractSet[int] = frozenset(),
+    ) -> Decision:
+        """What becomes of a unit that is new, or has more results, or is followed by others.
+
+        Args:
+            candidate: the unit.
+            before: what was decided on it last.
+            spared: positions of messages that stay as they are.
+        """
+        if before is None:
+            return self._arrived(candidate, {}, spared=spared, reason="new")
+        if before.action == "drop":
+            return before
+        if before.action == "shorten":
+            return self._grown(before, candidate)
+        again = self._arrived(candidate, written_in(before), since=before.stop, spared=spared)
+        in_front = sum(map(self._meter.message, messages_of(before.before, ())))
+        tokens_after = again.tokens_after + in_front
+        return replace(again, before=before.before, tokens_after=tokens_after, reason=before.reason)
+
+    def settle(
+        self,
+        decisions: Sequence[Decision],
+        candidates: Sequence[Candidate],
+        messages: Sequence[Message],
+        *,
+        spared: AbstractSet[int],
+    ) -> list[Decision]:
+        """What a plan decided, without what would be said twice in it.
+
+        Args:
+            decisions: n decisions of a plan.
+            candidates: its n units.
+            messages: of the conversation.
+            spared: positions of messages that stay as they are.
+        """
+        self._sight = Sight()
+        settled: list[Decision] = []
+        for decision, candidate in zip(decisions, candidates, strict=True):
+            if decision.action == "keep":
+                decided = self._arrived(candidate, {}, spared=spared, reason=decision.reason)
+                settled.append(decided)
+            else:
+                settled.append(decision)
+                for message in messages_of(decision.sent, messages):
+                    self._see(message)
+        return settled
+
+    def _arrived(
+        self,
+        candidate: Candidate,
+        reduced: dict[int, Message],
+        *,
+        since: int = 0,
+        spared: AbstractSet[int],
+        reason: str = "",
+    ) -> Decision:
+        """A unit that stays, with its messages from a position on reduced; those before it are."""
+        unit = candidate.unit
+        reduced = dict(reduced)
+        for position, message in enumerate(unit.messages, unit.start):
+            if position < since:
+                continue
+            spare = position in spared or candidate.repaired
+            short = message if spare else self._reduced(message)
+            if short is not message:
+                reduced[position] = short
+            self._see(short)
+        if not reduced:
+            return kept(candidate, reason)
+        pieces = tuple(with_reduced(candidate.pieces, reduced))
+        saved = sum(
+            self._meter.message(unit.messages[position - unit.start]) - self._meter.message(short)
+            for position, short in reduced.items()
+        )
+        reason = f"{reason}; {REASON}"
+        return replaced(candidate, "reduce", reason, pieces, candidate.tokens - saved)
+
+    def _grown(self, decision: Decision, candidate: Candidate) -> Decision:
+        """A shortened unit after its call got more results."""
+        as_before = decision.stop - decision.start
+        for message in candidate.unit.messages[as_before:]:
+            self._see(message)
+        return replace(
+            decision,
+            stop=candidate.unit.stop,
+            tokens_before=candidate.tokens,
+            tokens_after=decision.tokens_after + candidate.tokens - decision.tokens_before,
+            pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
+        )
+
+    def _reduced(self, message: Message) -> Message:
+        """A message with smaller results; itself where they are as small as they get."""
+        results = tuple(
+            result if short is result.text else replace(result, text=short)
+            for result in message.results
+            for short in [echoed(result.text, self._sight)]
+        )
+        if all(new is old for new, old in zip(results, message.results, strict=True)):
+            return message
+        short = replace(message, results=results)
+        return short if self._meter.message(short) < self._meter.message(message) else message
+
+    def _see(self, message: Message) -> None:
+        self._sight.add(message.text)
+        for result in message.results:
+            self._sight.add(result.text)
+
+
+def written_in(decision: Decision) -> dict[int, Message]:
+    """What was written anew for the host's messages, by position; nothing unless it was reduced."""
+    if decision.action != "reduce":
+        return {}
+    pieces = [piece for piece in decision.pieces if isinstance(piece, Written)]
+    return {piece.index: piece.message for piece in pieces if piece.index is not None}
+
+
+def with_reduced(pieces: Iterable[Piece], reduced: dict[int, Message]) -> Iterable[Piece]:
+    """Pieces of one message each, with what was reduced in place of what came in."""
+    for piece in pieces:
+        if isinstance(piece, Verbatim) and piece.start in reduced:
+            yield Written(message=reduced[piece.start], index=piece.start)
+        else:
+            yield piece

@@ -1,0 +1,118 @@
+"""What a tool returned is made smaller before it is first sent; everything else stays as it came."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import IncrementalContextManager
+from autogen_context.testing import ChatMessage
+from support.counting import Characters
+
+FILES = [
+    "\n".join(f"{n}\t{word} number {n} of a file" for n in range(90)) for word in ("line", "row")
+]
+
+
+def step(n: int, result: str) -> list[ChatMessage]:
+    """A call and its result."""
+    call: ChatMessage = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": f"c{n}", "type": "function", "function": {"name": "cat", "arguments": "{}"}}
+        ],
+    }
+    return [call, {"role": "tool", "tool_call_id": f"c{n}", "content": result}]
+
+
+def conversation(results: Sequence[str]) -> list[ChatMessage]:
+    """A task, and a step for each result."""
+    task: list[ChatMessage] = [{"role": "user", "content": "Read the files."}]
+    return task + [message for n, result in enumerate(results) for message in step(n, result)]
+
+
+def manager(window_tokens: int = 100_000) -> IncrementalContextManager:
+    """With a window that holds it all, if not said otherwise."""
+    return IncrementalContextManager(window_tokens=window_tokens, counter=Characters())
+
+
+READINGS = st.lists(
+    st.tuples(st.sampled_from(FILES), st.integers(0, 60), st.integers(61, 90)).map(
+        lambda part: "\n".join(part[0].split("\n")[part[1] : part[2]])
+    ),
+    max_size=6,
+)
+
+
+def test_a_second_reading_costs_a_mark() -> None:
+    """Of what stands above the beginning is sent again, and a mark; the original can be had by its handle."""
+    messages = conversation([FILES[0], FILES[0]])
+    kept = manager()
+    prepared = kept.prepare_nowait(messages)
+    assert prepared.messages[:4] == messages[:4]
+    assert "lines as above …]" in str(prepared.messages[4]["content"])
+    decision = prepared.decisions[-1]
+    assert (decision.action, decision.tokens_after < decision.tokens_before) == ("reduce", True)
+    assert [result.text for m in kept.recall(decision.handle) for result in m.results] == [FILES[0]]
+
+
+@settings(max_examples=40)
+@given(READINGS, st.sampled_from([900, 2_000, 100_000]))
+def test_one_by_one_or_after_a_restart_it_is_the_same(readings: list[str], window: int) -> None:
+    """A manager that hears of the messages late, or goes on from a saved state, sends the same bytes."""
+    messages = conversation(readings)
+    first, sent = manager(window), list[ChatMessage]()
+    for stop in range(1, len(messages) + 1, 2):
+        sent = first.prepare_nowait(messages[:stop]).messages
+        second = manager(window)
+        second.load_state(first.save_state())
+        assert second.prepare_nowait(messages[:stop]).messages == sent
+        first = second if stop % 4 == 1 else first
+    if window == 100_000:
+        assert manager(window).prepare_nowait(messages).messages == sent
+
+
+@settings(max_examples=40)
+@given(READINGS)
+def test_what_is_sent_only_grows(readings: list[str]) -> None:
+    """What was reduced stays as it was sent."""
+    messages, one, before = conversation(readings), manager(), list[ChatMessage]()
+    for stop in range(1, len(messages) + 1, 2):
+        sent = one.prepare_nowait(messages[:stop]).messages
+        assert sent[: len(before)] == before
+        before = sent
+
+
+def test_what_is_pinned_is_sent_whole() -> None:
+    """And so are a person's words, twice said or not."""
+    messages = conversation([FILES[0], FILES[0]])
+    messages.append({"role": "user", "content": FILES[0]})
+    pinned = manager()
+    pinned.prepare_nowait(messages)
+    pinned.pin(messages[4])
+    assert pinned.prepare_nowait(messages).messages == messages
+
+
+def test_a_compaction_sends_nothing_twice() -> None:
+    """Of two readings that a compaction keeps, the second is the mark again, now behind what is still there."""
+    messages = conversation(["x " * 8_000, FILES[0], FILES[0]])
+    small = manager(6_000)
+    small.prepare_nowait(messages[:3])
+    prepared = small.prepare_nowait(messages)
+    texts = [str(message.get("content")) for message in prepared.messages]
+    assert prepared.certificate.fits
+    assert sum("line number 50 of a file" in text for text in texts) == 1
+
+
+@pytest.mark.parametrize("first", ["kept", "edited"])
+def test_where_the_host_edits_its_past_nothing_points_at_it(first: str) -> None:
+    """A result is sent whole again once what it stood for is gone."""
+    messages = conversation([FILES[0], FILES[0]])
+    one = manager()
+    one.prepare_nowait(messages)
+    if first == "edited":
+        messages[2] = {**messages[2], "content": "gone"}
+    sent = one.prepare_nowait(messages).messages
+    assert (str(sent[4]["content"]) == FILES[0]) == (first == "edited")
