@@ -2,15 +2,14 @@
 
 Promise: nothing is lost while what stands above stays there. A mark stands for exactly so many lines: those that follow
 the line before the mark, and end before the line after it, at the nearest place above where these two lines stand so
-far apart. The beginning of a text stays, it says what the text is; the result is shorter than the text, or is the text.
-Linear time.
+far apart. Enough of a text stays to say what it is; the result is shorter than the text, or is the text. Linear time.
 
 An agent that reads a file twice, or prints what it just wrote, pays for the lines each time; the model has them.
 """
 
 from collections.abc import Sequence
 
-BEGINNING = 480  # characters of a text that stay
+LEAST_LEFT = 480  # characters; where less than that is new, the beginning stays as well
 LEAST_CHARS = (
     160  # of the lines that go; a mark, and the look above, cost about as much as two lines
 )
@@ -73,14 +72,21 @@ def echoed(text: str, sight: Sight) -> str:
         The text with a mark in place of each long run of lines that stands above; the first and the last line of the
         run stay, so that it can be found there.
     """
-    if len(text) < BEGINNING + LEAST_CHARS:
+    if len(text) < LEAST_LEFT + LEAST_CHARS:
         return text
     lines = text.split("\n")
-    at = beginning_of(lines)
-    parts = lines[:at]
+    short = marked(lines, sight, start=0)
+    if len(short) < LEAST_LEFT:
+        short = marked(lines, sight, start=beginning_of(lines))
+    return text if short == text else short
+
+
+def marked(lines: Sequence[str], sight: Sight, *, start: int) -> str:
+    """The lines as a text, with marks from the line ``start`` on."""
+    at, parts = start, [*lines[:start]]
     while at < len(lines):
         run = sight.run(lines, at) if lines[at].strip() else 0
-        inner = lines[at + 1 : at + run - 1]
+        inner = lines[at + 1 : at + max(1, run - 1)]
         if sum(map(len, inner)) + len(inner) >= LEAST_CHARS:
             parts += (lines[at], mark_of(len(inner)), lines[at + run - 1])
             at += run
@@ -91,10 +97,10 @@ def echoed(text: str, sight: Sight) -> str:
 
 
 def beginning_of(lines: Sequence[str]) -> int:
-    """How many lines the beginning has."""
+    """How many lines the beginning of a text has."""
     chars = 0
     for at, line in enumerate(lines):
-        if chars >= BEGINNING:
+        if chars >= LEAST_LEFT:
             return at
         chars += len(line) + 1
     return len(lines)
