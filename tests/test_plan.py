@@ -14,11 +14,13 @@ from autogen_context.pipeline.decision import Candidate, Decision, handle_of, ke
 from autogen_context.pipeline.floors import Floor, floors_of, satisfied
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Written, messages_of
-from autogen_context.pipeline.plan import Aim, Fill, notice_of, plan
+from autogen_context.pipeline.plan import FRAME, Aim, Fill, Means, notice_of, plan
 from autogen_context.pipeline.segment import Unit
 from autogen_context.testing.transcripts import transcripts
 from support.counting import METER
 from support.units import candidates_of, fit, read_all
+
+TOLD = "- read a.py\n" * 999
 
 
 def planned_or_not(
@@ -30,9 +32,12 @@ def planned_or_not(
             candidates,
             floors=floors_of(candidates, frozenset()),
             aim=aim,
-            fit=fit,
-            fill=fill or filling(candidates, aim),
-            count=METER.message,
+            means=Means(
+                fit=fit,
+                fill=fill or filling(candidates, aim),
+                tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
+                count=METER.message,
+            ),
         )
     except BudgetImpossible as error:
         return error
@@ -56,6 +61,7 @@ AIMS = st.builds(
     limit_tokens=st.integers(0, 1_500),
     target_share=st.floats(0, 1),
     recent_share=st.floats(0, 1),
+    told_share=st.floats(0, 0.3),
 )
 
 
@@ -112,7 +118,7 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((aim.limit_tokens - least) * aim.target_share)
-    notice = METER.message(notice_of(candidates))
+    notice = METER.message(notice_of(candidates, FRAME))
     assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
 
 
@@ -126,7 +132,7 @@ def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((aim.limit_tokens - least) * aim.target_share)
-    beside -= METER.message(notice_of(candidates))
+    beside -= METER.message(notice_of(candidates, FRAME))
     rest = [i for i in range(len(candidates)) if i not in floors]
     room = int(beside * aim.recent_share)
     room = max([room, *(candidates[i].tokens for i in rest[-1:] if candidates[i].tokens <= beside)])
@@ -146,10 +152,10 @@ def test_floors_are_not_paid_twice() -> None:
     """What must stay takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
     messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
-    aim = Aim(limit_tokens=208 + 160, target_share=1, recent_share=1)
+    aim = Aim(limit_tokens=208 + 160, target_share=1, recent_share=1, told_share=0)
     decisions = planned_or_not(candidates_of(messages), aim)
     assert not isinstance(decisions, BudgetImpossible)
-    notice = METER.message(notice_of(candidates_of(messages)))
+    notice = METER.message(notice_of(candidates_of(messages), FRAME))
     assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
 
 
@@ -190,7 +196,11 @@ def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim)
     assert notices in ([], dropped[:1])
     gone = [c for c, d in zip(candidates, decisions, strict=True) if d.action == "drop"]
     if notices:
-        assert notices[0].pieces == (Written(message=notice_of(gone)),)
+        (piece,) = notices[0].pieces
+        assert isinstance(piece, Written)
+        told = piece.message.text.partition(":\n")[2].removesuffix("]")
+        assert TOLD.startswith(told)
+        assert piece == Written(message=notice_of(gone, told))
         assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
     elif dropped:
         room = aim.limit_tokens - sum(d.tokens_after for d in decisions)

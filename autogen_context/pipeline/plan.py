@@ -19,6 +19,10 @@ RECENT_SHARE = 0.5  # of what may be kept beside the floors, for the newest unit
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
 
+FRAME = "-"  # in place of what is told, to measure what stands around it
+
+TOLD_SHARE = 0.06  # of the same, for what is told of the units that are left out
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
@@ -28,25 +32,41 @@ class Aim:
         limit_tokens: what all may have together, in tokens.
         target_share: the low mark: of the room beside what must stay, what is filled.
         recent_share: of that, what the newest units may have, as they are.
+        told_share: of that, what is told of the units that are left out.
     """
 
     limit_tokens: int
     target_share: float
     recent_share: float = RECENT_SHARE
+    told_share: float = TOLD_SHARE
 
+
+Tell = Callable[[Mapping[int, Decision], int], str]
+"""What is to be known of the units that have no decision, or of which only parts stay, within so many tokens."""
 
 Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
 """Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a plan works with.
+
+    Attributes:
+        fit: shortens a unit that must stay.
+        fill: chooses among the units that need not stay.
+        tell: says what was in those that are left out.
+        count: tokens of a message.
+    """
+
+    fit: Fit
+    fill: Fill
+    tell: Tell
+    count: Callable[[Message], int]
+
+
 def plan(
-    candidates: Sequence[Candidate],
-    *,
-    floors: Mapping[int, Floor],
-    aim: Aim,
-    fit: Fit,
-    fill: Fill,
-    count: Callable[[Message], int],
+    candidates: Sequence[Candidate], *, floors: Mapping[int, Floor], aim: Aim, means: Means
 ) -> tuple[Decision, ...]:
     """Choose what each unit becomes.
 
@@ -54,9 +74,7 @@ def plan(
         candidates: n units, oldest first.
         floors: which of them must stay, from ``floors_of``.
         aim: how much they may have.
-        fit: shortens a unit that must stay.
-        fill: chooses among the others.
-        count: tokens of a message.
+        means: what shortens, chooses, tells and counts.
 
     Returns:
         n decisions, same order.
@@ -68,18 +86,19 @@ def plan(
         candidates=candidates,
         floors=floors,
         limit_tokens=aim.limit_tokens,
-        fit=fit,
+        fit=means.fit,
     ).choose()
     floor_tokens = tokens_of(chosen)
-    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - count(
-        notice_of(candidates)
-    )
+    frame = means.count(notice_of(candidates, FRAME))
+    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - frame
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
     recent = tokens_of(chosen) - floor_tokens
-    chosen |= fill(chosen, max(0, beside - recent))
-    return with_notice(candidates, chosen, limit_tokens=aim.limit_tokens, count=count)
+    told_tokens = int(beside * aim.told_share)
+    chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
+    told = means.tell(chosen, told_tokens)
+    return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
 
 
 def newest_that_fit(
@@ -100,26 +119,35 @@ def newest_that_fit(
 def with_notice(
     candidates: Sequence[Candidate],
     chosen: Mapping[int, Decision],
+    told: str = "",
     *,
     limit_tokens: int,
     count: Callable[[Message], int],
 ) -> tuple[Decision, ...]:
-    """A decision for each unit: those without one are left out, and a notice in place of the first says so."""
+    """A decision for each unit: those without one are left out, and a notice in place of the first says so.
+
+    What is told of them stands in it where there is room, and where that is less than they had.
+    """
     dropped = [i for i in range(len(candidates)) if i not in chosen]
     reason = "left out: what stays is worth more"
     decided = dict(chosen) | {i: replaced(candidates[i], "drop", reason, (), 0) for i in dropped}
-    notice = notice_of([candidates[i] for i in dropped])
-    left_out = sum(candidates[i].tokens for i in dropped)
-    if count(notice) <= min(limit_tokens - tokens_of(decided), left_out):
-        first, piece = candidates[dropped[0]], Written(message=notice)
-        reason += "; a notice stands here"
-        decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+    gone = [candidates[i] for i in dropped]
+    room = min(limit_tokens - tokens_of(decided), sum(candidate.tokens for candidate in gone))
+    for notice in (notice_of(gone, told), notice_of(gone)):
+        if count(notice) <= room:
+            first, piece = candidates[dropped[0]], Written(message=notice)
+            reason += "; a notice stands here"
+            decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+            break
     return tuple(decided[i] for i in range(len(candidates)))
 
 
-def notice_of(candidates: Sequence[Candidate]) -> Message:
+def notice_of(candidates: Sequence[Candidate], told: str = "") -> Message:
     """What stands where units were left out."""
     messages = sum(len(candidate.unit.messages) for candidate in candidates)
     tokens = sum(candidate.tokens for candidate in candidates)
-    text = f"[{messages} earlier messages ({tokens} tokens) are left out here to fit the context window]"
+    text = (
+        f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
+    )
+    text = f"[{text}. What was in them:\n{told}]" if told else f"[{text}]"
     return Message(role="user", text=text, own=True)

@@ -7,6 +7,7 @@ What stays beside the floors is what later turns are likely to name again. Only 
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.asked import AnswerWorth
@@ -17,9 +18,10 @@ from autogen_context.pipeline.blocks.worth import Worth
 from autogen_context.pipeline.decision import Candidate, Decision
 from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of
+from autogen_context.pipeline.fold import folded
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.plan import RECENT_SHARE, Aim, plan
+from autogen_context.pipeline.plan import RECENT_SHARE, Aim, Means, plan
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
 
@@ -88,9 +90,12 @@ class Compaction:
                 target_share=ASKED_SHARE if scores else self._share,
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
             ),
-            fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-            fill=Filler(self.references, self._meter, worth).fill,
-            count=self._meter.message,
+            means=Means(
+                fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
+                fill=Filler(self.references, self._meter, worth).fill,
+                tell=self._told,
+                count=self._meter.message,
+            ),
         )
 
     def _asked_for(self, conversation: Conversation) -> list[float]:
@@ -103,6 +108,11 @@ class Compaction:
             return []
         self._memory.follow(conversation.messages)
         return self._memory.scores(newest.text)
+
+    def _told(self, decided: Mapping[int, Decision], room_tokens: int) -> str:
+        """What was done in the units that are left out."""
+        gone = [unit for i, unit in enumerate(self.references.units) if i not in decided]
+        return folded(gone, room_tokens=room_tokens, count=self._meter.text)
 
     def _fit(
         self, conversation: Conversation, candidate: Candidate, room_tokens: int

@@ -5,7 +5,7 @@ Promise: a unit is read once; following a conversation unit by unit or all at on
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autogen_context.pipeline.blocks.extract import Passage, parsed, passages_of, strings_in
 from autogen_context.pipeline.blocks.values import NOTHING, values_of
@@ -14,6 +14,8 @@ from autogen_context.pipeline.message import SYSTEM_ROLES, Message
 from autogen_context.pipeline.piece import messages_of
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.priority.superseded import Superseded
+from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.tools.action import ToolAction
 from autogen_context.pipeline.tools.kinds import BY_NAME, ToolKinds, actions_of
 
 
@@ -28,6 +30,7 @@ class UnitText:
         used: values that the model named, in what it said or called.
         asked: values that a person named.
         told: values of the system prompt.
+        actions: what its calls do, in their order.
     """
 
     candidate: Candidate
@@ -36,6 +39,12 @@ class UnitText:
     used: frozenset[str]
     asked: frozenset[str]
     told: frozenset[str]
+    actions: tuple[ToolAction, ...] = ()
+
+    @property
+    def unit(self) -> Unit:
+        """The unit itself."""
+        return self.candidate.unit
 
     @property
     def values(self) -> frozenset[str]:
@@ -85,7 +94,9 @@ class References:
         while len(self.units) > same:
             self._forget_last()
         for candidate in candidates[same:]:
-            self._add(unit_text(candidate, tuple(messages_of(candidate.pieces, messages))))
+            actions = tuple(actions_of(candidate.unit, self._kinds))
+            said = tuple(messages_of(candidate.pieces, messages))
+            self._add(replace(unit_text(candidate, said), actions=actions))
 
     def _add(self, text: UnitText) -> None:
         for value in text.used:
@@ -97,8 +108,7 @@ class References:
                 self.blocks.update(block.values)
             self.total_blocks += len(passage.blocks)
         self.units.append(text)
-        actions = actions_of(text.candidate.unit, self._kinds)
-        self.superseded.add(text.candidate.unit, actions)
+        self.superseded.add(text.candidate.unit, text.actions)
 
     def _forget_last(self) -> None:
         text = self.units.pop()
