@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.errors import StateError
+from autogen_context.pipeline.ledger.personal import statements
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
-from autogen_context.pipeline.statements import statements
 from autogen_context.recall import Facts
 
 SAID = (

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
 from autogen_context.errors import StateError
+from autogen_context.pipeline.ledger.personal import Statement, StatementKind, statements
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.pipeline.statements import Statement, StatementKind, statements
 
 SCHEMA = 1
 OPENING = "[What is known of the person, in their own words:]"

@@ -9,28 +9,14 @@ It rather misses a statement than makes one up: a rule reads a whole clause of a
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
+
+from autogen_context.pipeline.ledger.cue import words
+from autogen_context.pipeline.ledger.sentences import sentences
 
 StatementKind = Literal["identity", "preference", "constraint"]
 
-READ_CHARS = 20_000  # of one text
-SENTENCE_CHARS = 400  # longer ones are pasted, not said
-QUOTED = re.compile(
-    r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|(?:>|    |\t).*?$)", re.DOTALL | re.MULTILINE
-)
-SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+|\n+|,? (?:and|but) (?=(?:i|my|the|our|please|never|always|call|don't|do not)\b)",
-    re.IGNORECASE,
-)
-LEADING = re.compile(
-    r"^\W*(?:(?:please|also|and|but|so|ok|okay|well|actually|oh|sorry|no|yes|remember(?: that)?|note(?: that)?|keep in mind(?: that)?"
-    r"|from now on|by the way|hi|hello|hey|in general|as of today|now)\b[\s,:]*)+",
-    re.IGNORECASE,
-)
-TRAILING = re.compile(
-    r"(?:\s+(?:now|from now on|instead|again|today|please|any ?more|by the way|of course|recently|yesterday|(?:last|this) (?:week|month|year)))+$",
-    re.IGNORECASE,
-)
 EXPLAINED = re.compile(r" (?:if|because|since|although|which|who|from) .*$", re.IGNORECASE)
 PASSING = frozenset(
     [
@@ -112,20 +98,27 @@ def statements(text: str, *, of_a_person: bool = True) -> Iterator[Statement]:
         of_a_person: whether a person said it; from a system prompt only rules are read.
     """
     for sentence in sentences(text):
-        for form in FORMS:
-            match = re.fullmatch(form.pattern, sentence, re.IGNORECASE)
-            if match and (of_a_person or not form.personal):
-                key, stated = form.read(match)
-                yield Statement(kind=form.kind, key=key, text=stated)
-                break
+        found = statement_in(sentence.text, of_a_person=of_a_person)
+        if found is not None:
+            yield found
 
 
-def sentences(text: str) -> Iterator[str]:
-    """The clauses of a text that may state something, without what leads in and out of them."""
-    for part in SENTENCE.split(QUOTED.sub("\n", text[:READ_CHARS].replace("\u2019", "'"))):
-        if len(part) <= SENTENCE_CHARS and "?" not in part:
-            bare = TRAILING.sub("", LEADING.sub("", part).rstrip(" .!;,"))
-            yield " ".join(bare.rstrip(",").split())
+def statement_in(sentence: str, *, of_a_person: bool = True) -> Statement | None:
+    """What one sentence states."""
+    if sentence.split(" ", 1)[0].lower() not in FIRST_WORDS:
+        return None
+    for form in FORMS:
+        match = compiled(form.pattern).fullmatch(sentence)
+        if match and (of_a_person or not form.personal):
+            key, stated = form.read(match)
+            return Statement(kind=form.kind, key=key, text=stated)
+    return None
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of the table, compiled when it is first used."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def about(phrase: str) -> str:
@@ -237,4 +230,9 @@ FORMS = (
         read=ruling,
         personal=False,
     ),
+)
+FIRST_WORDS = words(
+    """
+    i i'm i've i'd my our the call we we're you must may mustn't can can't never always only do don't
+    """
 )

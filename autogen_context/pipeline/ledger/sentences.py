@@ -1,0 +1,163 @@
+"""Cut what somebody said into sentences that can state one thing each, with where they stand.
+
+Promise: quoted, fenced, indented and pasted text, code and log lines are left out, since nobody says them; a quotation
+within a sentence is never cut. Positions are those of the given text. Time in proportion to the text, of which the first
+20,000 characters are read.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autogen_context.pipeline.ledger.cue import Cue, lowered
+
+READ_CHARS = 20_000  # of one text
+LEAST_WORDS = 2  # in front of a comma that joins two sentences
+SENTENCE_CHARS = 400  # longer ones are pasted, not said
+
+QUOTED = re.compile(
+    r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
+    re.DOTALL | re.MULTILINE,
+)
+ANNOUNCED = Cue(  # what follows such a line is somebody else's
+    r"\b(?:pages?|articles?|e-?mails?|logs?|output|documents?|errors?|traceback|trace|say(?:s|ing)?|said|wr(?:ote|ites?)|states?"
+    r"|reads|contents?|texts?|messages?|repl(?:y|ies|ied)|responses?|files?|readme|websites?|transcripts?|quotes?|results?"
+    r"|pasted?|copied|forwarded|found|returned|got|sent)\b[^:]{0,60}:[ \t]*$"
+)
+SAYING = re.compile(
+    r"\b(?:says?|said|writes|wrote|states|stated|reads|replied|answered|claims)\s?:"
+)
+NOT_PROSE = Cue(  # code, markup, logs, diffs, prompts, data
+    r"^[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
+    r"|\+\+\+ |--- |@@ |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
+    r"|[\[{][\"'{\[]|\|)|[{};][ \t]*$|=>|==|&&|\|\||\(\) ?\{|<[a-z!/][^<>\n]*>",
+    cased=True,
+)
+DETERMINED = (
+    r"(?:the|our|my|his|her|their|its|this|that|all|each|every|no|some|any) (?:[\w'&/.#-]+ ){1,5}?"
+)
+SUBJECT = r"(?:i|we|you|he|she|it|they|there|nobody)"
+FINITE = (
+    r"(?:is|are|was|were|will|must|has|have|can|may|should|shall|needs?|gets?|isn't|aren't|won't|mustn't|can't|goes|went|comes"
+    r"|runs?|uses?|lives?|costs?|starts?|begins?|ends?|wants?|prefers?|moved|changed)\b"
+)
+BOUNDARY = Cue(
+    r"(?<=[.!?;])[\"')\]]?\s+|\n+"
+    rf"|(?P<joint>,? (?:and|but|so) (?=(?:i|we|please|never|always|actually|let's|call|don't|do not)\b)|(?:,(?: and| but| so)?|,? (?:and|but)) (?=(?:{DETERMINED}|{SUBJECT} ){FINITE}|{SUBJECT}'\w+ )|,? so (?=(?:[\w'.-]+ ){{1,3}}{FINITE}))"
+)
+SAYER = re.compile(r"\s*(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he) ")
+SUBORDINATE = Cue(
+    r"\b(?:if|unless|until|when|whenever|while|because|since|before|after|once|as long as|so that|whether|that)\b"
+)
+ABBREVIATED = re.compile(
+    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Inc|Ltd|Co|Corp|vs|etc|approx|e\.g|i\.e|cf|Fig|Sec|Jr|Sr|Mt|resp|incl|excl|^[A-Z])\.\s*$"
+)
+SPOKEN = re.compile(
+    r"\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|\u00ab[^\u00bb\n]{1,300}\u00bb"
+)
+LEADING = Cue(
+    r"^\W*?(?=[\w\"\u201c#/$@`'(<.+-])(?:(?:(?:please|also|and|but|so|ok|okay|well|actually|oh|sorry|remember(?: that)?|note(?: that)?"
+    r"|keep in mind(?: that)?|from now on|by the way|btw|fyi|hi|hello|hey|in general|as of (?:today|now)|now|for the record|as discussed"
+    r"|just so you know|(?:we|i)(?:'ve| have)? changed (?:our|my) minds?|hold on|wait|hmm|right|great|perfect|thanks|in addition|additionally|besides|important(?:ly)?"
+    r"|it(?:'s| is) important that|for now it(?:'s| is) important that|one more thing)\b[\s,:]*"
+    r"|(?:no|yes|yep|nope|good|sure|morning|good morning)[,.!:]\s*"
+    r"|(?:(?:quick|small|short|slight|minor|another|one|important) )?(?:updates?|changes?|corrections?|reminders?|heads[- ]up|news|info|edit|ps|p\.s\.|change of plans?|nota bene|nb|important|attention)\s*[:,!\u2013-]\s*)+)?"
+)
+TRAILING = Cue(
+    r"(?:,?\s+(?:now|from now on|instead|again|today|please|any ?more|by the way|of course|recently|yesterday|though|too"
+    r"|as well|in case it matters|if that helps|(?:last|this) (?:month|year)))+$"
+)
+BULLET = re.compile(r"^[ \t]*(?:[-*•\u2013]|\d{1,2}[.)])[ \t]+(?:\[[ x]\] )?")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What may state something.
+
+    Attributes:
+        text: the sentence without what leads in and out of it, on one line.
+        raw: as it was said.
+        start: where it begins in the text.
+        end: where it ends.
+    """
+
+    text: str
+    raw: str
+    start: int
+    end: int
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of one speaker that may state something; questions do not."""
+    read = without_quotations(text[:READ_CHARS].replace("\u2019", "'"))
+    start = 0
+    for end, following in cuts(read):
+        part = read[start:end]
+        if 0 < len(part) <= SENTENCE_CHARS and "?" not in part:
+            bare = bare_of(part)
+            if bare:
+                yield Sentence(bare, part, start, end)
+        start = following
+
+
+def without_quotations(text: str) -> str:
+    """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
+    lines = QUOTED.sub(blank, text).split("\n")
+    for at, line in enumerate(lines):
+        if line.rstrip().endswith(":") and ANNOUNCED.search(line[-200:]):
+            rest = sum(map(len, lines[at:])) + len(lines) - at - 1
+            return "\n".join([*lines[:at], "\n" * rest])
+        lines[at] = spoken_of(line)
+    return "\n".join(lines)
+
+
+def is_quoted(text: str, place: int) -> bool:
+    """Whether a place of what a person says is within what somebody else said."""
+    return without_quotations(text)[place] == "\n"
+
+
+def spoken_of(line: str) -> str:
+    """A line up to where it tells what somebody else says; nothing of a line of code."""
+    if NOT_PROSE.search(line):
+        return "\n" * len(line)
+    saying = SAYING.search(line) if ":" in line else None
+    return line[: saying.start()].ljust(len(line), "\n") if saying else line
+
+
+def blank(match: re.Match[str]) -> str:
+    """As many line ends as there were characters."""
+    return "\n" * len(match.group())
+
+
+def cuts(text: str) -> Iterator[tuple[int, int]]:
+    """Where sentences end, and where the next ones begin; the last at the end of the text."""
+    quotations = [match.span() for match in SPOKEN.finditer(text)]
+    starts = [start for start, _ in quotations]
+    start = 0
+    for match in BOUNDARY.pattern.finditer(lowered(text)):
+        quotation = bisect_left(starts, match.start()) - 1
+        if quotation >= 0 and match.start() < quotations[quotation][1] - 1:
+            continue
+        if is_cut(text, start, match):
+            yield match.start(), match.end()
+            start = match.end()
+    yield len(text), len(text)
+
+
+def is_cut(text: str, start: int, match: re.Match[str]) -> bool:
+    """A stop behind an abbreviation ends nothing, nor does a joint behind what depends on something else."""
+    left = text[start : match.start()]
+    if match["joint"] is not None:
+        least = LEAST_WORDS if match["joint"].strip() == "," and not SAYER.match(left) else 1
+        return SUBORDINATE.search(left) is None and len(left.split()) > least
+    return "\n" in match.group() or ABBREVIATED.search(left.lstrip()[-8:]) is None
+
+
+def bare_of(part: str) -> str:
+    """A sentence without bullet, greeting, emphasis and stop."""
+    plain = BULLET.sub("", part).replace("**", "")
+    led = LEADING.match(plain)
+    bare = (plain[led.end() :] if led else plain).strip().rstrip(" .!;,")
+    trailed = TRAILING.search(bare)
+    return " ".join((bare[: trailed.start()] if trailed else bare).rstrip(" ,").split())
