@@ -1,0 +1,83 @@
+"""The tool ``recall_context`` for agents of autogen-agentchat.
+
+Promise: what the model asks for, the manager of the agent's context answers; arguments of the wrong type are understood
+where they can be.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+from autogen_core import CancellationToken, ComponentModel
+from autogen_core.tools import FunctionTool
+from typing_extensions import override
+
+from autogen_context.pipeline.tools.recall_tool import (
+    RECALL_ARGUMENTS,
+    RECALL_DESCRIPTION,
+    RECALL_TOOL_NAME,
+    RecallsContext,
+    recall_arguments,
+)
+
+
+@runtime_checkable
+class HasManager(Protocol):
+    """A model context, as far as the tool needs it."""
+
+    @property
+    def manager(self) -> RecallsContext:
+        """Who answers."""
+        ...
+
+
+def recall_tool(context: HasManager | RecallsContext) -> FunctionTool:
+    """The tool for the agent that has this context.
+
+    Args:
+        context: the agent's ``ManagedChatCompletionContext``, or its manager.
+
+    Returns:
+        A tool for the agent's ``tools``; each agent needs its own, since its context is its own.
+    """
+    return RecallTool(context.manager if isinstance(context, HasManager) else context)
+
+
+class RecallTool(FunctionTool):
+    """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it.
+
+    Args:
+        recaller: who answers.
+    """
+
+    def __init__(self, recaller: RecallsContext) -> None:
+        async def recall_context(
+            handle: Annotated[str, RECALL_ARGUMENTS["handle"]] = "",
+            query: Annotated[str, RECALL_ARGUMENTS["query"]] = "",
+            lines: Annotated[str, RECALL_ARGUMENTS["lines"]] = "",
+        ) -> str:
+            return await asyncio.to_thread(recaller.recall_context, handle, query, lines)
+
+        super().__init__(recall_context, RECALL_DESCRIPTION, name=RECALL_TOOL_NAME)
+
+    @override
+    async def run_json(
+        self,
+        args: Mapping[str, Any],
+        cancellation_token: CancellationToken,
+        call_id: str | None = None,
+    ) -> Any:
+        """Answer a call, with its arguments as the texts that they should be."""
+        return await super().run_json(recall_arguments(args), cancellation_token, call_id)
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """Refuse: the function that would be dumped knows no context.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "recall_context belongs to the context of a running agent: dump the agent without it, and give "
+            "recall_tool(context) to the agent that was loaded"
+        )

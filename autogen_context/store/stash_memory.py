@@ -1,0 +1,86 @@
+"""Originals in memory, by handle.
+
+Promise: the texts of all entries together are at most the limit; the oldest entries go first. What is past its time is
+not there.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+
+from autogen_context.pipeline.message import Message
+
+Entry = tuple[str, tuple[Message, ...]]
+
+ENTRY_BYTES = 200  # what a message costs beside its texts, roughly
+
+
+class StashMemory:
+    """Entries with a limit, oldest first.
+
+    Args:
+        limit_bytes: what the texts may have together, as UTF-8.
+
+    Attributes:
+        held_bytes: what they have.
+    """
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self.held_bytes = 0
+        self._entries: OrderedDict[str, tuple[tuple[Message, ...], float]] = OrderedDict()
+
+    def __contains__(self, handle: str) -> bool:
+        """Whether there is an entry, be its time over or not."""
+        return handle in self._entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The entries, oldest first."""
+        return iter([(handle, messages) for handle, (messages, _) in self._entries.items()])
+
+    def write(self, entries: Iterable[Entry], *, expires_at: float) -> list[str]:
+        """Keep entries as the newest; the handles that went for want of room, oldest first."""
+        for handle, messages in entries:
+            self.forget(handle)
+            self._entries[handle] = (messages, expires_at)
+            self.held_bytes += size_of(messages)
+        gone: list[str] = []
+        while self.held_bytes > self.limit_bytes:
+            gone.append(next(iter(self._entries)))
+            self.forget(gone[-1])
+        return gone
+
+    def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
+        """The messages under a handle, if they are there and their time is not over."""
+        messages, expires_at = self._entries.get(handle, ((), now))
+        return messages if expires_at > now else None
+
+    def expire(self, now: float) -> None:
+        """Drop what is past its time."""
+        over = [handle for handle, (_, expires_at) in self._entries.items() if expires_at <= now]
+        for handle in over:
+            self.forget(handle)
+
+    def forget(self, handle: str) -> None:
+        """Drop what is under a handle."""
+        if handle in self._entries:
+            messages, _ = self._entries.pop(handle)
+            self.held_bytes -= size_of(messages)
+
+
+def size_of(messages: tuple[Message, ...]) -> int:
+    """Bytes of the texts of messages as UTF-8, and some for the rest of each."""
+    return sum(ENTRY_BYTES + sum(map(bytes_of, texts_of(message))) for message in messages)
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """All strings of a message that can be long."""
+    yield from (message.role, message.name, message.text, message.extra)
+    for call in message.calls:
+        yield from (call.id, call.name, call.arguments)
+    for result in message.results:
+        yield from (result.call_id, result.name, result.text)
+
+
+def bytes_of(text: str) -> int:
+    """What a text has as UTF-8; the usual one is not written out for it."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
