@@ -6,15 +6,13 @@ equals ``config``.
 """
 
 import os
-import reprlib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast
+from typing import Literal, Self, cast
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
@@ -23,26 +21,17 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
+from typing_extensions import override
 
 from autogen_context.config_keys import Given, Problem, Reading, read
+from autogen_context.config_problems import line_of, require_below, reworded
 from autogen_context.config_sources import (
     given_as_arguments,
     given_in_environment,
     given_in_file,
 )
-
-
-def refuse_bool(value: object) -> object:
-    """Python and YAML would take ``true`` for 1, which as a number of tokens is a slip."""
-    if isinstance(value, bool):
-        raise PydanticCustomError("number_type", "Input should be a number")
-    return value
-
-
-Number = Annotated[int, BeforeValidator(refuse_bool)]
-Share = Annotated[float, BeforeValidator(refuse_bool)]
-Seconds = Annotated[float, BeforeValidator(refuse_bool)]
+from autogen_context.config_values import Number, Seconds, Share, Tools
 
 
 class ContextConfig(BaseModel):
@@ -84,6 +73,26 @@ class ContextConfig(BaseModel):
         lt=1,
         validate_default=True,
         description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_share`.",
+    )
+    prepare_at_share: Share = Field(
+        default=0.8,
+        gt=0,
+        le=1,
+        description="How full the room may get before what will go next is summarised ahead; above 0, at most 1.",
+    )
+    summary_timeout_s: Seconds = Field(
+        default=0.0,
+        ge=0,
+        description="How long an awaited turn that compacts may wait for summaries, in seconds; 0: it takes what is there.",
+    )
+    reduce: Literal["auto", "off", "lossless", "lossy"] = Field(
+        default="auto",
+        description="How a tool's result is made smaller before it is first sent: `off`, `lossless`, `lossy` as well, or "
+        "`auto`: `lossy` for an agent that has the tool `recall_context`, else `lossless`.",
+    )
+    tools: Tools = Field(
+        default={},
+        description="What tools of your own do, by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`.",
     )
     orphans: Literal["repair", "report", "refuse"] = Field(
         default="repair",
@@ -132,7 +141,27 @@ class ContextConfig(BaseModel):
     stash_bytes: Number = Field(
         default=64 * 1024 * 1024,
         ge=0,
-        description="What the stash of originals may hold, in bytes; 0: nothing is kept.",
+        description="What the stash of originals may hold in memory, in bytes; 0: nothing is kept there.",
+    )
+    stash_directory: Path | None = Field(
+        default=None,
+        description="A folder where originals are kept as well, beyond this process; left out, memory alone.",
+    )
+    stash_disk_bytes: Number = Field(
+        default=1024 * 1024 * 1024,
+        gt=0,
+        description="What that folder may hold, in bytes, above 0.",
+    )
+    stash_ttl_s: Seconds = Field(
+        default=0.0,
+        ge=0,
+        description="How long an original is kept, in seconds; 0: while there is room.",
+    )
+    tenant: str = Field(
+        default="", description="For whom the agent works; no tenant sees what is kept for another."
+    )
+    agent: str = Field(
+        default="", description="Which of the tenant's agents this is; as for `tenant`."
     )
 
     @classmethod
@@ -178,6 +207,11 @@ class ContextConfig(BaseModel):
         given = {name: value for name, value in settings.items() if value is not None}
         return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
 
+    @override
+    def __hash__(self) -> int:
+        """Equal settings have equal hashes, mappings among them included."""
+        return hash(self.model_dump_json())
+
     @field_validator("reserve_tokens")
     @classmethod
     def _leaves_room(cls, reserve_tokens: int, info: ValidationInfo) -> int:
@@ -211,33 +245,12 @@ class ContextConfig(BaseModel):
         try:
             config = validate({key: given.value for key, given in reading.given.items()})
         except ValidationError as error:
-            lines += [line_of(reworded(found, reading.given)) for found in error.errors()]
+            lines += [line_of(cls._problem(found, reading.given)) for found in error.errors()]
         else:
             if not lines:
                 return config
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
-
-def require_below(other: str, value: float, info: ValidationInfo) -> None:
-    """Compare a value with a field before it; one that is left out or wrong itself is no bound."""
-    bound: object = info.data.get(other)
-    if isinstance(bound, int | float) and value >= bound:
-        message = "Input should be below {other}, which is {bound}"
-        raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
-
-
-def reworded(found: ErrorDetails, given: Mapping[str, Given]) -> Problem:
-    """Pydantic's complaint about one field, with the name and the place that the user knows."""
-    key = str(found["loc"][0])
-    value = reprlib.repr(found["input"])
-    if key not in given:
-        return Problem(key=key, message=f"{key} is {value} by default: {found['msg']}; give both")
-    default = ContextConfig.model_fields[key].default
-    message = f"{given[key].name} is {value}: {found['msg']}; the default is {default!r}"
-    return Problem(key=key, message=message)
-
-
-def line_of(problem: Problem) -> InitErrorDetails:
-    """A problem as pydantic collects them; the key stands as the input, so that a secret under a wrong name stays out."""
-    kind = PydanticCustomError("setting", "{message}", {"message": problem.message})
-    return InitErrorDetails(type=kind, loc=(problem.key,), input=problem.key)
+    @classmethod
+    def _problem(cls, found: ErrorDetails, given: Mapping[str, Given]) -> Problem:
+        return reworded(found, given, cls.model_fields[str(found["loc"][0])].default)

@@ -6,31 +6,33 @@ new in it. The promises one by one: docs/promises.md.
 
 import logging
 import threading
-from asyncio import Task, create_task, gather
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self, cast
 
+from autogen_context.ahead import Ahead
 from autogen_context.config import ContextConfig
-from autogen_context.model.gauge import gauge_for, load_tokenizer
-from autogen_context.pipeline.assemble import Certificate, Checked
+from autogen_context.model.gauge import gauge_for
 from autogen_context.pipeline.calibrate import Bill
+from autogen_context.pipeline.compress.summarise import Summarize
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
-from autogen_context.recall.ahead import Ahead
-from autogen_context.recall.recaller import Recaller
+from autogen_context.recall.asked_back import AskedBack
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
-from autogen_context.session.rules import Fixed, Rules
+from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
 from autogen_context.session.state import State, dump, load
+from autogen_context.session.untouched import untouched
 from autogen_context.session.window import Usage
-from autogen_context.wiring import limits_of, roles_of, window_of
+from autogen_context.wiring import rules_of, stash_of, window_of
 
 logger = logging.getLogger(__name__)
+
+RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 ToolSchemas = Sequence[Mapping[str, object]]
 
@@ -48,6 +50,7 @@ class IncrementalContextManager:
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
+        summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -63,6 +66,7 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
+        summarizer: Summarize | None = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -70,10 +74,9 @@ class IncrementalContextManager:
         self.usage = Usage()
         self._host = host or OpenAIChat()
         self._counter = counter
-        self._ahead = Ahead(vectors) if vectors is not None else None
+        self._ahead = Ahead(self.config, vectors, summarizer)
         self._lock = threading.RLock()
         self._session: Session | None = None
-        self._discovering: Task[None] | None = None
         self._tokenizer_awaited = counter is not None
 
     async def prepare(
@@ -82,18 +85,17 @@ class IncrementalContextManager:
         """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
 
         With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
-        background. Arguments, result and errors are those of ``prepare_nowait``.
+        background. With a ``summarizer``, what will go next is summarised in the background; a turn that compacts waits
+        for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
         if not self._tokenizer_awaited:
             self._tokenizer_awaited = True
-            await load_tokenizer(self.config.model, timeout_s=self.config.tokenizer_timeout_s)
+            await self._ahead.load_tokenizer()
             self._count_exactly()
-        if self._discovering is None and self.config.discovery_url and self.config.model:
-            self._discovering = create_task(self._discover())
-        if self._ahead is not None and self.config.enabled:
+        self._ahead.discover(self._resize)
+        if self.config.enabled and not self._ahead.is_idle:
             self.observe(messages)
-            said = self._started().conversation.messages
-            await self._ahead.embed(said, timeout_s=self.config.embedding_timeout_s)
+            await self._ahead.before_turn(self._started(), self._fixed(tools).tokens)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(
@@ -114,12 +116,12 @@ class IncrementalContextManager:
             BudgetImpossible: what must stay does not fit; nothing is lost, the next turn tries again.
         """
         with self._lock:
-            session = self._started()
-            in_tools = self._gauge.tool_tokens(tools)
-            in_all = in_tools + self._gauge.meter.overheads.per_request
-            fixed = Fixed(tokens=in_all, assumed=in_tools)
+            session, fixed = self._started(), self._fixed(tools)
             if not self.config.enabled:
-                return self._passed_through(messages, fixed)
+                gauge, window = self._gauge, self._window
+                return untouched(
+                    messages, host=self._host, meter=gauge.meter, window=window, fixed=fixed
+                )
             session.take_in(messages)
             prepared = session.turn(messages, fixed)
         return cast(
@@ -186,6 +188,18 @@ class IncrementalContextManager:
         with self._lock:
             return self._started().stash.get(handle)
 
+    def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
+        """Answer a call of the tool ``recall_context``; every question gets a text.
+
+        Args:
+            handle: of an original, as it stands in a mark.
+            query: what to look for: in that original, or in all.
+            lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
+        """
+        with self._lock:
+            self._started()
+            return self._asked_back.recall_context(handle, query, lines)
+
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
         with self._lock:
@@ -206,9 +220,7 @@ class IncrementalContextManager:
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        if self._discovering is not None:
-            self._discovering.cancel()
-            await gather(self._discovering, return_exceptions=True)
+        await self._ahead.aclose()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -217,6 +229,13 @@ class IncrementalContextManager:
     async def __aexit__(self, *_: object) -> None:
         """End what is still under way."""
         await self.aclose()
+
+    def _fixed(self, tools: ToolSchemas) -> Fixed:
+        """What a request with these tools has beside messages."""
+        self._started()
+        in_tools = self._gauge.tool_tokens(tools)
+        in_all = in_tools + self._gauge.meter.overheads.per_request
+        return Fixed(tokens=in_all, assumed=in_tools)
 
     def _started(self) -> Session:
         """The session; tokenizer and limits are looked up at its first use, not on construction."""
@@ -236,47 +255,25 @@ class IncrementalContextManager:
                 self._session = self._new_session(state)
 
     def _new_session(self, state: State) -> Session:
-        rules = Rules(
-            compact_at_share=self.config.compact_at_share,
-            compact_to_share=self.config.compact_to_share,
-            orphans=self.config.orphans,
-            roles=roles_of(self.config),
-            stash_bytes=self.config.stash_bytes,
-        )
-        return Session(
-            rules=rules,
+        around = Surroundings(
             host=self._host,
             meter=self._gauge.meter,
             window=self._window,
-            state=state,
-            memory=Recaller(self._ahead.cosines) if self._ahead else Recaller(),
+            stash=stash_of(self.config, state.stash),
+            memory=self._ahead.memory(),
+            summaries=self._ahead.summaries(self._gauge.counter, state),
         )
-
-    async def _discover(self) -> None:
-        """Ask the endpoint for the model's limit; later turns use what it says."""
-        limit = await limits_of(self.config).alookup(self.config.model)
-        if not self.config.window_tokens:
-            with self._lock:
-                self._started().window.resize(limit.prompt_tokens)
-
-    def _passed_through(self, payloads: Sequence[Payload], fixed: Fixed) -> Prepared[Payload]:
-        """The list as it came, measured as far as it can be read."""
-        messages = [message for payload in payloads if (message := self._readable(payload))]
-        checked = Checked().after(messages, self._gauge.meter.message)
-        certificate = Certificate(
-            limit_tokens=self._window.limit_tokens,
-            bound=self._window.bound(checked.tokens + fixed.tokens, 0),
-            counted_tokens=checked.tokens + fixed.tokens,
-            pairs_closed=not checked.orphans,
-            pins_present=True,
-            newest_present=True,
+        session = Session(rules_of(self.config), around=around, state=state)
+        self._asked_back = AskedBack(
+            session.stash,
+            count=lambda text: (
+                self._gauge.counter.count(text).tokens
+            ),  # the meter would remember it
+            room_tokens=int(self._window.limit_tokens * RECALLED_SHARE),
         )
-        return Prepared(
-            messages=list(payloads), certificate=certificate, decisions=(), compacted=False
-        )
+        return session
 
-    def _readable(self, payload: object) -> Message | None:
-        try:
-            return self._host.read(payload)
-        except (ValueError, RecursionError):
-            return None
+    def _resize(self, window_tokens: int) -> None:
+        """Later turns have this window."""
+        with self._lock:
+            self._started().window.resize(window_tokens)

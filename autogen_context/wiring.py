@@ -3,18 +3,42 @@
 Promise: nothing is read, loaded or asked before it is needed, and a setting that is given wins over one that is found.
 """
 
+import math
 import warnings
+from collections.abc import Iterable
 
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import Gauge
 from autogen_context.model.limits import ModelLimits, standard_files
 from autogen_context.pipeline.roles import RoleRules
+from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
+from autogen_context.store.scope import Scope
+from autogen_context.store.stash import Stash
+from autogen_context.store.stash_file import StashFile
+from autogen_context.store.stash_memory import Entry
 
 
-def roles_of(config: ContextConfig) -> RoleRules:
-    """What the model insists on."""
-    return RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
+def rules_of(config: ContextConfig) -> Rules:
+    """What holds for every turn."""
+    return Rules(
+        compact_at_share=config.compact_at_share,
+        compact_to_share=config.compact_to_share,
+        orphans=config.orphans,
+        roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
+        kinds=ToolKinds(named=config.tools),
+        reduce=config.reduce,
+    )
+
+
+def stash_of(config: ContextConfig, entries: Iterable[Entry]) -> Stash:
+    """Where originals are kept, with what a saved state holds of them."""
+    file = None
+    if config.stash_directory:
+        scope = Scope(tenant=config.tenant, agent=config.agent)
+        file = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
+    return Stash(config.stash_bytes, entries, file=file, ttl_s=config.stash_ttl_s or math.inf)
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:

@@ -16,11 +16,14 @@ LEVELS = (
     {"pipeline"},
     {"model", "store", "report"},
     {"session", "recall", "project"},
-    {"config", "config_keys", "config_sources"},
-    {"manager", "wiring"},
+    {"config", "config_keys", "config_problems", "config_sources", "config_values"},
+    {"manager", "ahead", "wiring"},
     {"adapters", "cli", "testing"},
 )
-ONE_ROOM = ({"config", "config_keys", "config_sources"}, {"manager", "wiring"})
+ONE_ROOM = (
+    {"config", "config_keys", "config_problems", "config_sources", "config_values"},
+    {"manager", "ahead", "wiring"},
+)
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")
 HEAVY = (

@@ -28,6 +28,10 @@ WRONG = {
     "reserve_tokens": (-1, None, False),
     "compact_at_share": (0, 1.01, -0.5, 80, float("nan"), True),
     "compact_to_share": (0, 1, 1.5),
+    "prepare_at_share": (0, 1.1, None),
+    "summary_timeout_s": (-1, float("nan")),
+    "reduce": ("always", True),
+    "tools": ("peek", ["peek"], 5),
     "orphans": ("keep", None, 1),
     "alternate_roles": ("maybe", None),
     "single_system": (2,),
@@ -39,6 +43,11 @@ WRONG = {
     "discovery_timeout_s": (0, -1, float("nan")),
     "tokenizer_timeout_s": (-0.1, float("inf")),
     "stash_bytes": (-1, "64 MiB"),
+    "stash_directory": (5,),
+    "stash_disk_bytes": (0, None),
+    "stash_ttl_s": (-1, float("inf")),
+    "tenant": (None,),
+    "agent": (5,),
     "model": (None, 4),
 }
 WRONG_ROWS = [(key, value) for key, values in WRONG.items() for value in values]

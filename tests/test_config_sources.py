@@ -26,6 +26,9 @@ tokens = st.integers(1, 10**9)
 seconds = st.floats(0.001, 1e9)
 loose: Mapping[str, st.SearchStrategy[object]] = {  # settings whose range knows no other setting
     "model": words,
+    "prepare_at_share": st.floats(0.01, 1),
+    "summary_timeout_s": st.just(0.0) | seconds,
+    "reduce": st.sampled_from(["auto", "off", "lossless", "lossy"]),
     "orphans": st.sampled_from(["repair", "report", "refuse"]),
     "alternate_roles": st.booleans(),
     "single_system": st.booleans(),
@@ -37,6 +40,11 @@ loose: Mapping[str, st.SearchStrategy[object]] = {  # settings whose range knows
     "discovery_timeout_s": seconds,
     "tokenizer_timeout_s": st.just(0.0) | seconds,
     "stash_bytes": st.just(0) | tokens,
+    "stash_directory": words.map(lambda name: str(Path("stash") / name)),
+    "stash_disk_bytes": tokens,
+    "stash_ttl_s": st.just(0.0) | seconds,
+    "tenant": words,
+    "agent": words,
 }
 
 
@@ -225,3 +233,17 @@ def test_the_examples_on_the_page_can_be_loaded(suffix: str) -> None:
     assert len(blocks) == 1
     with warnings.catch_warnings(action="error"):
         assert loaded(blocks[0], suffix=suffix) != ContextConfig()
+
+
+@pytest.mark.parametrize(
+    ("text", "environ"),
+    [
+        pytest.param('[tools]\npeek = "read"\n', {}, id="file"),
+        pytest.param("", {"tools": '{"peek": "read"}'}, id="environment"),
+    ],
+)
+def test_tools_come_from_anywhere(text: str, environ: dict[str, object]) -> None:
+    """A table in a file, JSON in the environment."""
+    config = loaded(text, environ=variables(environ))
+    assert config.tools == {"peek": "read"}
+    assert hash(config) == hash(ContextConfig(tools={"peek": "read"}))

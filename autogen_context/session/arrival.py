@@ -14,7 +14,9 @@ from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.pipeline.reduce.echo import Sight, echoed
+from autogen_context.pipeline.reduce.recognise import reducer_for
 
+LEAST_CHARS = 200  # of a result that is looked at; in a shorter one there is nothing to gain
 REASON = "what stands above already is not said again"
 
 
@@ -136,7 +138,7 @@ class Arrival:
         results = tuple(
             result if short is result.text else replace(result, text=short)
             for result in message.results
-            for short in [echoed(result.text, self._sight)]
+            for short in [echoed(tightened(result.text), self._sight)]
         )
         if all(new is old for new, old in zip(results, message.results, strict=True)):
             return message
@@ -147,6 +149,12 @@ class Arrival:
         self._sight.add(message.text)
         for result in message.results:
             self._sight.add(result.text)
+
+
+def tightened(text: str) -> str:
+    """The same information in fewer characters, by what the text is."""
+    reducer = reducer_for(text) if len(text) >= LEAST_CHARS else None
+    return reducer.tighten(text) if reducer else text
 
 
 def written_in(decision: Decision) -> dict[int, Message]:

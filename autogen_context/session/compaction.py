@@ -7,7 +7,6 @@ What stays beside the floors is what later turns are likely to name again. Only 
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.asked import AnswerWorth
@@ -18,15 +17,16 @@ from autogen_context.pipeline.blocks.worth import Worth
 from autogen_context.pipeline.decision import Candidate, Decision
 from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of
-from autogen_context.pipeline.fold import folded
-from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.plan import RECENT_SHARE, Aim, Means, plan
+from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim, Means, plan
+from autogen_context.pipeline.span import Span, spans_of
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.memory import Memory
+from autogen_context.session.rules import Rules, Surroundings
+from autogen_context.session.telling import Telling
 
 ASKED_SHARE = 0.8  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
+SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +46,20 @@ class Compaction:
     """Plans a conversation anew.
 
     Args:
-        meter: counts messages.
-        share: of the room beside what must stay, what a compaction fills.
-        memory: looks back in the conversation.
+        rules: how deep, and what tools do.
+        around: counts, looks back, and has what a model made of spans.
 
     Attributes:
         references: the values of the conversation, as of the last compaction.
     """
 
-    def __init__(self, meter: Meter, *, share: float, memory: Memory) -> None:
-        self._meter = meter
-        self._share = share
-        self._memory = memory
-        self.references = References()
+    def __init__(self, rules: Rules, around: Surroundings) -> None:
+        self._meter = around.meter
+        self._share = rules.compact_to_share
+        self._memory = around.memory
+        self._known = around.summaries
+        self.references = References(rules.kinds)
+        self._telling = Telling(around.meter)
 
     def planned(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]
@@ -82,6 +83,8 @@ class Compaction:
             if scores
             else Worth(self.references, room_tokens=room.limit_tokens)
         )
+        self._telling.follow(conversation.messages)
+        summaries = self._summaries(conversation, room, pinned)
         return plan(
             candidates,
             floors=floors,
@@ -89,14 +92,29 @@ class Compaction:
                 limit_tokens=room.limit_tokens - room.fixed_tokens,
                 target_share=ASKED_SHARE if scores else self._share,
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
+                told_share=SUMMED_SHARE if summaries else TOLD_SHARE,
             ),
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
                 fill=Filler(self.references, self._meter, worth).fill,
-                tell=self._told,
+                tell=lambda decided, tokens: self._telling.told(
+                    self.references.units, decided, summaries=summaries, room_tokens=tokens
+                ),
                 count=self._meter.message,
             ),
         )
+
+    def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
+        """What of a conversation will go before the rest, in parts that are summarised apart."""
+        floors = floors_of(conversation.candidates, pinned)
+        return spans_of(conversation.candidates, stays=floors, room_tokens=room.limit_tokens)
+
+    def _summaries(
+        self, conversation: Conversation, room: Room, pinned: frozenset[int]
+    ) -> dict[Span, str]:
+        """What a model made of them so far."""
+        spans = self.spans(conversation, room, pinned) if self._known else []
+        return {span: self._known[span.key] for span in spans if span.key in self._known}
 
     def _asked_for(self, conversation: Conversation) -> list[float]:
         """What each message has to do with the newest one, if that asks for the past; else nothing."""
@@ -108,11 +126,6 @@ class Compaction:
             return []
         self._memory.follow(conversation.messages)
         return self._memory.scores(newest.text)
-
-    def _told(self, decided: Mapping[int, Decision], room_tokens: int) -> str:
-        """What was done in the units that are left out."""
-        gone = [unit for i, unit in enumerate(self.references.units) if i not in decided]
-        return folded(gone, room_tokens=room_tokens, count=self._meter.text)
 
     def _fit(
         self, conversation: Conversation, candidate: Candidate, room_tokens: int

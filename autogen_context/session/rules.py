@@ -1,12 +1,22 @@
-"""What a session is told: what holds for every turn of it, and what a request has beside messages.
+"""What a session is given: what holds for every turn, what a request has beside messages, and what it works with.
 
 Promise: values only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.roles import RoleRules
+from autogen_context.pipeline.tools.kinds import ToolKinds
 from autogen_context.session.conversation import Orphans
+from autogen_context.session.memory import Memory
+from autogen_context.session.window import Window
+from autogen_context.store.stash import Stash
+
+Reduce = Literal["auto", "off", "lossless", "lossy"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,14 +28,16 @@ class Rules:
         compact_to_share: share of the room beside what must stay that a compaction fills.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
-        stash_bytes: what the stash may hold.
+        kinds: what tools do.
+        reduce: how a tool's result is made smaller before it is first sent.
     """
 
     compact_at_share: float
     compact_to_share: float
     orphans: Orphans
     roles: RoleRules
-    stash_bytes: int
+    kinds: ToolKinds
+    reduce: Reduce
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +51,24 @@ class Fixed:
 
     tokens: int
     assumed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a session works with.
+
+    Attributes:
+        host: reads and writes messages.
+        meter: counts messages.
+        window: what a request may have.
+        stash: keeps the originals of what is not sent as it came in.
+        memory: looks back in the conversation.
+        summaries: what a model makes of spans, by their key; it may grow.
+    """
+
+    host: HostFormat
+    meter: Meter
+    window: Window
+    stash: Stash
+    memory: Memory
+    summaries: Mapping[str, str]

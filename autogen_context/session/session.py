@@ -8,24 +8,20 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from autogen_context.errors import BudgetImpossible, NotInHistory
-from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.pipeline.floors import floors_of, satisfied
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.piece import Piece, Written, messages_of
+from autogen_context.pipeline.piece import Written
+from autogen_context.pipeline.span import Span
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.compaction import Compaction, Room
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.explaining import Explainer, Explanation
 from autogen_context.session.held import Held
-from autogen_context.session.memory import Memory
-from autogen_context.session.outbox import Outbox
+from autogen_context.session.holding import Holding
 from autogen_context.session.prepared import Prepared
-from autogen_context.session.rules import Fixed, Rules
+from autogen_context.session.rules import Fixed, Rules, Surroundings
+from autogen_context.session.sending import Request, Sender
 from autogen_context.session.state import State
 from autogen_context.session.tail import Tail
-from autogen_context.session.window import Window
-from autogen_context.store.stash import Stash
 
 logger = logging.getLogger(__name__)
 
@@ -35,39 +31,36 @@ class Session:
 
     Args:
         rules: what holds for every turn.
-        host: reads and writes messages.
-        meter: counts messages.
-        window: what a request may have.
+        around: what it works with.
         state: where to continue; empty at the start.
-        memory: looks back in the conversation.
     """
 
-    def __init__(
-        self,
-        *,
-        rules: Rules,
-        host: HostFormat,
-        meter: Meter,
-        window: Window,
-        state: State,
-        memory: Memory,
-    ) -> None:
-        self.window = window
+    def __init__(self, rules: Rules, *, around: Surroundings, state: State) -> None:
+        meter, memory = around.meter, around.memory
+        self.window = around.window
+        self.stash = around.stash
         self.pins = set(state.pins)
-        self.stash = Stash(rules.stash_bytes, state.stash)
-        self.conversation = Conversation(host, meter, orphans=rules.orphans, digests=state.digests)
-        self.held = Held(state.decisions)
+        self.conversation = Conversation(
+            around.host, meter, orphans=rules.orphans, digests=state.digests
+        )
         self._rules = rules
-        self._outbox = Outbox(host)
-        self._meter = meter
-        self._certifier = Certifier(meter.message)
-        self._memory = memory
+        self._around = around
+        self._holding = Holding(
+            self.conversation,
+            arrival=Arrival(meter),
+            stash=around.stash,
+            decisions=state.decisions,
+        )
+        self._sender = Sender(around.host, meter=meter, window=around.window, roles=rules.roles)
         self._tail = Tail(memory, meter)
-        self._compaction = Compaction(meter, share=rules.compact_to_share, memory=memory)
-        self._arrival = Arrival(meter)
-        self._sees_held = not state.decisions
+        self._compaction = Compaction(rules, around)
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
+
+    @property
+    def held(self) -> Held:
+        """The decisions in force."""
+        return self._holding.held
 
     @property
     def state(self) -> State:
@@ -80,37 +73,31 @@ class Session:
             stash=tuple(self.stash),
             must_replan=self._must_replan,
             rewrites=self._rewrites,
+            summaries=dict(self._around.summaries),
         )
 
     def take_in(self, payloads: Sequence[object]) -> None:
         """Follow the host's list: what it appended is held as new, where it changed its past that is forgotten."""
         same = self.conversation.update(payloads)
         if same < self.held.stop:
-            self._certifier.forget()
-            self.held.keep_first(same)
+            self._sender.forget()
+            self._holding.cut_back(same)
             self._must_replan = True
             self._rewrites += 1
-            self._sees_held = False
-        if not self._sees_held:
-            self._arrival.restart(messages_of(self.held.pieces, self.conversation.messages))
-            self._sees_held = True
-        self._extend()
+        self._holding.follow(self._pinned)
 
-    def _extend(self) -> None:
-        """Hold what is new."""
-        before, pinned = len(self.held.decisions), self._pinned
-        self.held.extend(
-            self.conversation.candidates,
-            lambda candidate, decision: self._arrival.decide(candidate, decision, spared=pinned),
-        )
-        self._stash(max(0, before - 1))
+    def spans_due(self, fixed_tokens: int, *, at_share: float) -> list[Span]:
+        """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.
 
-    def _stash(self, start: int) -> None:
-        """Keep the originals of units from one on that are not sent as they came in."""
-        candidates = self.conversation.candidates[start:]
-        for decision, candidate in zip(self.held.decisions[start:], candidates, strict=True):
-            if decision.handle:
-                self.stash.put(decision.handle, candidate.unit.messages)
+        Args:
+            fixed_tokens: what the next request has beside messages.
+            at_share: of the room.
+        """
+        room = self.window.room(self._rewrites)
+        if self.held.tokens + fixed_tokens < at_share * room:
+            return []
+        there = Room(limit_tokens=room, fixed_tokens=fixed_tokens)
+        return self._compaction.spans(self.conversation, there, self._pinned)
 
     def pin(self, digest: bytes) -> None:
         """Keep a message from now on; it comes back if it was dropped."""
@@ -130,7 +117,7 @@ class Session:
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
         references = self._compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
-        explainer = Explainer(references, self._memory)
+        explainer = Explainer(references, self._around.memory)
         return explainer.explain(self.held.decisions[at], at, self.conversation)
 
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
@@ -156,16 +143,19 @@ class Session:
         if compacted:
             self._compact(fixed.tokens)
         self._bring_back(fixed.tokens)
-        pieces, certificate = self._certified(fixed)
-        while not certificate.fits:  # fillers between roles, or held counts of another tokenizer
-            beside = certificate.counted_tokens - self.held.tokens if compacted else fixed.tokens
+        request = self._request(fixed)
+        while (
+            not request.certificate.fits
+        ):  # fillers between roles, or held counts of another tokenizer
+            counted = request.certificate.counted_tokens
+            beside = counted - self.held.tokens if compacted else fixed.tokens
             self._compact(beside)  # each time with less room: what is sent exceeds what is held
             compacted = True
-            pieces, certificate = self._certified(fixed)
+            request = self._request(fixed)
         self._must_replan = False
         return Prepared(
-            messages=self._outbox.payloads(pieces, payloads),
-            certificate=certificate,
+            messages=self._sender.payloads(request, payloads),
+            certificate=request.certificate,
             decisions=tuple(self.held.decisions),
             compacted=compacted,
         )
@@ -182,9 +172,7 @@ class Session:
             return self.held.tokens + fixed > mark
         if self.conversation.tokens + fixed <= mark:
             self._rewrites += any(decision.handle for decision in self.held.decisions)
-            self.held.replace([])
-            self._arrival.restart([])
-            self._extend()
+            self._holding.start_again(self._pinned)
             return False
         floors = floors_of(self.conversation.candidates, self._pinned)
         return self.held.tokens + fixed > mark or not satisfied(self.held.decisions, floors)
@@ -197,16 +185,8 @@ class Session:
             decisions = self._compaction.planned(self.conversation, room_there, self._pinned)
         except BudgetImpossible as error:
             raise self._impossible(error, fixed) from None
-        self.held.replace(
-            self._arrival.settle(
-                decisions,
-                self.conversation.candidates,
-                self.conversation.messages,
-                spared=self._pinned,
-            )
-        )
+        self._holding.replace(decisions, self._pinned)
         self._rewrites += 1
-        self._stash(0)
         numbers = {"tokens_before": before, "tokens_after": self.held.tokens, "room_tokens": room}
         logger.info("compacted", extra=numbers)
 
@@ -227,22 +207,14 @@ class Session:
             used_tokens=self.held.tokens + fixed,
         )
         if tail is not None:
-            self.held.put_before_last(Written(message=tail), self._meter.message(tail))
+            self.held.put_before_last(Written(message=tail), self._around.meter.message(tail))
 
-    def _certified(self, fixed: Fixed) -> tuple[tuple[Piece, ...], Certificate]:
-        """What is sent for what is held, and what holds for it."""
-        messages, held = self.conversation.messages, self.held.pieces
-        pieces = self._rules.roles.apply(held, messages)
-        checked = self._certifier.check(pieces, messages)
-        return pieces, Certificate(
-            limit_tokens=self.window.limit_tokens,
-            bound=self.window.bound(checked.tokens + fixed.tokens, self._rewrites),
-            counted_tokens=checked.tokens + fixed.tokens,
-            pairs_closed=not checked.orphans,
-            pins_present=holds_verbatim(held, self._pinned),
-            newest_present=ends_with(held, len(messages) - 1),
-            orphans=self.conversation.orphans,
-            assumed_tokens=fixed.assumed
-            + self._meter.overheads.assumed(calls=checked.calls, results=checked.results),
+    def _request(self, fixed: Fixed) -> Request:
+        """What is sent for what is held."""
+        return self._sender.request(
+            self.held,
+            self.conversation,
+            fixed=fixed,
+            pinned=self._pinned,
             rewrites=self._rewrites,
         )

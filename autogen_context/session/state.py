@@ -13,9 +13,10 @@ from typing import cast, get_args
 from autogen_context.errors import StateError
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.decision import Action, Decision
-from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.message_json import dump_message, load_message
 from autogen_context.pipeline.piece import Piece, Verbatim, Written
-from autogen_context.session.record import Record
+from autogen_context.pipeline.record import Record
 from autogen_context.session.window import Usage
 
 SCHEMA = 1
@@ -34,6 +35,7 @@ class State:
         must_replan: whether a pin or a change of the past asks for another choice at the next turn.
         rewrites: how often what was sent before was not continued.
         usage: what the provider billed in all.
+        summaries: what a model made of spans, by the key of the span.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -44,6 +46,7 @@ class State:
     must_replan: bool = False
     rewrites: int = 0
     usage: Usage = field(default_factory=Usage)
+    summaries: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def dump(state: State) -> dict[str, object]:
@@ -61,6 +64,7 @@ def dump(state: State) -> dict[str, object]:
         "must_replan": state.must_replan,
         "rewrites": state.rewrites,
         "usage": asdict(state.usage),
+        "summaries": dict(state.summaries),
     }
 
 
@@ -93,6 +97,7 @@ def load_state(data: Record) -> State:
         must_replan=data.flag("must_replan"),
         rewrites=data.whole("rewrites"),
         usage=load_usage(data.record("usage")) if "usage" in data else Usage(),
+        summaries=dict(data.record("summaries").items()) if "summaries" in data else {},
     )
     stop = 0
     for decision in state.decisions:
@@ -159,37 +164,9 @@ def load_piece(data: Record) -> Piece:
     return Written(message=message, index=data.whole("index") if "index" in data else None)
 
 
-def dump_message(message: Message) -> dict[str, object]:
-    """A message as JSON data, without its empty fields."""
-    return {key: value for key, value in asdict(message).items() if value}
-
-
 def load_messages(data: Record) -> tuple[Message, ...]:
     """The messages of an entry of the stash."""
     return tuple(map(load_message, data.records("messages")))
-
-
-def load_message(data: Record) -> Message:
-    """A message from JSON data."""
-    return Message(
-        role=data.text("role"),
-        text=data.text("text", ""),
-        calls=tuple(
-            ToolCall(id=call.text("id"), name=call.text("name"), arguments=call.text("arguments"))
-            for call in data.records("calls")
-        ),
-        results=tuple(
-            ToolResult(call_id=r.text("call_id"), text=r.text("text"), name=r.text("name"))
-            for r in data.records("results")
-        ),
-        name=data.text("name", ""),
-        images=tuple(
-            Image(width=i.whole("width"), height=i.whole("height"), detail=i.text("detail"))
-            for i in data.records("images")
-        ),
-        extra=data.text("extra", ""),
-        own="own" in data and data.flag("own"),
-    )
 
 
 def load_calibration(data: Record) -> Calibration:

@@ -1,0 +1,94 @@
+"""What is done before a turn needs it: a tokenizer fetched, limits asked for, questions embedded, spans summarised.
+
+Promise: nothing here decides anything; a turn takes what is there. What runs in the background ends with its owner, and
+whatever fails costs its result and nothing else.
+"""
+
+from asyncio import Task, create_task, gather
+from collections.abc import Callable
+
+from autogen_context.config import ContextConfig
+from autogen_context.model.gauge import load_tokenizer
+from autogen_context.pipeline.compress.summarise import Summarize
+from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.recall.ahead import Ahead as Embedding
+from autogen_context.recall.recaller import Recaller
+from autogen_context.session.session import Session
+from autogen_context.session.state import State
+from autogen_context.session.summaries import Summaries
+from autogen_context.wiring import limits_of
+
+
+class Ahead:
+    """Works ahead for one manager.
+
+    Args:
+        config: all settings.
+        vectors: keeps vectors at hand; without it nothing is embedded.
+        summarizer: asks a model; without it nothing is summarised.
+    """
+
+    def __init__(
+        self, config: ContextConfig, vectors: WarmVectors | None, summarizer: Summarize | None
+    ) -> None:
+        self._config = config
+        self._embedding = Embedding(vectors) if vectors is not None else None
+        self._summarizer = summarizer
+        self._summaries: Summaries | None = None
+        self._discovering: Task[None] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to do for a turn."""
+        return self._embedding is None and self._summarizer is None
+
+    def memory(self) -> Recaller:
+        """A memory that goes by meaning as well, where there are vectors."""
+        return Recaller(self._embedding.cosines) if self._embedding else Recaller()
+
+    def summaries(self, counter: TokenCounter, state: State) -> dict[str, str]:
+        """The summaries of a conversation, which grow while it goes on."""
+        if self._summarizer is None:
+            return dict(state.summaries)
+        self._summaries = Summaries(counter, self._summarizer, state.summaries)
+        return self._summaries.known
+
+    async def load_tokenizer(self) -> None:
+        """Have the model's tokenizer at hand, within the time that is set."""
+        await load_tokenizer(self._config.model, timeout_s=self._config.tokenizer_timeout_s)
+
+    def discover(self, resize: Callable[[int], None]) -> None:
+        """Ask the endpoint for the model's limit, once; ``resize`` gets what it says."""
+        config = self._config
+        if self._discovering is None and config.discovery_url and config.model:
+            self._discovering = create_task(self._discover(resize))
+
+    async def before_turn(self, session: Session, fixed_tokens: int) -> None:
+        """Do what the next turn of a session, or later ones, will need of models.
+
+        Args:
+            session: the messages of the turn are taken in.
+            fixed_tokens: what the request has beside them.
+        """
+        config = self._config
+        if self._embedding is not None:
+            said = session.conversation.messages
+            await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
+        if self._summaries is not None:
+            due = session.spans_due(fixed_tokens, at_share=config.prepare_at_share)
+            is_full = session.spans_due(fixed_tokens, at_share=config.compact_at_share)
+            await self._summaries.make(due, timeout_s=config.summary_timeout_s if is_full else 0.0)
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        if self._discovering is not None:
+            self._discovering.cancel()
+            await gather(self._discovering, return_exceptions=True)
+        if self._summaries is not None:
+            await self._summaries.aclose()
+
+    async def _discover(self, resize: Callable[[int], None]) -> None:
+        limit = await limits_of(self._config).alookup(self._config.model)
+        if not self._config.window_tokens:
+            resize(limit.prompt_tokens)

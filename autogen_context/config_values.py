@@ -1,0 +1,34 @@
+"""The kinds of values that settings have.
+
+Promise: what is no value of a kind is refused, and what the environment can say only as text is read.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from autogen_context.pipeline.tools.words import NamedKind
+
+
+def refuse_bool(value: object) -> object:
+    """Python and YAML would take ``true`` for 1, which as a number of tokens is a slip."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number_type", "Input should be a number")
+    return value
+
+
+def from_json(value: object) -> object:
+    """The value of a variable of the environment, which is always text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+Number = Annotated[int, BeforeValidator(refuse_bool)]
+Share = Annotated[float, BeforeValidator(refuse_bool)]
+Seconds = Annotated[float, BeforeValidator(refuse_bool)]
+Tools = Annotated[Mapping[str, NamedKind], BeforeValidator(from_json)]

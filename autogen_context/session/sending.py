@@ -1,0 +1,92 @@
+"""From what is held to what is sent, with the proof that it may be.
+
+Promise: the certificate is of exactly the pieces beside it; both cost what is new in them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import HostFormat
+from autogen_context.pipeline.piece import Piece
+from autogen_context.pipeline.roles import RoleRules
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.held import Held
+from autogen_context.session.outbox import Outbox
+from autogen_context.session.rules import Fixed
+from autogen_context.session.window import Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is sent, and what holds for it.
+
+    Attributes:
+        pieces: what is sent.
+        certificate: what holds for it.
+    """
+
+    pieces: tuple[Piece, ...]
+    certificate: Certificate
+
+
+class Sender:
+    """Writes and certifies the requests of one conversation.
+
+    Args:
+        host: writes messages.
+        meter: counts them.
+        window: what a request may have.
+        roles: what the model insists on.
+    """
+
+    def __init__(self, host: HostFormat, *, meter: Meter, window: Window, roles: RoleRules) -> None:
+        self._outbox = Outbox(host)
+        self._meter = meter
+        self._window = window
+        self._roles = roles
+        self._certifier = Certifier(meter.message)
+
+    def forget(self) -> None:
+        """Check everything next time: the messages under the same positions may be others."""
+        self._certifier.forget()
+
+    def request(
+        self,
+        held: Held,
+        conversation: Conversation,
+        *,
+        fixed: Fixed,
+        pinned: frozenset[int],
+        rewrites: int,
+    ) -> Request:
+        """What is sent for what is held.
+
+        Args:
+            held: the decisions in force.
+            conversation: what they are on.
+            fixed: what the request has beside messages.
+            pinned: positions of pinned messages.
+            rewrites: how often what was sent before was not continued.
+        """
+        pieces = self._roles.apply(held.pieces, conversation.messages)
+        checked = self._certifier.check(pieces, conversation.messages)
+        tokens, overheads = checked.tokens + fixed.tokens, self._meter.overheads
+        assumed = overheads.assumed(calls=checked.calls, results=checked.results)
+        certificate = Certificate(
+            limit_tokens=self._window.limit_tokens,
+            bound=self._window.bound(tokens, rewrites),
+            counted_tokens=tokens,
+            pairs_closed=not checked.orphans,
+            pins_present=holds_verbatim(held.pieces, pinned),
+            newest_present=ends_with(held.pieces, len(conversation.messages) - 1),
+            orphans=conversation.orphans,
+            assumed_tokens=fixed.assumed + assumed,
+            rewrites=rewrites,
+        )
+        return Request(pieces=pieces, certificate=certificate)
+
+    def payloads(self, request: Request, payloads: Sequence[object]) -> list[object]:
+        """The list to send, of the host's kind."""
+        return self._outbox.payloads(request.pieces, payloads)

@@ -1,0 +1,69 @@
+"""What a model made of the older part of a conversation, ahead of need.
+
+Promise: each span is asked for once; a summary that a model did not make, or that is not far smaller than its span, is not
+kept. The work is done in the background and ends with its owner; a turn takes what is there, and waits only where it was
+told how long. Cancellation passes through.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from math import ceil
+
+from autogen_context.pipeline.compress.compressor import SemanticCompressor
+from autogen_context.pipeline.compress.summarise import Summarize
+from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.pipeline.span import Span
+
+SUMMARY_SHARE = 0.1  # of a span's tokens, for its summary
+
+
+class Summaries:
+    """The summaries of one conversation.
+
+    Args:
+        counter: counts them.
+        summarizer: asks a model; without one no summary is made.
+        known: summaries of a saved state, by the key of their span.
+
+    Attributes:
+        known: the summaries so far, by the key of their span.
+    """
+
+    def __init__(
+        self, counter: TokenCounter, summarizer: Summarize | None, known: Mapping[str, str]
+    ) -> None:
+        self._compressor = SemanticCompressor(counter=counter, summarizer=summarizer)
+        self.known = dict(known)
+        self._asked: dict[str, asyncio.Task[None]] = {}
+
+    async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
+        """Have spans summarised.
+
+        Args:
+            spans: those that were asked for before are not asked for again.
+            timeout_s: how long to wait for them, in seconds; 0: not at all.
+        """
+        tasks = [self._task(span) for span in spans if span.key not in self.known]
+        if tasks and timeout_s:
+            await asyncio.wait(tasks, timeout=timeout_s)
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        tasks = list(self._asked.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _task(self, span: Span) -> asyncio.Task[None]:
+        asked = self._asked.get(span.key)
+        if (
+            asked is None or asked.cancelled()
+        ):  # with its loop, where the host has one for each turn
+            self._asked[span.key] = asyncio.create_task(self._summarise(span), name="summary")
+        return self._asked[span.key]
+
+    async def _summarise(self, span: Span) -> None:
+        target = ceil(span.tokens * SUMMARY_SHARE)
+        result = await self._compressor.compress(span.text, target_tokens=target)
+        if result.strategy == "model summary":
+            self.known[span.key] = result.compressed

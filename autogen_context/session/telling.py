@@ -1,0 +1,89 @@
+"""Say what is to be known of what is out of sight: what was stated and still holds, what was done, what came of it.
+
+Promise: what is said fits its room and stands in the conversation, or is a model's summary that was verified; statements
+go last. A statement of a unit that is in sight as it was said is not repeated.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from autogen_context.pipeline.blocks.references import UnitText
+from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.fold import folded
+from autogen_context.pipeline.ledger import Ledger
+from autogen_context.pipeline.ledger.rendering import render
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.pipeline.span import Span
+
+LEDGER_SHARE = 0.5  # of the room, for statements
+
+
+class Telling:
+    """Tells of one conversation.
+
+    Args:
+        meter: counts texts.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._ledger = Ledger()
+        self._learnt: list[Message] = []
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Take in what people and the model stated since the last time."""
+        same = same_at_front(self._learnt, messages)
+        if same < len(self._learnt):
+            self._ledger, self._learnt, same = Ledger(), [], 0
+        for position, message in enumerate(messages[same:], same):
+            if states_something(message):
+                self._ledger.learn([message], start=position)
+        self._learnt = list(messages)
+
+    def told(
+        self,
+        units: Sequence[UnitText],
+        decided: Mapping[int, Decision],
+        *,
+        summaries: Mapping[Span, str],
+        room_tokens: int,
+    ) -> str:
+        """What is to be known of units that are left out, or of which only parts stay.
+
+        Args:
+            units: n units.
+            decided: the decisions on those of which something stays.
+            summaries: what a model made of spans of them.
+            room_tokens: what may be said, in tokens.
+        """
+        count = self._meter.text
+        stated = self._stated(units, decided, int(room_tokens * LEDGER_SHARE))
+        room_tokens -= count(stated)
+        gone = {i for i in range(len(units)) if i not in decided}
+        summed: list[str] = []
+        for span in sorted(summaries, key=lambda span: -span.start):  # the newest first
+            covered = gone.intersection(range(span.start, span.stop))
+            tokens = count(summaries[span]) + 1
+            if covered and tokens <= room_tokens:
+                summed.insert(0, summaries[span])
+                gone -= covered
+                room_tokens -= tokens
+        done = folded([units[i] for i in sorted(gone)], room_tokens=room_tokens, count=count)
+        return "\n\n".join(part for part in (stated, *summed, done) if part)
+
+    def _stated(
+        self, units: Sequence[UnitText], decided: Mapping[int, Decision], room_tokens: int
+    ) -> str:
+        """What was stated out of sight and still holds."""
+        hidden: set[int] = set()
+        for i, text in enumerate(units):
+            if i not in decided or decided[i].hides:
+                hidden.update(range(text.unit.start, text.unit.stop))
+        entries = [entry for entry in self._ledger if entry.position in hidden]
+        return render(entries, room_tokens=room_tokens, count=self._meter.text).text
+
+
+def states_something(message: Message) -> bool:
+    """Whether a person, a model or the system says something in a message; what tools gave states nothing."""
+    return bool(message.text) and not (message.own or message.results)

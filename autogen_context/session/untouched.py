@@ -1,0 +1,39 @@
+"""Pass a list through as it came, and say what it has.
+
+Promise: no message is changed, left out or refused; what cannot be read counts nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from autogen_context.pipeline.assemble import Certificate, Checked
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import HostFormat, Message
+from autogen_context.session.prepared import Payload, Prepared
+from autogen_context.session.rules import Fixed
+from autogen_context.session.window import Window
+
+
+def untouched(
+    payloads: Sequence[Payload], *, host: HostFormat, meter: Meter, window: Window, fixed: Fixed
+) -> Prepared[Payload]:
+    """The list as it came, measured as far as it can be read."""
+    checked = Checked().after(readable(payloads, host), meter.message)
+    tokens = checked.tokens + fixed.tokens
+    certificate = Certificate(
+        limit_tokens=window.limit_tokens,
+        bound=window.bound(tokens, 0),
+        counted_tokens=tokens,
+        pairs_closed=not checked.orphans,
+        pins_present=True,
+        newest_present=True,
+    )
+    return Prepared(messages=list(payloads), certificate=certificate, decisions=(), compacted=False)
+
+
+def readable(payloads: Iterable[object], host: HostFormat) -> Iterable[Message]:
+    """The messages that can be read."""
+    for payload in payloads:
+        try:
+            yield host.read(payload)
+        except (ValueError, RecursionError):
+            continue
