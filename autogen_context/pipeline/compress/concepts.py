@@ -1,0 +1,99 @@
+"""The concepts of a text: looked for before it is compressed, and looked for after.
+
+Promise: linear in the length of the texts; the same text gives the same concepts, in its order.
+
+A number is there only where what it is of is there as well, a negation only where most of what it denies is: "500" alone
+is no budget, and "never" alone forbids nothing.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from autogen_context.pipeline.compress.passage import passages_of
+from autogen_context.pipeline.compress.sense import Concept, sense_of
+
+HELD_SHARE = 0.6  # of what a negation or a constraint is about
+LOOKED_AT = 16  # passages that may hold a concept, for each of its words
+
+
+def concepts_of(text: str, keep: Collection[str] = ()) -> tuple[Concept, ...]:
+    """The concepts of a text, each once.
+
+    Args:
+        text: any text.
+        keep: keywords; those that are in the text are concepts.
+    """
+    found = [
+        concept for passage in passages_of(text) for concept in sense_of(passage.text).concepts
+    ]
+    return tuple(dict.fromkeys([*keywords_in(text, keep), *found]))
+
+
+def keywords_in(text: str, keep: Collection[str]) -> list[Concept]:
+    """The keywords that a text has, whatever the case of their letters."""
+    flat = flattened(text) if keep else ""
+    return [Concept("keyword", word) for word in keep if word.strip() and flattened(word) in flat]
+
+
+def flattened(text: str) -> str:
+    """The text on one line, in lower case."""
+    return " ".join(text.split()).lower()
+
+
+class Holdings:
+    """What a text holds, to look concepts up in.
+
+    Args:
+        text: any text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._senses = [sense_of(passage.text) for passage in passages_of(text)]
+        self._flat = flattened(text)
+        self._runs = places_of([sense.runs for sense in self._senses])
+        self._stems = places_of([sense.about for sense in self._senses])
+
+    def has(self, concept: Concept) -> bool:
+        """Whether a concept is there."""
+        match concept.kind:
+            case "keyword" | "quote" | "name" | "date":
+                return flattened(concept.text) in self._flat
+            case "value":
+                return concept.text.lower() in self._runs
+            case "number":
+                return self._has_number(concept)
+            case "negation" | "constraint":
+                return self._has_rule(concept)
+
+    def _has_number(self, concept: Concept) -> bool:
+        """Whether the number stands beside something that it is of."""
+        places = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
+        return any(
+            not concept.about or not concept.about.isdisjoint(self._senses[at].about)
+            for at in places
+        )
+
+    def _has_rule(self, concept: Concept) -> bool:
+        """Whether a passage that denies or demands has most of what this one is about."""
+        denial = concept.kind == "negation"
+        return any(
+            self._senses[at].denies if denial else self._senses[at].demands
+            for at in self._places_about(concept.about)
+        )
+
+    def tells_of(self, about: frozenset[str]) -> bool:
+        """Whether a passage has most of these stems."""
+        return next(self._places_about(about), None) is not None
+
+    def _places_about(self, about: frozenset[str]) -> Iterator[int]:
+        counts = Counter(at for stem in about for at in self._stems.get(stem, ())[:LOOKED_AT])
+        return (at for at, count in counts.items() if count >= HELD_SHARE * len(about))
+
+
+def places_of(sets: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """In which of some sets each member is."""
+    places: dict[str, list[int]] = {}
+    for at, members in enumerate(sets):
+        for member in members:
+            places.setdefault(member, []).append(at)
+    return places

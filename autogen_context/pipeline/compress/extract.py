@@ -1,0 +1,112 @@
+"""Compress a text without a model.
+
+Promise: at most the target, never larger than the input, deterministic.
+"""
+
+from dataclasses import dataclass
+from itertools import compress
+from operator import not_
+
+from autogen_context.pipeline.compress.concepts import Holdings, concepts_of, keywords_in
+from autogen_context.pipeline.compress.counting import Tally
+from autogen_context.pipeline.compress.draft import Draft, stated_in
+from autogen_context.pipeline.compress.material import Material, material_of
+from autogen_context.pipeline.compress.result import (
+    BEST_SCORE,
+    CompressionResult,
+    Strategy,
+    quality_of,
+)
+from autogen_context.pipeline.compress.sense import sense_of
+from autogen_context.pipeline.compress.steps import drafts
+from autogen_context.pipeline.measure import Count
+from autogen_context.pipeline.relevance.terms import terms
+from autogen_context.pipeline.shorten import shorten_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One text to compress.
+
+    Attributes:
+        text: any text.
+        target_tokens: what the result may have.
+        keep: keywords to keep.
+        tally: counts a text.
+    """
+
+    text: str
+    target_tokens: int
+    keep: tuple[str, ...]
+    tally: Tally
+
+
+def extracted(job: Job) -> CompressionResult:
+    """The text in its target, by the first step that meets it; cut where none does."""
+    before = job.tally.counted(job.text)
+    if before.tokens <= job.target_tokens:
+        return unchanged(job, before)
+    material = material_of(job.text)
+    stated = stated_in(material.ledger, target_tokens=job.target_tokens, tally=job.tally)
+    draft = start = Draft(stated=stated, passages=material.passages, strategy="none")
+    for draft in drafts(start, target_tokens=job.target_tokens, tally=job.tally, keep=job.keep):
+        if fits(draft, job):
+            break
+    return judged(job, before, material, draft.text, draft.strategy)
+
+
+def fits(draft: Draft, job: Job) -> bool:
+    """Whether a draft meets the target; it is counted whole only where its parts do."""
+    parts = sum(job.tally.tokens(passage.text) for passage in draft.passages)
+    return (
+        parts + job.tally.tokens(draft.stated) <= job.target_tokens
+        and job.tally.tokens(draft.text) <= job.target_tokens
+    )
+
+
+def unchanged(job: Job, before: Count) -> CompressionResult:
+    """A text that meets the target as it is."""
+    return CompressionResult(
+        original=job.text,
+        compressed=job.text,
+        original_tokens=before,
+        compressed_tokens=before,
+        quality=BEST_SCORE,
+        preserved=concepts_of(job.text, job.keep),
+        lost=(),
+        strategy="none",
+    )
+
+
+def judged(
+    job: Job, before: Count, material: Material, text: str, strategy: Strategy
+) -> CompressionResult:
+    """The result with this text, or with as much of it as fits, and with what it kept.
+
+    What counts are the concepts that hold: those of the ledger, and of what stands beside its statements.
+    """
+    room = min(job.target_tokens, before.tokens)
+    if job.tally.tokens(text) > room:
+        text, strategy = shorten_text(text, room_tokens=room, count=job.tally.tokens), "shorten"
+    senses = [sense_of(holding) for holding in material.texts]
+    said = dict.fromkeys(concept for sense in senses for concept in sense.concepts)
+    concepts = tuple({**dict.fromkeys(keywords_in(job.text, job.keep)), **said})
+    held = list(map(Holdings(text).has, concepts))
+    preserved = tuple(compress(concepts, held))
+    lost = tuple(compress(concepts, map(not_, held)))
+    words = {term for sense in senses for term in sense.terms}
+    return CompressionResult(
+        original=job.text,
+        compressed=text,
+        original_tokens=before,
+        compressed_tokens=job.tally.counted(text),
+        quality=quality_of(preserved, lost, kept_words=kept_share(words, text)),
+        preserved=preserved,
+        lost=lost,
+        strategy=strategy,
+    )
+
+
+def kept_share(words: set[str], text: str) -> float:
+    """The share of some terms that a text has; all of none."""
+    return len(words.intersection(terms(text))) / len(words) if words else 1.0

@@ -1,0 +1,75 @@
+"""Remove redundancy: what is said again, in the same words or in nearly the same.
+
+Promise: of two passages that say the same the first stays; passages that differ in a value, a number or a negation never
+count as the same. Linear time: a passage is compared with a few that share its rarest words.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from autogen_context.pipeline.blocks.values import is_telling
+from autogen_context.pipeline.compress.concepts import flattened
+from autogen_context.pipeline.compress.passage import Passage
+from autogen_context.pipeline.compress.sense import Sense, sense_of
+
+LEAST_CHARS = (
+    8  # shorter ones (a brace, a number, "else") say little by themselves, and may well come again
+)
+LEAST_STEMS = 4  # of what is compared by its words
+SAME_SHARE = 0.8  # of the words of both
+RAREST = 3  # words by which a passage is found again
+LOOKED_AT = 6  # passages that it is compared with, for each of them
+
+
+def without_redundancy(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages without those that say again what one before them says."""
+    return list(without_near(without_exact(passages)))
+
+
+def without_exact(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages without those that are written like one before them, whatever case and white space."""
+    seen: set[str] = set()
+    kept: list[Passage] = []
+    for passage in passages:
+        same = flattened(passage.text)
+        if len(same) < LEAST_CHARS or same not in seen or passage.kind == "heading":
+            kept.append(passage)
+            seen.add(same)
+    return kept
+
+
+def without_near(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """The passages without those that have nearly the words of one before them."""
+    senses = [sense_of(passage.text) for passage in passages]
+    frequency = Counter(stem for sense in senses for stem in sense.about)
+    seen: dict[tuple[str, Values], list[frozenset[str]]] = {}
+    for passage, sense in zip(passages, senses, strict=True):
+        if passage.kind in {"heading", "block"} or len(sense.about) < LEAST_STEMS:
+            yield passage
+            continue
+        places = [
+            seen.setdefault((stem, values_of(sense)), [])
+            for stem in rarest_of(sense.about, frequency)
+        ]
+        if not any(same(sense.about, other) for place in places for other in place[-LOOKED_AT:]):
+            for place in places:
+                place.append(sense.about)
+            yield passage
+
+
+def rarest_of(stems: frozenset[str], frequency: Counter[str]) -> list[str]:
+    """The stems that the fewest passages have."""
+    return sorted(stems, key=lambda stem: (frequency[stem], stem))[:RAREST]
+
+
+Values = tuple[frozenset[str], bool]
+
+
+def values_of(sense: Sense) -> Values:
+    """What must be the same in both: the values, and whether something is denied."""
+    return frozenset(filter(is_telling, sense.runs)), sense.denies
+
+
+def same(stems: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether two passages share nearly all of their words."""
+    return len(stems & others) >= SAME_SHARE * len(stems | others)

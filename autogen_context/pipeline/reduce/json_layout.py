@@ -1,0 +1,195 @@
+"""JSON on lines of their own, so that some of them can stay and others go.
+
+Promise: what is small stands on one line, like objects in a table with a row each; a line that opens an object or a list
+stays before what is in it. Long strings keep their ends and what is wanted of them; members that are null are left out.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from autogen_context.pipeline.reduce.json_blocks import Block, blocks_of, mended
+from autogen_context.pipeline.reduce.json_columns import columnar, columnar_lines, written_apart
+from autogen_context.pipeline.reduce.json_spelling import Spelling, Tree
+from autogen_context.pipeline.reduce.long_values import LongValues
+from autogen_context.pipeline.reduce.rows import ENDS_RANK, Rows, ranks_of
+
+LINE_CHARS = 320  # of a value that is not opened, its strings shortened
+WRITTEN_CHARS = 4_000  # of a value that is opened in any case
+MOST_DEPTH = 6  # of values that are opened
+MOST_FIELDS = 30  # an object with more is a list of its members
+FIRST_ITEMS = 2
+DEPTH_RANK = 0.1  # less for each step inside
+ABOVE_RANK = 1e-6  # by so much an opening comes before what is in it
+NULL_MEMBER = re.compile(r',"(?![,:\]}])[^"\n]*":null\b|"(?![,:\]}])[^"\n]*":null,?')
+BETWEEN_VALUES = re.compile(r"(?<=[}\]],)\s*(?=[\[{\"])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """Lines as they are laid out.
+
+    Attributes:
+        spelling: reads and writes the text.
+        long: what shortens long values.
+        lines: what was laid out so far, as the spelling writes it.
+        ranks: of each line, for where it stands.
+        spans: the first and the last line of what was opened, the inner ones first.
+    """
+
+    spelling: Spelling
+    long: LongValues
+    lines: list[str] = field(default_factory=list[str])
+    ranks: list[float] = field(default_factory=list[float])
+    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def add(self, line: str, rank: float) -> None:
+        """One line more."""
+        self.lines.append(line)
+        self.ranks.append(rank)
+
+    def short(self, line: str) -> str:
+        """A line with its long values shortened."""
+        return self.long.shortened(line) if len(line) > LINE_CHARS else line
+
+
+def laid_out(text: str, wanted: Collection[str]) -> Rows:
+    """The lines of a text with JSON in it, and what each of them is worth."""
+    try:
+        return laid_out_as(Spelling(text), wanted)
+    except (ValueError, RecursionError):
+        lines = text.split("\n")
+        return Rows(lines=lines, ranks=ranks_of(lines, wanted))
+
+
+def laid_out_as(spelling: Spelling, wanted: Collection[str]) -> Rows:
+    """The lines of a text, and what each of them is worth; JSON that ends too early is read as far as it goes."""
+    sheet = Sheet(spelling=spelling, long=LongValues(bar=spelling.bar, wanted=wanted))
+    blocks = blocks_of(spelling.text, spelling)
+    closed, rest = (spelling.text, "") if blocks else mended(spelling.text)
+    lay_all(sheet, closed, blocks or blocks_of(closed, spelling))
+    lay_text(sheet, rest)
+    return ranked(sheet, wanted)
+
+
+def lay_all(sheet: Sheet, text: str, blocks: Sequence[Block]) -> None:
+    """JSON as values, and the text around it as lines."""
+    at = 0
+    for block in blocks:
+        lay_text(sheet, text[at : block.start])
+        if len(block.trees) == 1:
+            tree = columnar(block.trees[0], sheet.spelling)
+            lay(sheet, tree, sheet.spelling.written(tree), rank=0.0, depth=0)
+        else:
+            lay_lines(sheet, block.trees)
+        at = block.end
+    lay_text(sheet, text[at:])
+
+
+def lay_lines(sheet: Sheet, trees: Sequence[Tree]) -> None:
+    """JSON lines, or a title and a row for each."""
+    title, items = columnar_lines(trees, sheet.spelling)
+    start = len(sheet.lines)
+    for line in title:
+        sheet.add(line, 0.0)
+    lines = written_apart(items, sheet.spelling)
+    ranks = ranks_of_parts(len(items), depth=0, alike=False)
+    for item, line, rank in zip(items, lines, ranks, strict=True):
+        lay(sheet, item, line, rank=rank, depth=0)
+    sheet.spans.append((start, len(sheet.lines) - 1))
+
+
+def lay_text(sheet: Sheet, text: str) -> None:
+    """Lines that are no JSON, or broken JSON; long ones are parted after brackets."""
+    for line in text.strip("\n").split("\n") if text.strip() else ():
+        for part in BETWEEN_VALUES.split(line) if len(line) > LINE_CHARS else (line,):
+            sheet.add(sheet.short(part), 0.0)
+
+
+def lay(sheet: Sheet, tree: Tree, line: str, *, key: str = "", rank: float, depth: int) -> None:
+    """One value: as a line, or opened.
+
+    Args:
+        sheet: where to.
+        tree: the value.
+        line: how it is written, with its key before it and its comma behind it.
+        key: what stands before it.
+        rank: of its line.
+        depth: how many opened values it is in.
+    """
+    opened = depth < MOST_DEPTH and has_parts(tree, sheet.spelling.bar)
+    short = line if opened and len(line) > WRITTEN_CHARS else sheet.short(line)
+    if not opened or len(short) <= LINE_CHARS:
+        sheet.add(short if depth else line, rank)
+        return
+    start = len(sheet.lines)
+    if isinstance(tree, list):
+        sheet.add(f"{key}[", rank)
+        lay_items(sheet, tree, depth=depth + 1)
+    elif isinstance(tree, dict):
+        sheet.add(f"{key}{{", rank)
+        lay_members(sheet, tree, depth=depth + 1)
+    sheet.add(("]" if isinstance(tree, list) else "}") + "," * line.endswith(","), rank)
+    sheet.spans.append((start, len(sheet.lines) - 1))
+
+
+def has_parts(tree: Tree, bar: str) -> bool:
+    """Whether a value is an object, or a list with something else in it than numbers."""
+    return isinstance(tree, dict) or (
+        isinstance(tree, list)
+        and not all(isinstance(item, str) and item.startswith(bar) for item in tree)
+    )
+
+
+def lay_items(sheet: Sheet, items: Sequence[Tree], *, depth: int) -> None:
+    """What is in a list: the first and the last of it before the rest."""
+    *lines, last = written_apart(items, sheet.spelling)
+    lines = [*(f"{line}," for line in lines), last]
+    if is_title(items[0], sheet.spelling):
+        sheet.lines[-1] += lines[0]
+        items, lines = items[1:], lines[1:]
+    ranks = ranks_of_parts(len(items), depth=depth, alike=False)
+    for item, line, rank in zip(items, lines, ranks, strict=True):
+        if len(line) <= LINE_CHARS:
+            sheet.add(line, rank)
+        else:
+            lay(sheet, item, line, rank=rank, depth=depth)
+
+
+def lay_members(sheet: Sheet, fields: dict[str, Tree], *, depth: int) -> None:
+    """What is in an object: all of it alike, or of a large one and of a table the first and the last before the rest."""
+    fresh = sheet.spelling.fresh
+    encoded = sheet.spelling.written({f"{fresh}{key}": value for key, value in fields.items()})
+    lines = [f'"{line}' for line in encoded[1:-1].split(f'"{fresh}')[1:]]
+    items = list(fields.items())
+    if is_title(items[0][0], sheet.spelling):
+        sheet.lines[-1] += lines[0]
+        items, lines = items[1:], lines[1:]
+    alike = len(lines) == len(fields) <= MOST_FIELDS
+    ranks = ranks_of_parts(len(items), depth=depth, alike=alike)
+    for (key, value), line, rank in zip(items, lines, ranks, strict=True):
+        if value is not None:
+            lay(sheet, value, line, key=f'"{key}":', rank=rank, depth=depth)
+
+
+def is_title(part: Tree, spelling: Spelling) -> bool:
+    """Whether it stands before the rows of a table."""
+    return isinstance(part, str) and part.endswith(spelling.name)
+
+
+def ranks_of_parts(parts: int, *, depth: int, alike: bool) -> list[float]:
+    """Ranks for where the parts of a list or object stand."""
+    high = ENDS_RANK - DEPTH_RANK * depth
+    ends = {*range(FIRST_ITEMS), parts - 1}
+    return [high if alike or i in ends else 0.0 for i in range(parts)]
+
+
+def ranked(sheet: Sheet, wanted: Collection[str]) -> Rows:
+    """The lines as the text has them, each with the best rank it has for its place or for what it says."""
+    text = "\n".join(sheet.lines)
+    text = NULL_MEMBER.sub("", text) if ":null" in text else text
+    lines = sheet.spelling.spelled(text).split("\n")
+    ranks = list(map(max, sheet.ranks, ranks_of(lines, wanted, ends=False)))
+    for start, end in sheet.spans:
+        ranks[start] = ranks[end] = max(ranks[start : end + 1]) + ABOVE_RANK
+    return Rows(lines=lines, ranks=ranks)

@@ -1,0 +1,89 @@
+"""The text of an HTML page, as lines.
+
+Promise: every word that a browser would show is there, in its order, and nothing of what it would not; headings, list
+items, links and table rows are written as in Markdown. Linear time.
+"""
+
+import re
+from html import unescape
+
+from autogen_context.pipeline.reduce.markup import visible
+
+LONGEST_LINK = 300  # characters of an address
+TAG = re.compile(r"<([/!?]?[A-Za-z][\w:.-]*)([^<>]*)>")
+ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))")
+NO_LINKS = ("#", "javascript:", "data:")
+CELL = "| "
+KEPT_BLANK = "\0"  # a blank that stays
+INLINE_NAMES = """
+a abbr b bdi bdo big button cite code data del dfn em font i img input ins kbd label mark q s samp select small
+span strike strong sub sup time tt u var wbr script style noscript template svg
+"""
+INLINE = INLINE_NAMES.split()
+HEADINGS = {f"h{level}": f"\n{'#' * level} " for level in range(1, 7)} | {"title": "\n# "}
+WRITTEN = {
+    **dict.fromkeys(INLINE, ""),
+    **dict.fromkeys((f"/{name}" for name in INLINE), ""),
+    **HEADINGS,
+    **dict.fromkeys(("td", "th"), f" {CELL}"),
+    **dict.fromkeys(("/td", "/th"), ""),
+    "li": "\n- ",
+}
+"""What a tag adds to the text; all others begin a line."""
+TELLING = frozenset({"a", "/a", "img", "input"})
+EMPTY = frozenset({"", "-", "#", "|"})
+
+
+def lines_of_page(text: str) -> list[str]:
+    """The text of a page, line by line."""
+    words = unescape("".join(words_of(visible(text))))
+    lines = (" ".join(line.split()).removeprefix(CELL) for line in words.split("\n"))
+    return [line.replace(KEPT_BLANK, " ").rstrip() for line in lines if line not in EMPTY]
+
+
+def words_of(text: str) -> list[str]:
+    """Text and what tags add to it, a line's end only where a line ends."""
+    first, *parts = TAG.split(text)
+    words = [flowing(first)]
+    links: list[str] = []
+    kept = 0  # elements around that keep their blanks
+    for name, attributes, following in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        tag = name.lower()
+        kept = max(0, kept + (tag == "pre") - (tag == "/pre"))
+        words.append(adds(tag, attributes, links) if tag in TELLING else WRITTEN.get(tag, "\n"))
+        words.append(preformatted(following) if kept else flowing(following))
+    return words
+
+
+def adds(tag: str, attributes: str, links: list[str]) -> str:
+    """What a tag adds that tells by its attributes: where a link leads, when it ends; what an image shows, a field has."""
+    if tag == "a":
+        links.append(value_of("href", attributes))
+    elif tag == "/a":
+        address = links.pop() if links else ""
+        return (
+            f" ({address[:LONGEST_LINK]})" if address and not address.startswith(NO_LINKS) else ""
+        )
+    elif tag == "img":
+        return value_of("alt", attributes)
+    elif tag == "input":
+        return f"[{value_of('name', attributes)}={value_of('value', attributes)}]"
+    return ""
+
+
+def value_of(name: str, attributes: str) -> str:
+    """The value of an attribute; empty if there is none."""
+    for match in ATTRIBUTE.finditer(attributes):
+        if match[1].lower() == name:
+            return (match[2] or match[3] or match[4] or "").strip()
+    return ""
+
+
+def flowing(text: str) -> str:
+    """Text in which a line's end is a blank."""
+    return text.replace("\n", " ") if "\n" in text else text
+
+
+def preformatted(text: str) -> str:
+    """Text in which all blanks stay."""
+    return text.replace(" ", KEPT_BLANK).replace("\t", KEPT_BLANK)
