@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from autogen_context.model.embedding_endpoint import OpenAIEmbedder
     from autogen_context.model.embeddings import SentenceTransformerEmbedder
     from autogen_context.model.limits import ModelLimit, ModelLimits
+    from autogen_context.model.summary import Summarizer
+    from autogen_context.model.summary_breaker import Breaker
     from autogen_context.pipeline.assemble import Certificate
     from autogen_context.pipeline.attention.filter import AttentionFilter
     from autogen_context.pipeline.attention.part import ContextPart
     from autogen_context.pipeline.attention.score import AttentionScore, AttentionScorer
     from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager
+    from autogen_context.pipeline.compress.compressor import SemanticCompressor
+    from autogen_context.pipeline.compress.result import CompressionResult
     from autogen_context.pipeline.decision import Decision
+    from autogen_context.pipeline.ledger.entry import Entry
+    from autogen_context.pipeline.ledger.ledger import Ledger
     from autogen_context.pipeline.measure import Count, TokenCounter
     from autogen_context.pipeline.priority.prioritize import (
         ContextPrioritizer,
@@ -41,9 +47,13 @@ if TYPE_CHECKING:
     )
     from autogen_context.pipeline.task.definition import TaskDefinition
     from autogen_context.pipeline.tools.kinds import ToolKinds
+    from autogen_context.pipeline.tools.recall_tool import answer_recall, recall_tool_schema
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.prepared import Prepared
+    from autogen_context.store.scope import Scope
+    from autogen_context.store.stash import Stash
+    from autogen_context.store.stash_file import StashFile
     from autogen_context.store.vectors import VectorStore
 
 __all__ = [
@@ -51,11 +61,13 @@ __all__ = [
     "AttentionFilter",
     "AttentionScore",
     "AttentionScorer",
+    "Breaker",
     "BrokenTranscript",
     "BudgetImpossible",
     "Certificate",
     "CompletionClient",
     "CompletionFailed",
+    "CompressionResult",
     "ContextConfig",
     "ContextError",
     "ContextPart",
@@ -64,8 +76,10 @@ __all__ = [
     "Count",
     "Decision",
     "EmbeddingFailed",
+    "Entry",
     "Facts",
     "IncrementalContextManager",
+    "Ledger",
     "ManagedChatCompletionContext",
     "MissingExtra",
     "ModelLimit",
@@ -77,15 +91,22 @@ __all__ = [
     "PrioritizedContext",
     "RecallDecision",
     "RecallGate",
+    "Scope",
+    "SemanticCompressor",
     "SentenceTransformerEmbedder",
     "Signals",
+    "Stash",
+    "StashFile",
     "StateError",
+    "Summarizer",
     "TaskDefinition",
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
     "ToolKinds",
     "VectorStore",
+    "answer_recall",
+    "recall_tool_schema",
 ]
 
 _HOMES = {
@@ -108,14 +129,20 @@ _HOMES = {
     "SentenceTransformerEmbedder": "model.embeddings",
     "ModelLimit": "model.limits",
     "ModelLimits": "model.limits",
+    "Summarizer": "model.summary",
+    "Breaker": "model.summary_breaker",
     "Certificate": "pipeline.assemble",
+    "AttentionFilter": "pipeline.attention.filter",
+    "ContextPart": "pipeline.attention.part",
     "AttentionScore": "pipeline.attention.score",
     "AttentionScorer": "pipeline.attention.score",
-    "AttentionFilter": "pipeline.attention.filter",
     "TokenBudget": "pipeline.budget.allocate",
     "TokenBudgetManager": "pipeline.budget.allocate",
-    "ContextPart": "pipeline.attention.part",
+    "SemanticCompressor": "pipeline.compress.compressor",
+    "CompressionResult": "pipeline.compress.result",
     "Decision": "pipeline.decision",
+    "Entry": "pipeline.ledger.entry",
+    "Ledger": "pipeline.ledger.ledger",
     "Count": "pipeline.measure",
     "TokenCounter": "pipeline.measure",
     "ContextPrioritizer": "pipeline.priority.prioritize",
@@ -123,10 +150,15 @@ _HOMES = {
     "Signals": "pipeline.priority.prioritize",
     "TaskDefinition": "pipeline.task.definition",
     "ToolKinds": "pipeline.tools.kinds",
+    "answer_recall": "pipeline.tools.recall_tool",
+    "recall_tool_schema": "pipeline.tools.recall_tool",
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",
     "Prepared": "session.prepared",
+    "Scope": "store.scope",
+    "Stash": "store.stash",
+    "StashFile": "store.stash_file",
     "VectorStore": "store.vectors",
 }
 

@@ -4,7 +4,7 @@ Promise: nothing here decides anything; a turn takes what is there. What runs in
 whatever fails costs its result and nothing else.
 """
 
-from asyncio import Task, create_task, gather
+from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable
 
 from autogen_context.config import ContextConfig
@@ -35,7 +35,7 @@ class Ahead:
         self._config = config
         self._embedding = Embedding(vectors) if vectors is not None else None
         self._summarizer = summarizer
-        self._summaries: Summaries | None = None
+        self._summaries: list[Summaries] = []  # the last belong to the session
         self._discovering: Task[None] | None = None
 
     @property
@@ -51,8 +51,8 @@ class Ahead:
         """The summaries of a conversation, which grow while it goes on."""
         if self._summarizer is None:
             return dict(state.summaries)
-        self._summaries = Summaries(counter, self._summarizer, state.summaries)
-        return self._summaries.known
+        self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
+        return self._summaries[-1].known
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
@@ -75,18 +75,20 @@ class Ahead:
         if self._embedding is not None:
             said = session.conversation.messages
             await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
-        if self._summaries is not None:
-            due = session.spans_due(fixed_tokens, at_share=config.prepare_at_share)
-            is_full = session.spans_due(fixed_tokens, at_share=config.compact_at_share)
-            await self._summaries.make(due, timeout_s=config.summary_timeout_s if is_full else 0.0)
+        if self._summaries:
+            going = session.spans_due(fixed_tokens, at_share=config.compact_at_share)
+            due = going or session.spans_due(fixed_tokens, at_share=config.prepare_at_share)
+            timeout_s = config.summary_timeout_s if going else 0.0
+            await self._summaries[-1].make(due, timeout_s=timeout_s)
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        if self._discovering is not None:
-            self._discovering.cancel()
-            await gather(self._discovering, return_exceptions=True)
-        if self._summaries is not None:
-            await self._summaries.aclose()
+        discovering = self._discovering
+        if discovering is not None and discovering.get_loop() is get_running_loop():
+            discovering.cancel()
+            await gather(discovering, return_exceptions=True)
+        for summaries in self._summaries:
+            await summaries.aclose()
 
     async def _discover(self, resize: Callable[[int], None]) -> None:
         limit = await limits_of(self._config).alookup(self._config.model)

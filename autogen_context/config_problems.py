@@ -24,8 +24,6 @@ def reworded(found: ErrorDetails, given: Mapping[str, Given], default: object) -
     """Pydantic's complaint about one field, with the name and the place that the user knows."""
     key = str(found["loc"][0])
     value = reprlib.repr(found["input"])
-    if key not in given:
-        return Problem(key=key, message=f"{key} is {value} by default: {found['msg']}; give both")
     message = f"{given[key].name} is {value}: {found['msg']}; the default is {default!r}"
     return Problem(key=key, message=message)
 

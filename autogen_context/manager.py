@@ -19,6 +19,7 @@ from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.pipeline.tools.recall_tool import has_recall_tool
 from autogen_context.recall.asked_back import AskedBack
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.history import digest_of
@@ -94,6 +95,7 @@ class IncrementalContextManager:
             self._count_exactly()
         self._ahead.discover(self._resize)
         if self.config.enabled and not self._ahead.is_idle:
+            self._started().can_recall(can=has_recall_tool(tools))
             self.observe(messages)
             await self._ahead.before_turn(self._started(), self._fixed(tools).tokens)
         return self.prepare_nowait(messages, tools)
@@ -117,6 +119,7 @@ class IncrementalContextManager:
         """
         with self._lock:
             session, fixed = self._started(), self._fixed(tools)
+            session.can_recall(can=has_recall_tool(tools))
             if not self.config.enabled:
                 gauge, window = self._gauge, self._window
                 return untouched(

@@ -36,6 +36,7 @@ HEAVY = (
     "tiktoken",
     "tiktoken_ext",
     "bpe_openai",
+    "tree_sitter",
     "hypothesis",
 )
 

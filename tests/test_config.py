@@ -21,8 +21,6 @@ def made(**given_settings: object) -> ContextConfig:
     return ContextConfig.model_validate(given_settings)
 
 
-LOW_MARK = ContextConfig().compact_to_share
-
 WRONG = {
     "window_tokens": (0, -1, 1.5, "many", True),
     "reserve_tokens": (-1, None, False),
@@ -88,11 +86,6 @@ def test_a_value_out_of_range_is_an_error_with_setting_value_and_way_out(
             {"compact_at_share": 0.5, "compact_to_share": 0.5},
             "'compact_to_share' is 0.5: Input should be below compact_at_share, which is 0.5",
             id="compaction makes no room",
-        ),
-        pytest.param(
-            {"compact_at_share": 0.1},
-            f"compact_to_share is {LOW_MARK} by default: Input should be below compact_at_share, which is 0.1; give both",
-            id="below the default",
         ),
         pytest.param(
             {"compression_threshold": 0.5, "compression_ratio": 0.7},

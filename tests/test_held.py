@@ -9,10 +9,12 @@ from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, coalesce
 from autogen_context.pipeline.repair import as_it_came
 from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.tools.kinds import BY_NAME
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.held import Held
 from support.counting import METER
 
+DECIDE = Arrival(METER, kinds=BY_NAME, keep=lambda _handle, _text: None).decide
 SAYS = Message(role="user", text="hi")
 NOTE = Written(message=SAYS)
 
@@ -61,7 +63,7 @@ def test_holding_only_appends(
     before = apart(held.pieces)
     new = [piece for c in candidates[cut:] for piece in c.pieces]
     shown = list(candidates)
-    held.extend(shown, Arrival(METER).decide)
+    held.extend(shown, DECIDE)
     assert apart(held.pieces) == before + apart(new)
     assert len(held.decisions) == len(candidates)
     assert held.stop == (candidates[-1].unit.stop if candidates else 0)
@@ -118,7 +120,7 @@ def test_the_last_unit_may_grow(
 ) -> None:
     """More results stand behind what was decided of it, which stays."""
     held = Held([FIRST, decided(candidate(2, 1, 10), action)])
-    held.extend([candidate(0, 2, 7), after], Arrival(METER).decide)
+    held.extend([candidate(0, 2, 7), after], DECIDE)
     first, decision = held.decisions
     assert first == FIRST
     assert held.pieces == (NOTE, *pieces)

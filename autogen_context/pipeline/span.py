@@ -1,20 +1,26 @@
 """Cut the older part of a conversation into spans, each of which is summarised once.
 
-Promise: a span depends on its units alone, so that what is said later neither moves nor renames it; the newest units and
-those that must stay belong to none.
+Promise: a span depends on its units alone, so that what is said later neither moves nor renames it. What opens the
+conversation, the newest units, and stretches of which all must stay belong to none. Nobody's words in the text of a span
+pass for those of somebody with more say, whatever lines a tool or the model wrote.
 """
 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from autogen_context.pipeline.compress.passage import FENCE
 from autogen_context.pipeline.decision import Candidate
+from autogen_context.pipeline.ledger.speakers import MARKER
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.pipeline.user_output import words_and_output
+
+Speaker = Literal["system", "user", "assistant", "tool"]
 
 SPAN_TOKENS = 4_000  # at least; a summary of less is hardly smaller than it
-LINE = re.compile("^", re.MULTILINE)
-NAMING = re.compile(r"^(?=[ \t]*(?:\[[^\]\n]{1,40}\]|[^\W\d_][\w -]{0,30}:))", re.MULTILINE)
 NEWEST_SHARE = 0.25  # of the room, for the newest units, which will stay for a while
+LINE = re.compile("^", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +52,26 @@ def spans_of(
 
     Args:
         candidates: its n units.
-        stays: positions of those that must stay.
+        stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
+            changes from turn to turn, and would move the spans behind it.
         room_tokens: what a request may have.
     """
     spans: list[Span] = []
-    start = next((i for i in range(len(candidates)) if i not in stays), len(candidates))
-    tokens = 0
+    start, tokens = opening_of(candidates), 0
     for i in range(start, newest_of(candidates, room_tokens)):
         tokens += candidates[i].tokens
         if tokens >= SPAN_TOKENS:
-            spans.append(span_of(candidates, start, i + 1))
+            if not all(unit in stays for unit in range(start, i + 1)):
+                spans.append(span_of(candidates, start, i + 1))
             start, tokens = i + 1, 0
     return spans
+
+
+def opening_of(candidates: Sequence[Candidate]) -> int:
+    """Where the system prompt and the first task, which is what follows it, are over; they stay for good."""
+    roles = [candidate.unit.messages[0].role for candidate in candidates]
+    prompts = next((i for i, role in enumerate(roles) if role not in SYSTEM_ROLES), len(roles))
+    return prompts + (roles[prompts : prompts + 1] == ["user"])
 
 
 def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
@@ -73,19 +87,47 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
 def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
     """The units between two positions."""
     units = candidates[start:stop]
-    said = [part for c in units for message in c.unit.messages for part in parts_of(message)]
+    before = candidates[start - 1].unit.messages[-1] if start else None
+    said: list[str] = []
+    for message in (message for candidate in units for message in candidate.unit.messages):
+        said += parts_of(message, before)
+        before = message
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def parts_of(message: Message) -> Iterator[str]:
+def parts_of(message: Message, before: Message | None) -> Iterator[str]:
     """A paragraph for what a message says, for each of its calls and for each of its results.
 
-    What a tool or the model wrote cannot pass for the words of another: lines that could are quoted.
+    Args:
+        message: any message.
+        before: the one in front of it.
     """
-    if message.text:
-        own = message.role == "user" or message.role in SYSTEM_ROLES
-        yield f"[{message.role}] {message.text if own else NAMING.sub('> ', message.text)}"
+    words, output = words_and_output(message, before)
+    if output:
+        yield paragraph("tool", output)
+    if words.strip():
+        yield paragraph(speaker_of(message), words)
     for call in message.calls:
-        yield f"[assistant calls {call.name}] {call.arguments}"
+        yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
     for result in message.results:
-        yield f"[tool] {LINE.sub('> ', result.text)}"
+        yield paragraph("tool", result.text)
+
+
+def speaker_of(message: Message) -> Speaker:
+    """Who speaks; a role that is not known has as little say as a tool."""
+    if message.role in SYSTEM_ROLES:
+        return "system"
+    if message.role == "user" and not message.results:
+        return "user"
+    return "assistant" if message.role == "assistant" else "tool"
+
+
+def paragraph(speaker: Speaker, text: str) -> str:
+    """What somebody said, quoted where it could be read as what somebody else said."""
+    if speaker == "tool":
+        text = LINE.sub("> ", text)
+    elif speaker == "assistant":
+        text = MARKER.sub(r"> \g<0>", text)
+    said = f"[{speaker}] {text}"
+    fences = sum(FENCE.match(line) is not None for line in said.split("\n"))
+    return f"{said}\n```" if fences % 2 else said  # an open block would hold what follows

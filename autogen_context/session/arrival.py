@@ -5,19 +5,22 @@ system or the model said stays as it came, and so does what is pinned. The same 
 at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Literal
 
 from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
 from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.pipeline.reduce.echo import Sight, echoed
-from autogen_context.pipeline.reduce.recognise import reducer_for
+from autogen_context.pipeline.reduce.arrive import Asked, asked_by, cut, tidied
+from autogen_context.pipeline.reduce.echo import Sight
+from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.tools.kinds import ToolKinds
 
-LEAST_CHARS = 200  # of a result that is looked at; in a shorter one there is nothing to gain
-REASON = "what stands above already is not said again"
+Mode = Literal["off", "lossless", "lossy"]
+REASON = "reduced on arrival"
 
 
 class Arrival:
@@ -25,15 +28,24 @@ class Arrival:
 
     Args:
         meter: counts messages.
+        kinds: what tools do.
+        keep: puts the original of a result that was cut under its handle.
+
+    Attributes:
+        mode: whether results are made smaller, and whether large ones are cut.
     """
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, *, kinds: ToolKinds, keep: Callable[[str, str], None]) -> None:
+        self.mode: Mode = "lossless"
         self._meter = meter
+        self._kinds = kinds
+        self._keep = keep
         self._sight = Sight()
+        self._task = ""
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Forget what was sent before; this is."""
-        self._sight = Sight()
+        self._sight, self._task = Sight(), ""
         for message in sent:
             self._see(message)
 
@@ -78,7 +90,7 @@ class Arrival:
             messages: of the conversation.
             spared: positions of messages that stay as they are.
         """
-        self._sight = Sight()
+        self._sight, self._task = Sight(), ""
         settled: list[Decision] = []
         for decision, candidate in zip(decisions, candidates, strict=True):
             if decision.action == "keep":
@@ -105,8 +117,8 @@ class Arrival:
         for position, message in enumerate(unit.messages, unit.start):
             if position < since:
                 continue
-            spare = position in spared or candidate.repaired
-            short = message if spare else self._reduced(message)
+            spare = position in spared or candidate.repaired or self.mode == "off"
+            short = message if spare else self._reduced(message, unit)
             if short is not message:
                 reduced[position] = short
             self._see(short)
@@ -133,28 +145,38 @@ class Arrival:
             pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
         )
 
-    def _reduced(self, message: Message) -> Message:
+    def _reduced(self, message: Message, unit: Unit) -> Message:
         """A message with smaller results; itself where they are as small as they get."""
         results = tuple(
-            result if short is result.text else replace(result, text=short)
+            self._result(result, asked_by(call_of(unit, result), self._task, self._kinds))
             for result in message.results
-            for short in [echoed(tightened(result.text), self._sight)]
         )
         if all(new is old for new, old in zip(results, message.results, strict=True)):
             return message
         short = replace(message, results=results)
         return short if self._meter.message(short) < self._meter.message(message) else message
 
+    def _result(self, result: ToolResult, asked: Asked) -> ToolResult:
+        text = tidied(result.text, asked, self._sight)
+        if self.mode == "lossy":
+            arrived = cut(text, result.text, asked, self._meter.text)
+            text = arrived.text
+            if arrived.handle:
+                self._keep(arrived.handle, result.text)
+        return result if text is result.text else replace(result, text=text)
+
     def _see(self, message: Message) -> None:
+        if message.role == "user" and not (message.own or message.results):
+            self._task = message.text
         self._sight.add(message.text)
         for result in message.results:
             self._sight.add(result.text)
 
 
-def tightened(text: str) -> str:
-    """The same information in fewer characters, by what the text is."""
-    reducer = reducer_for(text) if len(text) >= LEAST_CHARS else None
-    return reducer.tighten(text) if reducer else text
+def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
+    """The call that a result answers; the first one where none has its id."""
+    calls = unit.messages[0].calls
+    return next((call for call in calls if call.id == result.call_id), next(iter(calls), None))
 
 
 def written_in(decision: Decision) -> dict[int, Message]:

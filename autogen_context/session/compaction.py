@@ -7,6 +7,7 @@ What stays beside the floors is what later turns are likely to name again. Only 
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+import math
 from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.asked import AnswerWorth
@@ -24,6 +25,10 @@ from autogen_context.session.conversation import Conversation
 from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.session.telling import Telling
 
+SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000 to 80,000
+SMALL_SHARE = 0.36  # of the room beside what must stay, in a room as small or smaller
+SHARE_STEP = 0.16  # more for each doubling of the room
+LARGE_SHARE = 0.52  # at most
 ASKED_SHARE = 0.8  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
@@ -55,7 +60,7 @@ class Compaction:
 
     def __init__(self, rules: Rules, around: Surroundings) -> None:
         self._meter = around.meter
-        self._share = rules.compact_to_share
+        self._rules = rules
         self._memory = around.memory
         self._known = around.summaries
         self.references = References(rules.kinds)
@@ -90,7 +95,7 @@ class Compaction:
             floors=floors,
             aim=Aim(
                 limit_tokens=room.limit_tokens - room.fixed_tokens,
-                target_share=ASKED_SHARE if scores else self._share,
+                target_share=ASKED_SHARE if scores else self._share(room.limit_tokens),
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
                 told_share=SUMMED_SHARE if summaries else TOLD_SHARE,
             ),
@@ -103,6 +108,15 @@ class Compaction:
                 count=self._meter.message,
             ),
         )
+
+    def _share(self, room_tokens: int) -> float:
+        """How full to leave the room; a large one is left fuller, since it holds for more turns all the same."""
+        given = self._rules.compact_to_share
+        if given is not None:
+            return given
+        doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
+        share = min(LARGE_SHARE, max(SMALL_SHARE, SMALL_SHARE + SHARE_STEP * doublings))
+        return share * self._rules.compact_at_share
 
     def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""

@@ -25,7 +25,7 @@ class Rules:
 
     Attributes:
         compact_at_share: share of the room above which the history is cut.
-        compact_to_share: share of the room beside what must stay that a compaction fills.
+        compact_to_share: share of the room beside what must stay that a compaction fills; ``None``: by the room.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         kinds: what tools do.
@@ -33,7 +33,7 @@ class Rules:
     """
 
     compact_at_share: float
-    compact_to_share: float
+    compact_to_share: float | None
     orphans: Orphans
     roles: RoleRules
     kinds: ToolKinds

@@ -45,9 +45,11 @@ class Session:
         )
         self._rules = rules
         self._around = around
+        self._arrival = Arrival(meter, kinds=rules.kinds, keep=around.stash.put_text)
+        self.can_recall(can=False)  # until it is seen
         self._holding = Holding(
             self.conversation,
-            arrival=Arrival(meter),
+            arrival=self._arrival,
             stash=around.stash,
             decisions=state.decisions,
         )
@@ -85,6 +87,11 @@ class Session:
             self._must_replan = True
             self._rewrites += 1
         self._holding.follow(self._pinned)
+
+    def can_recall(self, *, can: bool) -> None:
+        """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
+        mode = self._rules.reduce
+        self._arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
     def spans_due(self, fixed_tokens: int, *, at_share: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.

@@ -1,8 +1,8 @@
 """What a model made of the older part of a conversation, ahead of need.
 
-Promise: each span is asked for once; a summary that a model did not make, or that is not far smaller than its span, is not
-kept. The work is done in the background and ends with its owner; a turn takes what is there, and waits only where it was
-told how long. Cancellation passes through.
+Promise: each span is asked for once, and once more where that was cut off; a summary that a model did not make, or that is
+not far smaller than its span, is not kept. The work is done in the background and ends with its owner; a turn takes what is
+there, and waits only where it was told how long. Cancellation passes through. Each turn may have an event loop of its own.
 """
 
 import asyncio
@@ -44,26 +44,32 @@ class Summaries:
             timeout_s: how long to wait for them, in seconds; 0: not at all.
         """
         tasks = [self._task(span) for span in spans if span.key not in self.known]
-        if tasks and timeout_s:
-            await asyncio.wait(tasks, timeout=timeout_s)
+        due = [task for task in tasks if not task.done()]
+        if due and timeout_s:
+            await asyncio.wait(due, timeout=timeout_s)
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        tasks = list(self._asked.values())
+        here = asyncio.get_running_loop()
+        tasks = [task for task in self._asked.values() if task.get_loop() is here]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _task(self, span: Span) -> asyncio.Task[None]:
         asked = self._asked.get(span.key)
-        if (
-            asked is None or asked.cancelled()
-        ):  # with its loop, where the host has one for each turn
-            self._asked[span.key] = asyncio.create_task(self._summarise(span), name="summary")
-        return self._asked[span.key]
+        if asked is None or is_cut_off(asked):
+            asked = asyncio.create_task(self._summarise(span), name="summary")
+            self._asked[span.key] = asked
+        return asked
 
     async def _summarise(self, span: Span) -> None:
         target = ceil(span.tokens * SUMMARY_SHARE)
         result = await self._compressor.compress(span.text, target_tokens=target)
         if result.strategy == "model summary":
             self.known[span.key] = result.compressed
+
+
+def is_cut_off(task: asyncio.Task[None]) -> bool:
+    """Whether a task never came to an end: it was cancelled, or its loop is over, where the host has one for each turn."""
+    return task.cancelled() or not (task.done() or task.get_loop() is asyncio.get_running_loop())

@@ -5,16 +5,20 @@ go last. A statement of a unit that is in sight as it was said is not repeated.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from autogen_context.pipeline.blocks.references import UnitText
+from autogen_context.pipeline.compress.material import reopened
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.fold import folded
 from autogen_context.pipeline.ledger import Ledger
 from autogen_context.pipeline.ledger.rendering import render
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.outdated import without_outdated
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.span import Span
+from autogen_context.pipeline.user_output import words_and_output
 
 LEDGER_SHARE = 0.5  # of the room, for statements
 
@@ -37,8 +41,10 @@ class Telling:
         if same < len(self._learnt):
             self._ledger, self._learnt, same = Ledger(), [], 0
         for position, message in enumerate(messages[same:], same):
-            if states_something(message):
-                self._ledger.learn([message], start=position)
+            before = messages[position - 1] if position else None
+            words, _ = words_and_output(message, before)
+            if words and states_something(message):
+                self._ledger.learn([replace(message, text=words)], start=position)
         self._learnt = list(messages)
 
     def told(
@@ -59,18 +65,29 @@ class Telling:
         """
         count = self._meter.text
         stated = self._stated(units, decided, int(room_tokens * LEDGER_SHARE))
-        room_tokens -= count(stated)
+        room_tokens -= count(stated) + 1
         gone = {i for i in range(len(units)) if i not in decided}
         summed: list[str] = []
         for span in sorted(summaries, key=lambda span: -span.start):  # the newest first
             covered = gone.intersection(range(span.start, span.stop))
-            tokens = count(summaries[span]) + 1
-            if covered and tokens <= room_tokens:
-                summed.insert(0, summaries[span])
+            summary = self._current(span, summaries[span], units, room_tokens) if covered else ""
+            if summary:
+                summed.insert(0, summary)
                 gone -= covered
-                room_tokens -= tokens
+                room_tokens -= count(summary) + 1
         done = folded([units[i] for i in sorted(gone)], room_tokens=room_tokens, count=count)
         return "\n\n".join(part for part in (stated, *summed, done) if part)
+
+    def _current(
+        self, span: Span, summary: str, units: Sequence[UnitText], room_tokens: int
+    ) -> str:
+        """What of a summary still holds, without its statements, which are told once for all; empty where it has no room."""
+        _, said = reopened(summary)
+        if self._meter.text(said) >= room_tokens:
+            return ""
+        stop = units[span.stop - 1].unit.stop
+        newer = [entry for entry in self._ledger if entry.position >= stop]
+        return without_outdated(said, newer)
 
     def _stated(
         self, units: Sequence[UnitText], decided: Mapping[int, Decision], room_tokens: int

@@ -43,6 +43,17 @@ def recall_tool_schema() -> dict[str, object]:
     return {"type": "function", "function": function}
 
 
+def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the tool is among these schemas, in OpenAI's form or with its name at the top."""
+    for tool in tools:
+        function = tool.get("function", tool)
+        if isinstance(function, Mapping):
+            fields = cast("Mapping[str, object]", function)  # JSON has no other keys
+            if fields.get("name") == RECALL_TOOL_NAME:
+                return True
+    return False
+
+
 def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:
     """The result of one call of the tool.
 
