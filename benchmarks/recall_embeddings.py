@@ -4,7 +4,8 @@ Usage: python benchmarks/recall_embeddings.py REFEREE [OPTIONS OF THE REFEREE ..
 
 REFEREE is a script that takes ``--managers MODULE:FACTORY,…``, makes a manager for each budget in tokens with
 ``FACTORY(budget)``, calls it with a conversation of chat messages and a question at its end, and scores what it gives
-back. Here that is the question with the whole messages that score highest, in their order.
+back. Here that is the question with the whole messages that score highest, in their order, by words and by both; and what an
+``IncrementalContextManager`` with vectors prepares.
 
 The conversation is made known before the question comes, message by message, as an agent lives through it: the index
 is filled, and the vectors are computed. They are kept in a folder, so that a second run asks no model.
@@ -19,6 +20,7 @@ from os import environ
 from pathlib import Path
 from tempfile import gettempdir
 
+from autogen_context import IncrementalContextManager
 from autogen_context.model.embeddings import SentenceTransformerEmbedder
 from autogen_context.model.tokenizers import counter_for
 from autogen_context.pipeline.message import Message
@@ -40,7 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
-    managers = ",".join(f"{Path(__file__).stem}:{rank.__name__}" for rank in (words, both))
+    ways = (words, both, managed)
+    managers = ",".join(f"{Path(__file__).stem}:{way.__name__}" for way in ways)
     command = [sys.executable, *arguments, "--managers", managers]
     env = environ | {"PYTHONPATH": str(Path(__file__).parent)}
     return subprocess.run(command, env=env, check=False).returncode  # noqa: S603 - the caller's script
@@ -56,6 +59,17 @@ def both(budget: int) -> Manage:
     return manager(
         budget, lambda lived, query: fused(lived.by_words(query), lived.by_vectors(query))
     )
+
+
+def managed(budget: int) -> Manage:
+    """As an agent has it: ``IncrementalContextManager`` with vectors, asked by ``prepare``."""
+
+    def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        store = lived_through(tuple(str(message["content"]) for message in messages[:-1])).store
+        keeper = IncrementalContextManager(model="gpt-4", window_tokens=budget, vectors=store)
+        return asyncio.run(keeper.prepare(messages)).messages
+
+    return manage
 
 
 def manager(budget: int, score: Callable[["Lived", str], Sequence[float]]) -> Manage:
@@ -79,8 +93,8 @@ class Lived:
     def __init__(self, texts: Sequence[str]) -> None:
         self.tokens = [tokens_of(text) for text in texts]
         self.authors = authors_of([Message(role="user", text=text) for text in texts])
-        self._store = VectorStore(embedder(), directory=FOLDER, entries=MOST_MESSAGES)
-        self._vectors = asyncio.run(self._store.vectors(texts))
+        self.store = VectorStore(embedder(), directory=FOLDER, entries=MOST_MESSAGES)
+        self._vectors = asyncio.run(self.store.vectors(texts))
         self._index = LexicalIndex()
         for text in texts:
             self._index.add(text)
@@ -91,7 +105,7 @@ class Lived:
 
     def by_vectors(self, query: str) -> list[float]:
         """Scores by the vectors of messages and of those around them."""
-        (vector,) = asyncio.run(self._store.vectors([query]))
+        (vector,) = asyncio.run(self.store.vectors([query]))
         return smoothed([relatedness(near) for near in similarities(vector, self._vectors)])
 
 

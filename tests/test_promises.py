@@ -15,6 +15,7 @@ from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.session.rules import Reduce
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json
@@ -45,9 +46,13 @@ class Characters:
         return Count(tokens=-(-len(text) // 4), source="tokenizer")
 
 
-def manager(window: int, *, compact_to_share: float = 0.6) -> IncrementalContextManager:
+def manager(
+    window: int, *, compact_to_share: float = 0.6, reduce: Reduce = "auto"
+) -> IncrementalContextManager:
     """A manager with a counter that anybody can check, and GPT-4's chat format."""
-    config = ContextConfig(model="gpt-4", window_tokens=window, compact_to_share=compact_to_share)
+    config = ContextConfig(
+        model="gpt-4", window_tokens=window, compact_to_share=compact_to_share, reduce=reduce
+    )
     return IncrementalContextManager(config=config, counter=Characters())
 
 
@@ -164,9 +169,15 @@ def test_4_the_floors_are_there(messages: Transcript, window: int, data: st.Data
 
 @given(transcripts(), st.integers(min_value=0, max_value=10**6))
 def test_5_without_need_nothing_changes(messages: Transcript, spare: int) -> None:
-    """Below the mark the same objects come out, in a list of their own."""
-    turn = manager(tokens(messages) + spare).prepare_nowait(messages)
-    assert list(map(id, turn.messages)) == list(map(id, messages))
+    """Below the mark the same objects come out, in a list of their own, but for results that were reduced."""
+    window = tokens(messages) + spare
+    turn = manager(window).prepare_nowait(messages)
+    kept = [one is other for one, other in zip(turn.messages, messages, strict=True)]
+    assert all(same or m.get("role") == "tool" for same, m in zip(kept, messages, strict=True))
+    assert all(kept) == all(decision.action == "keep" for decision in turn.decisions)
+    assert turn.certificate.counted_tokens <= tokens(messages)
+    off = manager(window, reduce="off").prepare_nowait(messages)
+    assert list(map(id, off.messages)) == list(map(id, messages))
     assert turn.messages is not messages
     assert not turn.compacted
 

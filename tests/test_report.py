@@ -118,7 +118,7 @@ def test_turns_below_the_limit_cost_what_sending_everything_costs() -> None:
 
 
 def test_compactions_are_told_and_never_exceed_the_limit() -> None:
-    """What each dropped adds up to what is missing at the end."""
+    """What is missing at the end was told as dropped; some of it may have come back in between."""
     records = recorded(turns=60, tokens_per_turn=300, window_tokens=4_000)
     cuts = [record for record in records if record.compacted]
     assert len(cuts) > 2
@@ -126,7 +126,7 @@ def test_compactions_are_told_and_never_exceed_the_limit() -> None:
     dropped = sum(int(record.happened.split()[1].replace(",", "")) for record in cuts)
     last = records[-1]
     assert last.sent is not None
-    assert last.sent.messages == last.whole.messages - dropped + 1  # the notice stands for them
+    assert last.sent.messages >= last.whole.messages - dropped + 1  # the notice stands for them
     totals = totals_of(records, input_per_million=2.5)
     assert (totals.compactions, totals.sent.above_limit) == (len(cuts), 0)
     assert totals.whole.above_limit > 0

@@ -62,10 +62,11 @@ def size(run: Run, records: Sequence[TurnRecord]) -> str:
 def sight(seen: Sequence[Seen]) -> str:
     """What the model found in the requests."""
     tasks = sum(s.has_task for s in seen)
-    missing, shortened = sum(s.missing for s in seen), sum(s.shortened for s in seen)
+    missing, reduced = sum(s.missing for s in seen), sum(s.reduced for s in seen)
     return (
         f"The model found the system prompt and the task with its rule, to the letter, in {tasks} of {len(seen)} "
-        f"requests; of the results of its newest calls {missing} were missing, and {shortened} shortened."
+        f"requests; of the results of its newest calls {missing} were missing, and {reduced} had "
+        "given way to marks in part, mostly for lines that stand above already."
     )
 
 

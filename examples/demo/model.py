@@ -20,12 +20,12 @@ class Seen:
     Attributes:
         has_task: system prompt and task are there, to the letter.
         missing: how many results of its newest calls are not there.
-        shortened: how many are there, but not as the tool returned them.
+        reduced: how many are there, but not as the tool returned them.
     """
 
     has_task: bool
     missing: int
-    shortened: int
+    reduced: int
 
 
 class Model:
@@ -58,7 +58,7 @@ class Model:
         return Seen(
             has_task={("system", SYSTEM), ("user", TASK)} <= said,
             missing=self._called - len(results),
-            shortened=sum(result not in self._outputs for result in results),
+            reduced=sum(result not in self._outputs for result in results),
         )
 
 
