@@ -24,9 +24,8 @@ from autogen_context.pipeline.tools.recall_tool import RECALL_TOOL_NAME
 CountText = Callable[[str], int]
 
 LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
-MOST_TOKENS = (
-    1_500  # of a result; of a larger one not all is sent, where the rest can be asked back
-)
+MOST_TOKENS = 800  # of a result that is sent whole, where the rest can be asked back
+MOST_CODE_TOKENS = 5_000  # the same of what shows files or code, which is needed whole
 TIDY = frozenset(
     {"code", "log", "output", "table", "tests", "trace"}
 )  # kinds that tighten without moving a word
