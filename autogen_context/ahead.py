@@ -6,18 +6,21 @@ whatever fails costs its result and nothing else.
 
 from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import load_tokenizer
-from autogen_context.pipeline.compress.summarise import Summarize
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.recall.ahead import Ahead as Embedding
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.session.summaries import Summaries
 from autogen_context.wiring import limits_of
+
+if TYPE_CHECKING:  # what compresses texts is loaded for those who have a summariser
+    from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.session.summaries import Summaries
 
 
 class Ahead:
@@ -30,7 +33,7 @@ class Ahead:
     """
 
     def __init__(
-        self, config: ContextConfig, vectors: WarmVectors | None, summarizer: Summarize | None
+        self, config: ContextConfig, vectors: WarmVectors | None, summarizer: "Summarize | None"
     ) -> None:
         self._config = config
         self._embedding = Embedding(vectors) if vectors is not None else None
@@ -51,6 +54,8 @@ class Ahead:
         """The summaries of a conversation, which grow while it goes on."""
         if self._summarizer is None:
             return dict(state.summaries)
+        from autogen_context.session.summaries import Summaries  # noqa: PLC0415 - as above
+
         self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
         return self._summaries[-1].known
 

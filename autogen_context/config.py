@@ -144,8 +144,7 @@ class ContextConfig(BaseModel):
         description="What the stash of originals may hold in memory, in bytes; 0: nothing is kept there.",
     )
     stash_directory: Path | None = Field(
-        default=None,
-        description="A folder where originals are kept as well, beyond this process; left out, memory alone.",
+        default=None, description="A folder that keeps originals as well; left out, memory alone."
     )
     stash_disk_bytes: Number = Field(
         default=1024 * 1024 * 1024,
@@ -153,16 +152,10 @@ class ContextConfig(BaseModel):
         description="What that folder may hold, in bytes, above 0.",
     )
     stash_ttl_s: Seconds = Field(
-        default=0.0,
-        ge=0,
-        description="How long an original is kept, in seconds; 0: while there is room.",
+        default=0.0, ge=0, description="How long an original is kept, in seconds; 0: by room alone."
     )
-    tenant: str = Field(
-        default="", description="For whom the agent works; no tenant sees what is kept for another."
-    )
-    agent: str = Field(
-        default="", description="Which of the tenant's agents this is; as for `tenant`."
-    )
+    tenant: str = Field(default="", description="For whom it works; no other gets its originals.")
+    agent: str = Field(default="", description="Which of the tenant's agents this is.")
 
     @classmethod
     def load(

@@ -8,20 +8,17 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from autogen_context.ahead import Ahead
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import gauge_for
 from autogen_context.pipeline.calibrate import Bill
-from autogen_context.pipeline.compress.summarise import Summarize
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.pipeline.tools.recall_tool import has_recall_tool
-from autogen_context.recall.asked_back import AskedBack
-from autogen_context.session.explaining import Explanation
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.rules import Fixed, Surroundings
@@ -29,11 +26,14 @@ from autogen_context.session.session import Session
 from autogen_context.session.state import State, dump, load
 from autogen_context.session.untouched import untouched
 from autogen_context.session.window import Usage
-from autogen_context.wiring import rules_of, stash_of, window_of
+from autogen_context.wiring import asked_back, rules_of, stash_of, window_of
+
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.session.explaining import Explanation
 
 logger = logging.getLogger(__name__)
-
-RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 ToolSchemas = Sequence[Mapping[str, object]]
 
@@ -67,7 +67,7 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
-        summarizer: Summarize | None = None,
+        summarizer: "Summarize | None" = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -78,6 +78,7 @@ class IncrementalContextManager:
         self._ahead = Ahead(self.config, vectors, summarizer)
         self._lock = threading.RLock()
         self._session: Session | None = None
+        self._asked_back: AskedBack | None = None
         self._tokenizer_awaited = counter is not None
 
     async def prepare(
@@ -173,7 +174,7 @@ class IncrementalContextManager:
         with self._lock:
             self._started().pins.discard(digest_of(self._host, message))
 
-    def explain(self, message: object) -> Explanation:
+    def explain(self, message: object) -> "Explanation":
         """What became of a message in the last turn, what it matters now, and why.
 
         Raises:
@@ -200,7 +201,8 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            self._started()
+            stash = self._started().stash
+            self._asked_back = self._asked_back or asked_back(stash, self._gauge, self._window)
             return self._asked_back.recall_context(handle, query, lines)
 
     def save_state(self) -> dict[str, object]:
@@ -266,15 +268,8 @@ class IncrementalContextManager:
             memory=self._ahead.memory(),
             summaries=self._ahead.summaries(self._gauge.counter, state),
         )
-        session = Session(rules_of(self.config), around=around, state=state)
-        self._asked_back = AskedBack(
-            session.stash,
-            count=lambda text: (
-                self._gauge.counter.count(text).tokens
-            ),  # the meter would remember it
-            room_tokens=int(self._window.limit_tokens * RECALLED_SHARE),
-        )
-        return session
+        self._asked_back = None
+        return Session(rules_of(self.config), around=around, state=state)
 
     def _resize(self, window_tokens: int) -> None:
         """Later turns have this window."""

@@ -6,6 +6,7 @@ Promise: nothing is read, loaded or asked before it is needed, and a setting tha
 import math
 import warnings
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import Gauge
@@ -18,6 +19,11 @@ from autogen_context.store.scope import Scope
 from autogen_context.store.stash import Stash
 from autogen_context.store.stash_file import StashFile
 from autogen_context.store.stash_memory import Entry
+
+if TYPE_CHECKING:
+    from autogen_context.recall.asked_back import AskedBack
+
+RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
 def rules_of(config: ContextConfig) -> Rules:
@@ -39,6 +45,17 @@ def stash_of(config: ContextConfig, entries: Iterable[Entry]) -> Stash:
         scope = Scope(tenant=config.tenant, agent=config.agent)
         file = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
     return Stash(config.stash_bytes, entries, file=file, ttl_s=config.stash_ttl_s or math.inf)
+
+
+def asked_back(stash: Stash, gauge: Gauge, window: Window) -> "AskedBack":
+    """Who answers the tool ``recall_context``."""
+    from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
+
+    return AskedBack(
+        stash,
+        count=lambda text: gauge.counter.count(text).tokens,  # the meter would remember every trial
+        room_tokens=int(window.limit_tokens * RECALLED_SHARE),
+    )
 
 
 def limits_of(config: ContextConfig) -> ModelLimits:

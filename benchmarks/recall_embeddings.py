@@ -20,7 +20,7 @@ from os import environ
 from pathlib import Path
 from tempfile import gettempdir
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.model.embeddings import SentenceTransformerEmbedder
 from autogen_context.model.tokenizers import counter_for
 from autogen_context.pipeline.message import Message
@@ -66,10 +66,15 @@ def managed(budget: int) -> Manage:
 
     def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         store = lived_through(tuple(str(message["content"]) for message in messages[:-1])).store
-        keeper = IncrementalContextManager(model="gpt-4", window_tokens=budget, vectors=store)
+        keeper = IncrementalContextManager(config=patient(budget), vectors=store)
         return asyncio.run(keeper.prepare(messages)).messages
 
     return manage
+
+
+def patient(budget: int) -> ContextConfig:
+    """Settings under which a busy machine is waited for."""
+    return ContextConfig(model="gpt-4", window_tokens=budget, embedding_timeout_s=120)
 
 
 def manager(budget: int, score: Callable[["Lived", str], Sequence[float]]) -> Manage:

@@ -8,7 +8,6 @@ who asks for the past is it what answers that, and then it may fill more of the 
 """
 
 import math
-from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.asked import AnswerWorth
 from autogen_context.pipeline.blocks.choose import Values
@@ -22,7 +21,7 @@ from autogen_context.pipeline.piece import Piece, messages_of
 from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim, Means, plan
 from autogen_context.pipeline.span import Span, spans_of
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.rules import Rules, Surroundings
+from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.telling import Telling
 
 SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000 to 80,000
@@ -32,19 +31,6 @@ LARGE_SHARE = 0.52  # at most
 ASKED_SHARE = 0.8  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """What a compaction may use.
-
-    Attributes:
-        limit_tokens: what all may have.
-        fixed_tokens: of these, what the request has beside messages.
-    """
-
-    limit_tokens: int
-    fixed_tokens: int
 
 
 class Compaction:

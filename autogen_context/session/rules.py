@@ -54,6 +54,19 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a compaction may use.
+
+    Attributes:
+        limit_tokens: what all may have.
+        fixed_tokens: of these, what the request has beside messages.
+    """
+
+    limit_tokens: int
+    fixed_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a session works with.
 

@@ -6,22 +6,26 @@ Promise: below the mark nothing changes but by appending; above it the whole is 
 import logging
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from autogen_context.errors import BudgetImpossible, NotInHistory
 from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.piece import Written
 from autogen_context.pipeline.span import Span
 from autogen_context.session.arrival import Arrival
-from autogen_context.session.compaction import Compaction, Room
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.explaining import Explainer, Explanation
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.prepared import Prepared
-from autogen_context.session.rules import Fixed, Rules, Surroundings
+from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Request, Sender
 from autogen_context.session.state import State
 from autogen_context.session.tail import Tail
+
+if TYPE_CHECKING:
+    from autogen_context.session.compaction import Compaction
+    from autogen_context.session.explaining import Explanation
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +59,15 @@ class Session:
         )
         self._sender = Sender(around.host, meter=meter, window=around.window, roles=rules.roles)
         self._tail = Tail(memory, meter)
-        self._compaction = Compaction(rules, around)
         self._must_replan = state.must_replan
         self._rewrites = state.rewrites
+
+    @cached_property
+    def _compaction(self) -> "Compaction":
+        """Plans anew; loaded when there is something to plan, which most short conversations never need."""
+        from autogen_context.session.compaction import Compaction  # noqa: PLC0415 - as said
+
+        return Compaction(self._rules, self._around)
 
     @property
     def held(self) -> Held:
@@ -111,7 +121,7 @@ class Session:
         self.pins.add(digest)
         self._must_replan = True
 
-    def explain(self, digest: bytes) -> Explanation:
+    def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why.
 
         Raises:
@@ -124,6 +134,8 @@ class Session:
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
         references = self._compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
+        from autogen_context.session.explaining import Explainer  # noqa: PLC0415 - when somebody asks
+
         explainer = Explainer(references, self._around.memory)
         return explainer.explain(self.held.decisions[at], at, self.conversation)
 
