@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+import pytest
+
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.testing import ChatMessage
 
@@ -47,7 +49,7 @@ def lived_through(keeper: IncrementalContextManager, history: list[ChatMessage])
 
 def test_it_comes_back_when_it_is_asked_for() -> None:
     """Asked in a turn that holds, the exchange stands in front of the question, and stays there in later turns."""
-    keeper, history = manager(), talk(45)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     casual = [*history, {"role": "user", "content": "Thank you, please go on."}]
     assert FACT not in texts(keeper.prepare_nowait(casual).messages)
@@ -74,7 +76,7 @@ def test_it_comes_back_at_a_compaction() -> None:
 
 def test_a_saved_state_keeps_what_was_brought_back() -> None:
     """Another manager continues to the byte."""
-    keeper, history = manager(), talk(45)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     asked: list[ChatMessage] = [*history, {"role": "user", "content": QUESTION}]
     turn = keeper.prepare_nowait(asked)
@@ -85,7 +87,7 @@ def test_a_saved_state_keeps_what_was_brought_back() -> None:
 
 def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
     """Nobody asks for the past in so many words; what is named is enough, and only while it is out of sight."""
-    keeper, history = manager(), talk(45)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     named = CHATTER[0].format(n=2)
     assert named not in texts(keeper.prepare_nowait(history).messages)
@@ -97,7 +99,7 @@ def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
 
 def test_it_is_explained() -> None:
     """The decision on the question has what stands in front of it, and its tokens count."""
-    keeper, history = manager(), talk(45)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     question: ChatMessage = {"role": "user", "content": QUESTION}
     keeper.prepare_nowait([*history, question])
@@ -141,3 +143,17 @@ async def test_meaning_finds_what_words_do_not() -> None:
     by_meaning = IncrementalContextManager(model="gpt-4", config=config, vectors=Bag())
     assert FACT not in texts((await by_words.prepare(asked)).messages)
     assert FACT in texts((await by_meaning.prepare(asked)).messages)
+
+
+@pytest.mark.parametrize("turns", range(40, 52))
+def test_however_full_the_window_is_what_is_asked_for_is_there(turns: int) -> None:
+    """Where there is no room for it in a turn that holds, the turn compacts."""
+    for wanted, question in [
+        (FACT, QUESTION),
+        (CHATTER[0].format(n=2), "Please cancel ORD-0002-X."),
+    ]:
+        keeper, history = manager(), talk(turns)
+        lived_through(keeper, history)
+        turn = keeper.prepare_nowait([*history, {"role": "user", "content": question}])
+        assert wanted in texts(turn.messages)
+        assert turn.certificate.fits

@@ -8,6 +8,10 @@ Promise: no request leaves with an orphaned call or result, or above the window,
     a client and a context that measure everything by themselves.
 ``MeteredChatCompletionClient``
     the client of that pair, to put around a client of your own.
+``recall_tool``
+    the tool with which an agent asks back what left its window.
+``complete_with``
+    lets the agent's own model client summarise.
 ``AgentChatFormat``
     how messages are read and written, for an ``IncrementalContextManager`` of your own.
 """
@@ -23,6 +27,8 @@ from autogen_context.adapters.agentchat_context import ManagedChatCompletionCont
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient, managed
+from autogen_context.adapters.agentchat_recall import recall_tool
+from autogen_context.adapters.agentchat_summary import complete_with
 
 __all__ = [
     "AgentChatFormat",
@@ -30,5 +36,7 @@ __all__ = [
     "Envelope",
     "ManagedChatCompletionContext",
     "MeteredChatCompletionClient",
+    "complete_with",
     "managed",
+    "recall_tool",
 ]

@@ -5,7 +5,7 @@ list that is kept is never handed out; a state that was saved continues to the b
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
@@ -18,7 +18,11 @@ from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config import ContextConfig
 from autogen_context.manager import IncrementalContextManager
+from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
+
+if TYPE_CHECKING:
+    from autogen_context.pipeline.compress.summarise import Summarize
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -53,6 +57,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         tools: the agent's tools, as it takes them, or their schemas.
         initial_messages: what the conversation begins with.
         config: all settings; the first three win over it.
+        vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
+        summarizer: likewise.
 
     Attributes:
         manager: to pin, explain and recall messages, and for what was billed so far.
@@ -77,6 +83,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         tools: Sequence[AgentTool] | None = None,
         initial_messages: Sequence[LLMMessage] | None = None,
         config: ContextConfig | None = None,
+        vectors: WarmVectors | None = None,
+        summarizer: "Summarize | None" = None,
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
         described = system_message is not None or tools is not None
@@ -85,7 +93,10 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         )
         self.envelope = envelope([system_message] if system_message else [], tools)
         self.manager = IncrementalContextManager(
-            config=settings if described else with_reserve(settings), host=AgentChatFormat()
+            config=settings if described else with_reserve(settings),
+            host=AgentChatFormat(),
+            vectors=vectors,
+            summarizer=summarizer,
         )
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()

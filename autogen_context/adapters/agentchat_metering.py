@@ -5,7 +5,7 @@ was prepared, prepared once more with that; a bill is recorded only for the requ
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_core import ComponentModel
 from autogen_core.models import (
@@ -22,7 +22,11 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
 from autogen_context.config import ContextConfig
+from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
+
+if TYPE_CHECKING:
+    from autogen_context.pipeline.compress.summarise import Summarize
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
@@ -33,6 +37,8 @@ def managed(
     *,
     window_tokens: int | None = None,
     config: ContextConfig | None = None,
+    vectors: WarmVectors | None = None,
+    summarizer: "Summarize | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
     """A client and a context for one agent, from what the client says of its model.
 
@@ -43,6 +49,8 @@ def managed(
         client: the agent's model client.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
         config: all settings; they win over what the client says, ``window_tokens`` wins over them.
+        vectors: as for the context.
+        summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
 
     Returns:
         ``model_client`` and ``model_context`` of the agent.
@@ -57,7 +65,10 @@ def managed(
     }
     chosen = config.model_dump(exclude_unset=True) if config else {}
     context = ManagedChatCompletionContext(
-        window_tokens=window_tokens, config=ContextConfig(**{**said, **chosen})
+        window_tokens=window_tokens,
+        config=ContextConfig(**{**said, **chosen}),
+        vectors=vectors,
+        summarizer=summarizer,
     )
     return MeteredChatCompletionClient(client, context), context
 

@@ -14,7 +14,7 @@ from autogen_context.pipeline.decision import Candidate, Decision, kept, replace
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.pipeline.reduce.arrive import Asked, asked_by, cut, tidied
+from autogen_context.pipeline.reduce.arrive import Arrived, Asked, asked_by, cut, tidied
 from autogen_context.pipeline.reduce.echo import Sight
 from autogen_context.pipeline.segment import Unit
 from autogen_context.pipeline.tools.kinds import ToolKinds
@@ -151,22 +151,25 @@ class Arrival:
             self._result(result, asked_by(call_of(unit, result), self._task, self._kinds))
             for result in message.results
         )
-        if all(new is old for new, old in zip(results, message.results, strict=True)):
-            return message
-        short = replace(message, results=results)
-        return short if self._meter.message(short) < self._meter.message(message) else message
+        same = all(new is old for new, old in zip(results, message.results, strict=True))
+        return message if same else replace(message, results=results)
 
     def _result(self, result: ToolResult, asked: Asked) -> ToolResult:
-        text = tidied(result.text, asked, self._sight)
+        """A smaller result, by an exact count; itself where it is as small as it gets."""
+        count, original = self._meter.text, result.text
+        arrived = Arrived(text=tidied(original, asked, self._sight))
         if self.mode == "lossy":
-            arrived = cut(text, result.text, asked, self._meter.text)
-            text = arrived.text
-            if arrived.handle:
-                self._keep(arrived.handle, result.text)
-        return result if text is result.text else replace(result, text=text)
+            arrived = cut(arrived.text, original, asked, count)
+        if arrived.text is original or count(arrived.text) >= count(original):
+            return result
+        if arrived.handle:
+            self._keep(arrived.handle, original)
+        return replace(result, text=arrived.text)
 
     def _see(self, message: Message) -> None:
-        if message.role == "user" and not (message.own or message.results):
+        if message.own:
+            return  # some come and go while what a tool returned stays
+        if message.role == "user" and not message.results:
             self._task = message.text
         self._sight.add(message.text)
         for result in message.results:

@@ -28,7 +28,7 @@ SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000
 SMALL_SHARE = 0.36  # of the room beside what must stay, in a room as small or smaller
 SHARE_STEP = 0.16  # more for each doubling of the room
 LARGE_SHARE = 0.52  # at most
-ASKED_SHARE = 0.8  # of the room beside what must stay, where a person asks for the past
+ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
 
@@ -83,7 +83,7 @@ class Compaction:
                 limit_tokens=room.limit_tokens - room.fixed_tokens,
                 target_share=ASKED_SHARE if scores else self._share(room.limit_tokens),
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
-                told_share=SUMMED_SHARE if summaries else TOLD_SHARE,
+                told_share=0.0 if scores else SUMMED_SHARE if summaries else TOLD_SHARE,
             ),
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),

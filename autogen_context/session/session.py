@@ -158,7 +158,7 @@ class Session:
             return self._turn(payloads, fixed)
 
     def _turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
-        compacted = self._must_compact(fixed.tokens)
+        compacted = self._must_compact(fixed.tokens) or self._must_look_back(fixed.tokens)
         if compacted:
             self._compact(fixed.tokens)
         self._bring_back(fixed.tokens)
@@ -217,14 +217,17 @@ class Session:
         beside = {"tools and format": fixed, **calibration}
         return error.within(self.window.limit_tokens, beside)
 
+    def _must_look_back(self, fixed: int) -> bool:
+        """Whether the newest message asks for what only another choice has room for."""
+        room, used = self.window.room(self._rewrites), self.held.tokens + fixed
+        return self._tail.lacks_room(
+            self.conversation, self.held, room_tokens=room, used_tokens=used
+        )
+
     def _bring_back(self, fixed: int) -> None:
         """Put what the newest message asks for of the past in front of it."""
-        tail = self._tail.of(
-            self.conversation,
-            self.held,
-            room_tokens=self.window.room(self._rewrites),
-            used_tokens=self.held.tokens + fixed,
-        )
+        room, used = self.window.room(self._rewrites), self.held.tokens + fixed
+        tail = self._tail.of(self.conversation, self.held, room_tokens=room, used_tokens=used)
         if tail is not None:
             self.held.put_before_last(Written(message=tail), self._around.meter.message(tail))
 

@@ -39,16 +39,32 @@ class Tail:
             used_tokens: what it has already.
         """
         free = min(int(TAIL_SHARE * room_tokens), room_tokens - used_tokens)
-        if not held.hidden or held.decisions[-1].before or free < LEAST_TAIL:
+        if free < LEAST_TAIL or not self._is_due(conversation, held):
             return None
         query = conversation.messages[-1]
-        if not self._memory.is_query(query) or not self._asks(query.text, conversation, held):
-            return None
         overhead = self._meter.message(Message(role="user", own=True))
         text = self._memory.text(
             query.text, hidden_in(held), room_tokens=free - overhead, count=self._meter.text
         )
         return Message(role="user", text=text, own=True) if text else None
+
+    def lacks_room(
+        self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
+    ) -> bool:
+        """Whether the newest message asks for what is out of sight, and nothing of it fits what is left of the room."""
+        if room_tokens - used_tokens >= TAIL_SHARE * room_tokens:
+            return False
+        if not self._is_due(conversation, held):
+            return False
+        fits = self.of(conversation, held, room_tokens=room_tokens, used_tokens=used_tokens)
+        return fits is None
+
+    def _is_due(self, conversation: Conversation, held: Held) -> bool:
+        """Whether something is out of sight that a person asks for now, and is not in front of the question yet."""
+        if not held.hidden or held.decisions[-1].before:
+            return False
+        query = conversation.messages[-1]
+        return self._memory.is_query(query) and self._asks(query.text, conversation, held)
 
     def _asks(self, query: str, conversation: Conversation, held: Held) -> bool:
         """Whether a question asks for what is out of sight; it is not among what was said before itself."""
