@@ -12,6 +12,7 @@ from typing import Literal
 
 from autogen_context.pipeline.compress.passage import FENCE
 from autogen_context.pipeline.decision import Candidate
+from autogen_context.pipeline.ledger.rendering import OPENING
 from autogen_context.pipeline.ledger.speakers import MARKER
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.pipeline.user_output import words_and_output
@@ -124,7 +125,7 @@ def speaker_of(message: Message) -> Speaker:
 
 def paragraph(speaker: Speaker, text: str) -> str:
     """What somebody said, quoted where it could be read as what somebody else said."""
-    if speaker == "tool":
+    if speaker == "tool" or (speaker == "assistant" and OPENING in text):
         text = LINE.sub("> ", text)
     elif speaker == "assistant":
         text = MARKER.sub(r"> \g<0>", text)
