@@ -120,3 +120,4 @@ def test_under_pressure_what_is_open_stays() -> None:
     both = told(*reads, failed, room_tokens=24).splitlines()
     assert len(both) == 2
     assert both[0] == "- read file_19.py"
+    assert told(*reads[:3]) == "- read file_0.py, file_1.py, file_2.py"

@@ -37,6 +37,8 @@ DECISION_WEIGHT = 4
 LINE_CHARS = 160  # of one thing, of one error, of one sentence
 ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
 MOST_DECISIONS = 6  # the latest ones
+READ = f"- {DONE['read']} "
+READINGS = re.compile(rf"^{READ}.*(?:\n{READ}.*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 
@@ -122,7 +124,13 @@ def folded(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
         if sizes[i] <= room_tokens:
             room_tokens -= sizes[i]
             kept.add(i)
-    return "\n".join(told[i].text for i in sorted(kept))
+    return joined(told[i].text for i in sorted(kept))
+
+
+def joined(lines: Iterable[str]) -> str:
+    """The lines, readings that follow each other as one."""
+    text = "\n".join(lines)
+    return READINGS.sub(lambda run: run.group().replace(f"\n{READ}", ", "), text)
 
 
 def deeds_of(steps: Iterable[Step]) -> list[Deed]:

@@ -3,8 +3,12 @@
 import asyncio
 import json
 import re
+from collections.abc import Callable
 
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.pipeline.compress.summarise import Summarize
 from autogen_context.testing import ChatMessage
+from support.counting import Characters
 
 PLAIN = (
     "the parser reads a line and hands it to the router which looks for a place that is free then the worker takes what is "
@@ -63,3 +67,51 @@ class Summarising:
     def summary(self, text: str) -> str:
         """The findings of a text."""
         return "Summed up. " + " ".join(FINDING.findall(text))
+
+
+LEFT_OUT = "left out here"
+
+
+def manager(
+    summarizer: Summarize | None = None, *, window_tokens: int = 12_000, **settings: object
+) -> IncrementalContextManager:
+    """One with a small window, which counts characters."""
+    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
+    return IncrementalContextManager(config=config, counter=Characters(), summarizer=summarizer)
+
+
+def says(text: str, role: str = "user") -> ChatMessage:
+    """A message of plain text."""
+    return {"role": role, "content": text}
+
+
+def run(steps: int, said: dict[int, str] | None = None, planted: str = "") -> list[ChatMessage]:
+    """A task, and the steps of an agent with what a person says in front of some."""
+    messages = [says("You code.", "system"), says("Make the service fast.")]
+    for n in range(steps):
+        messages += [says(text) for text in [(said or {}).get(n)] if text]
+        messages += step(n, planted)
+    return messages
+
+
+def turns_of(messages: list[ChatMessage]) -> list[int]:
+    """Where a model is asked: behind a person's words and behind results."""
+    return [n + 1 for n, m in enumerate(messages) if m["role"] in ("user", "tool")]
+
+
+def notice_in(turn: Prepared[ChatMessage]) -> str:
+    """What stands where units were left out."""
+    return next((str(m["content"]) for m in turn.messages if LEFT_OUT in str(m["content"])), "")
+
+
+async def lived_through(
+    keeper: IncrementalContextManager,
+    messages: list[ChatMessage],
+    see: Callable[[Prepared[ChatMessage]], None] = lambda _: None,
+) -> Prepared[ChatMessage]:
+    """The last turn of a conversation, prepared after all others."""
+    for stop in turns_of(messages):
+        turn = await keeper.prepare(messages[:stop])
+        assert turn.certificate.fits
+        see(turn)
+    return await keeper.prepare(messages)
