@@ -73,6 +73,7 @@ def test_a_file_read_twice_is_sent_once() -> None:
     short = echoed(NUMBERED, sight)
     assert mark_of(80) in short or MARK.search(short)
     assert len(short) < len(NUMBERED) / 3
+    assert short.startswith(NUMBERED[:LEAST_LEFT])
     assert short.endswith("99\tline number 99 of a file")
 
 

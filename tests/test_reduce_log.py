@@ -104,6 +104,9 @@ def test_a_run_of_lines_is_counted() -> None:
     )
     assert without_repeats("}\n}\n}\n}") == "}\n}\n}\n}"
     assert without_repeats("\n" * 90) == "\n" * 90
+    for blank in ("\n" * 9_000, "a" + "\n" * 9_000 + "b", "\n" * 9_000 + "b", "a" + "\n" * 9_000):
+        assert len(without_repeats(blank)) < 50
+        assert with_repeats(without_repeats(blank)) == blank
     noted = f"{cloning}\n" * 8 + "[the line above 3 more times]"
     assert without_repeats(noted) == noted
 
@@ -126,6 +129,7 @@ def test_line_numbers_lose_their_blanks_and_nothing_else() -> None:
     """Where all are as ``cat -n`` writes them; the code behind the tab is not touched."""
     code = "     9\tdef f():\n    10\t    return 1\n    11\t"
     assert without_padding(code) == "9\tdef f():\n10\t    return 1\n11\t"
+    assert without_padding(" 99999\tone\n100000\ttwo") == "99999\tone\n100000\ttwo"
     odd = "     9\tdef f():\n10\t    return 1"
     assert without_padding(odd) == odd
 
@@ -155,6 +159,15 @@ def test_equal_errors_are_counted() -> None:
     """The first one stands for all."""
     short = Log().cut(log(errors=313), room_of(200))
     assert "ERROR row 0 of table t is gone [… 312 more like this …]" in short
+
+
+@pytest.mark.parametrize(
+    "name", ["0x7ffe{:04x}", "{:07x}c0ffee", "3f2504e0-4f89-41d3-9a0c-{:012x}", "{}", "{}.5"]
+)
+def test_numbers_of_any_form_make_no_other_line(name: str) -> None:
+    """Addresses, hashes, UUIDs, counts."""
+    lines = [f"ERROR {name.format(i * 7919)} is gone" for i in range(1, 301)]
+    assert "[… 299 more like this …]" in Log().cut("\n".join(lines), room_of(100))
 
 
 @given(st.integers(2, 12), st.integers(300, 400))

@@ -7,8 +7,9 @@ none (``0 failed``, ``no errors``) is no alarm. Time grows with the text.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from string import ascii_lowercase, ascii_uppercase
+
+from autogen_context.pipeline.reduce.wanted import starts_of
 
 ERROR = 2
 WARNING = 1
@@ -54,7 +55,7 @@ def alarms_in(lines: Sequence[str]) -> list[int]:
     low = text.lower()
     if len(low) != len(text):  # some letters grow; places must be the same in both
         low = text.translate(SMALL)
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    starts = starts_of(lines)
     levels = [0] * len(lines)
     for stem, level in LEVELS.items():
         for i in lines_telling(stem, text, low, starts):

@@ -11,8 +11,10 @@ LEAST_COLUMNS = 3
 LEAST_LINES = 3
 NUMBER = re.compile(r"[\d.,:%+-]+")
 LISTED = re.compile(  # as ls -l has it; the name, whatever blanks are in it, is not touched
-    r"^([-dlbcps][-rwxsStT]{9}[.+@]?) +(\d+) +(\S+) +(\S+) +(\d+) +([A-Z][a-z]{2}) +(\d+) +(\d+:?\d+)(?= )"
+    r"([-dlbcps][-rwxsStT]{9}[.+@]?) +(\d+) +(\S+) +(\S+) +(\d+) +([A-Z][a-z]{2}) +(\d+) +(\d+:?\d+)(?= )"
 )
+
+LISTED_KINDS = frozenset("-dlbcps")
 
 Spans = Sequence[tuple[int, int]]
 
@@ -20,18 +22,18 @@ Spans = Sequence[tuple[int, int]]
 def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Where tables begin and end, and how many columns they have."""
     start = 0
-    for i in range(len(lines) + 1):
-        if i < len(lines) and lines[i].strip():
+    for i, line in enumerate([*lines, ""]):
+        if line and not line.isspace():
             continue
-        columns = columns_of(lines[start:i])
+        columns = columns_of(lines[start:i]) if i - start >= LEAST_LINES else 0
         if columns:
             yield start, i, columns
         start = i + 1
 
 
 def columns_of(lines: Sequence[str]) -> int:
-    """How many columns lines have, the first of them the heading; 0 where they are no table."""
-    if len(lines) < LEAST_LINES or "  " not in lines[1] or not is_heading(lines[0]):
+    """How many columns some lines have, the first of them the heading; 0 where they are no table."""
+    if "  " not in lines[1] or not is_heading(lines[0]):
         return 0
     columns = min(len(line.split()) for line in lines)
     if columns < LEAST_COLUMNS:
@@ -61,4 +63,5 @@ def narrow(line: str, columns: int) -> str:
 
 def narrow_listed(line: str) -> str:
     """A line of ``ls -l`` with one blank between its columns; another line as it is."""
-    return LISTED.sub(r"\1 \2 \3 \4 \5 \6 \7 \8", line)
+    listed = LISTED.match(line) if line[:1] in LISTED_KINDS else None
+    return " ".join((*listed.groups(), line[listed.end() + 1 :])) if listed else line

@@ -2,10 +2,10 @@
 
 Promise: without loss, every word stays beside its neighbours, so that whoever looks for it, or edits by it, finds it as it
 was; where a file is shown, each line of it stays to the character. With loss, what the call and the task ask for stays
-before the rest, and the last line says how much there was and how to have it back. Never larger.
+before the rest, and the last line says how much there was and how to have it back. No more characters than there were.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -24,14 +24,18 @@ from autogen_context.pipeline.tools.recall_tool import RECALL_TOOL_NAME
 CountText = Callable[[str], int]
 
 LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
-MOST_TOKENS = 800  # of a result that is sent whole, where the rest can be asked back
-MOST_CODE_TOKENS = 5_000  # the same of what shows files or code, which is needed whole
-TIDY = frozenset(
-    {"code", "log", "output", "table", "tests", "trace"}
-)  # kinds that tighten without moving a word
-EXACT = frozenset({"code"})  # of these, the one that leaves the lines of a file as they are
+
+# Of a result; of a larger one not all is sent where the rest can be asked back. Code is edited by its exact text.
+MOST_TOKENS = 800
+MOST_CODE_TOKENS = 5_000
+
+# Kinds that tighten without moving a word, and of these the one that leaves the lines of a file as they are.
+TIDY = frozenset({"code", "log", "output", "table", "tests", "trace"})
+EXACT = frozenset({"code"})
+
 WANTED = 60  # names that a call and the task ask for, those of the call first
 ARGUMENT_CHARS = 400  # of one argument; a longer one is content
+TASK_CHARS = 20_000  # of a task, to look for names; a longer one holds content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +43,30 @@ class Asked:
     """What a result answers.
 
     Attributes:
-        shows_file: whether it shows the content of a file.
-        asked_back: whether it is the original of something reduced.
-        wanted: what the call and the task name, in lower case.
+        call: the call, if it is known.
+        task: what a person asked for last.
+        shows_file: whether the result shows the content of a file.
     """
 
+    call: ToolCall | None = None
+    task: str = ""
     shows_file: bool = False
-    asked_back: bool = False
-    wanted: frozenset[str] = frozenset()
+
+    @property
+    def is_asked_back(self) -> bool:
+        """Whether the result is the original of something reduced."""
+        return self.call is not None and self.call.name == RECALL_TOOL_NAME
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What the call and the task name, in lower case."""
+        named = (word.lower() for text in self._naming() for word in values_in_order(text))
+        return frozenset(islice(dict.fromkeys(named), WANTED))
+
+    def _naming(self) -> Iterator[str]:
+        arguments = parsed(self.call.arguments) if self.call else None
+        yield from (text for text in strings_in(arguments) if len(text) <= ARGUMENT_CHARS)
+        yield self.task[:TASK_CHARS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +84,13 @@ class Arrived:
 
 def asked_by(call: ToolCall | None, task: str, kinds: ToolKinds) -> Asked:
     """What a call asks for, in view of what a person asked for last."""
-    if call is None:
-        return Asked()
-    if call.name == RECALL_TOOL_NAME:
-        return Asked(asked_back=True)
-    value = parsed(call.arguments)
-    named = [text for text in strings_in(value) if len(text) <= ARGUMENT_CHARS]
-    words = {word: None for text in [*named, task] for word in values_of(text)}
-    return Asked(
-        shows_file=bool(action_of(call, kinds).views),
-        wanted=frozenset(word.lower() for word in islice(words, WANTED)),
-    )
+    shows_file = call is not None and bool(action_of(call, kinds).views)
+    return Asked(call=call, task=task, shows_file=shows_file)
+
+
+def values_in_order(text: str) -> list[str]:
+    """The distinct values of a text, as they come in it; of those that begin at one place the shorter one first."""
+    return sorted(values_of(text), key=lambda value: (text.find(value), value))
 
 
 def tidied(text: str, asked: Asked, sight: Sight) -> str:
@@ -85,7 +101,7 @@ def tidied(text: str, asked: Asked, sight: Sight) -> str:
         asked: what that answers.
         sight: what is sent before it.
     """
-    if asked.asked_back or len(text) < LEAST_CHARS:
+    if asked.is_asked_back or len(text) < LEAST_CHARS:
         return text
     return echoed(tight(text, reducer_for(text), asked), sight)
 
@@ -107,16 +123,25 @@ def cut(text: str, original: str, asked: Asked, count: CountText) -> Arrived:
         original: as the tool returned it.
         asked: what it answers.
         count: tokens of a text.
+
+    Returns:
+        The text itself where it has no more tokens than a result may have, or where what is cut of it would be longer.
     """
-    tokens = 0 if asked.asked_back else count(text)
-    readable = without_blobs(text) if tokens > MOST_TOKENS else text
+    tokens = 0 if asked.is_asked_back else count(text)
+    if tokens <= MOST_TOKENS:
+        return Arrived(text=text)
+    readable = without_blobs(text)
     reducer = reducer_for(readable) or Output()
     most = MOST_CODE_TOKENS if asked.shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return Arrived(text=text)
     handle = content_digest(original)[:6].hex()
-    mark = (
-        f'[reduced from {count(original)} tokens; the whole: {RECALL_TOOL_NAME}(handle="{handle}")]'
-    )
+    mark = mark_of(count(original), handle)
     room = Room(tokens=most - count(mark) - 1, count=count, wanted=asked.wanted)
-    return Arrived(text=f"{reducer.cut(readable, room)}\n{mark}", handle=handle)
+    short = f"{reducer.cut(readable, room)}\n{mark}"
+    return Arrived(text=short, handle=handle) if len(short) < len(text) else Arrived(text=text)
+
+
+def mark_of(tokens: int, handle: str) -> str:
+    """The last line of what is cut."""
+    return f'[reduced from {tokens} tokens; the whole: {RECALL_TOOL_NAME}(handle="{handle}")]'

@@ -6,8 +6,10 @@ Promise: what is small stays; nothing large is kept whole once a text is cut.
 from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce.blobs import without_blobs
+from autogen_context.pipeline.reduce.lines import fits
 from autogen_context.pipeline.reduce.reducer import Room
-from autogen_context.pipeline.reduce.rows import Rows, fits, kept, ranks_of
+from autogen_context.pipeline.reduce.repeats import lines_in
+from autogen_context.pipeline.reduce.rows import Rows, kept, ranks_of
 
 SAMPLE_CHARS = 6_000
 MOST_LEFT_SHARE = 0.5  # of a sample, once its data is gone
@@ -33,5 +35,5 @@ class Binary:
         rest = without_blobs(text)
         if fits(rest, room):
             return rest
-        lines = rest.split("\n")
+        lines = lines_in(rest)
         return kept(Rows(lines=lines, ranks=ranks_of(lines, room.wanted), noun="lines"), text, room)

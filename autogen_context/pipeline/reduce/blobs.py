@@ -10,6 +10,7 @@ LEAST_CHARS = 200  # of one stretch of data
 SAMPLED_CHARS = 600  # of a stretch, to tell data from long names
 TURNS_SHARE = 0.25  # of neighbours of which one is small, capital, digit, and the other another
 LEAST_LINES = 4  # of data over several lines
+LEAST_WRAPPED = 40  # of one line of such
 HASH_CHARS = frozenset({40, 56, 64, 96, 128})  # a line; lists of them are read
 LEAST_BUNDLE = 1_500  # characters of one line
 BUNDLE_HEAD = 160  # characters that tell which bundle it is
@@ -34,6 +35,7 @@ DUMPED = re.compile(
     r"(?:^(?:0x)?[0-9a-fA-F]{4,16}:?[ \t]+(?:[0-9a-fA-F]{2,8}[ \t]{1,3}){4,16}[^\n]{0,40}\n){6,}+",
     re.MULTILINE,
 )
+DUMP_BEGINS = re.compile(r"\n(?:0x)?[0-9a-fA-F]{4,16}:?[ \t]")
 LONG_LINE = re.compile(r"^[^\n]{1500,}+", re.MULTILINE)
 HEX = re.compile(r"[0-9a-fA-F]+=*")
 SIGNS = re.compile(r"[;{}()]")
@@ -52,12 +54,19 @@ def without_blobs(text: str) -> str:
     """The text with a mark in place of each long stretch of data; never longer."""
     if len(text) < LEAST_CHARS:
         return text
-    text = DATA_URL.sub(lambda m: marked(f"data:{m[1] or 'text'}", m.group()), text)
+    longest = max(
+        map(len, text.split()), default=0
+    )  # of what has no blanks; most texts need no further look
+    if longest >= LEAST_CHARS:
+        text = DATA_URL.sub(lambda m: marked(f"data:{m[1] or 'text'}", m.group()), text)
     text = RAW_BYTES.sub(lambda m: of_bytes(m.group()), text)
     text = ESCAPED_BYTES.sub(lambda m: marked("escaped bytes", m.group()), text)
-    text = DUMPED.sub(lambda m: of_dump(m.group()), text)
-    text = WRAPPED.sub(lambda m: of_lines(m.group()), text)
-    text = STRETCH.sub(lambda m: of_stretch(m.group()), text)
+    if DUMP_BEGINS.search(text):
+        text = DUMPED.sub(lambda m: of_dump(m.group()), text)
+    if longest >= LEAST_WRAPPED:
+        text = WRAPPED.sub(lambda m: of_lines(m.group()), text)
+    if longest >= LEAST_CHARS:
+        text = STRETCH.sub(lambda m: of_stretch(m.group()), text)
     return LONG_LINE.sub(lambda m: of_bundle(m.group()), text)
 
 

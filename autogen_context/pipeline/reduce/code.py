@@ -15,23 +15,24 @@ from autogen_context.pipeline.reduce.lines import choose
 from autogen_context.pipeline.reduce.numbering import without_padding
 from autogen_context.pipeline.reduce.outline import Span, holders, outline
 from autogen_context.pipeline.reduce.reducer import Room
+from autogen_context.pipeline.reduce.repeats import lines_in
 from autogen_context.pipeline.reduce.sample import sample_of
 from autogen_context.pipeline.reduce.wanted import wanted_in
 
 NUMBER = re.compile(r" *(\d{1,7})(?:\t|[:|│] ?|-(?!\d))")
-NUMBERS = re.compile(rf"^(?:{NUMBER.pattern})", re.MULTILINE)
+NUMBERS = re.compile(rf"\n{NUMBER.pattern}")
 KEYWORD = re.compile(
     r"\s*(?:(?:from\s+[\w.]+\s+)?import\s+[\w{*\"'(.]|(?:async\s+)?def \w+|class \w+.*[:{]\s*\Z|#include [<\"]|#define \w"
     r"|package [\w.]+;?\s*\Z|using [\w.]+;|(?:export |public |private |protected |static |async )+\S|return\b.*|@\w+"
     r"|function\*? ?\w*\(|(?:const|let|var) [\w{\[].* = |func [\w(]|fn \w|pub |impl\b|struct \w|elif .*:\s*\Z"
     r"|(?:if|for|while|switch|with|try|else|except|finally)\b.*[:{]\s*\Z|raise \w|assert |throw |self\.\w+ = |} else|type \w+ )"
 )
-ENDED = re.compile(r".*(?:[;{}(\[,:]|\)|\]|=|\bpass|\bbreak|\"\"\"|\*/|=>)\s*\Z")
-IMPORT = re.compile(
-    r"\s*(?:(?:from\s+\S+\s+)?import\b|#include|using |package |use |require|(?:const|let|var) .*require\()"
+ENDINGS = (*";{}()[],:=", " pass", " break", '"""', "*/", "=>")
+PARTS = re.compile(
+    r"\s*(?:(?P<blank>\Z)|(?P<leaving>(?:return|raise|throw|yield|panic!)\b)"
+    r"|(?P<imported>(?:from\s+\S+\s+)?import\b|#include|using |package |use |require|(?:const|let|var) .*require\()"
+    r"|(?P<documenting>[rRbuf]*\"\"\"|[rRbuf]*'''|/\*\*|///|//!|#|//|\*))"
 )
-DOCUMENTING = re.compile(r"\s*(?:[rRbuf]*\"\"\"|[rRbuf]*'''|/\*\*|///|//!|#|//|\*)")
-LEAVING = re.compile(r"\s*(?:return|raise|throw|yield|panic!)\b")
 
 LEAST_LINES = 5
 CODE_SHARE = 0.5  # of the lines that have keywords or end as statements do
@@ -63,10 +64,13 @@ class Code:
         if are_numbered(lines):
             return True
         size = len(lines)
-        bare = [NUMBER.sub("", line, count=1) for line in lines]
-        words = sum(1 for line in bare if KEYWORD.match(line))
-        coded = sum(1 for line in bare if KEYWORD.match(line) or ENDED.match(line))
-        return size >= LEAST_LINES and words >= KEYWORD_SHARE * size and coded >= CODE_SHARE * size
+        bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
+        others = [line for line in bare if not KEYWORD.match(line)]
+        words = size - len(others)
+        if size < LEAST_LINES or words < KEYWORD_SHARE * size:
+            return False
+        ended = sum(1 for line in others if line.rstrip().endswith(ENDINGS))
+        return words + ended >= CODE_SHARE * size
 
     def tighten(self, text: str, /) -> str:
         """The code itself; its line numbers without the blanks before them."""
@@ -74,7 +78,7 @@ class Code:
 
     def cut(self, text: str, room: Room, /) -> str:
         """The skeleton, and what is asked for."""
-        lines = self.tighten(text).split("\n")
+        lines = lines_in(self.tighten(text))
         return choose(lines, ranks_of(lines, room), room)
 
 
@@ -87,7 +91,7 @@ def are_numbered(lines: Sequence[str]) -> bool:
 
 def ranks_of(lines: Sequence[str], room: Room) -> list[float]:
     """What each line is worth."""
-    text = NUMBERS.sub("", "\n".join(lines))
+    text = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:]
     bare = text.split("\n")
     spans = parsed_outline(text) or outline(bare)
     wanted = wanted_in(bare, room.wanted)
@@ -113,20 +117,17 @@ def raise_for(span: Span, ranks: list[float], wanted: Sequence[float]) -> None:
 def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
     """What each line is worth when nothing is asked for."""
     for i, (line, span) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
-        if not line or line.isspace():
+        found = PARTS.match(line)
+        part = found.lastgroup if found else None
+        if part == "blank":
             yield BLANK_RANK
-        elif IMPORT.match(line):
+        elif part == "imported":
             yield IMPORT_RANK
         elif span is None:
             yield OUTSIDE_RANK
+        elif i < span.body:
+            yield HEAD_RANK - DEEPER * span.depth
+        elif i == span.body and part == "documenting":
+            yield DOCUMENT_RANK - DEEPER * span.depth
         else:
-            yield inside(line, i, span)
-
-
-def inside(line: str, i: int, span: Span) -> float:
-    """What a line of a definition is worth."""
-    if i < span.body:
-        return HEAD_RANK - DEEPER * span.depth
-    if i == span.body and DOCUMENTING.match(line):
-        return DOCUMENT_RANK - DEEPER * span.depth
-    return LEAVING_RANK if LEAVING.match(line) else INSIDE_RANK
+            yield LEAVING_RANK if part == "leaving" else INSIDE_RANK

@@ -7,21 +7,22 @@ What has such a note already, or a line that begins with a mere time of day, sta
 import re
 from collections import Counter
 
+TIME = r"\d\d:\d\d:\d\d"
 DATED = re.compile(
-    r"^(\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\[?[A-Z][a-z]{2} [ 0-3]\d (?:\d{4} )?)(?=\d\d:\d\d:\d\d)",
-    re.MULTILINE,
+    r"\n(\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\[?[A-Z][a-z]{2} [ 0-3]\d (?:\d{4} )?)" + f"(?={TIME})"
 )
-MERE_TIME = re.compile(r"^\d\d:\d\d:\d\d", re.MULTILINE)
+MERE_TIME = re.compile(f"\n{TIME}")
 LEAST_LINES = 20  # with one date; below, the note costs about as much
 
 
 def without_dates(text: str) -> str:
     """The same text with its most frequent date in a note at the top; the text itself where that does not pay."""
-    dates = Counter(DATED.findall(text))
-    if not dates or text.startswith('["') or MERE_TIME.search(text):
+    lines = f"\n{text}"
+    dates = Counter(DATED.findall(lines))
+    if not dates or text.startswith('["') or MERE_TIME.search(lines):
         return text
     date, times = dates.most_common(1)[0]
     if times < LEAST_LINES:
         return text
-    rest = DATED.sub(lambda match: "" if match.group() == date else match.group(), text)
-    return f'["{date}" stands before each line that begins with a time]\n{rest}'
+    rest = re.sub(f"\n{re.escape(date)}(?={TIME})", "\n", lines)
+    return f'["{date}" stands before each line that begins with a time]{rest}'

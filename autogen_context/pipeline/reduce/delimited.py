@@ -23,8 +23,9 @@ HEADING = re.compile(r"\s*\"?[^\W\d][^=(){}<>]*")
 
 def header_in(lines: Sequence[str]) -> int | None:
     """The position of the line that names the columns; ``None`` where lines are no such table."""
+    bare = [QUOTED.sub("", line) if '"' in line else line for line in lines]
     for delimiter in DELIMITERS:
-        counts = [QUOTED.sub("", line).count(delimiter) for line in lines]
+        counts = [line.count(delimiter) for line in bare]
         found = header_by(lines, counts, delimiter)
         if found is not None:
             return found

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce.lines import choose
 from autogen_context.pipeline.reduce.reducer import Room
+from autogen_context.pipeline.reduce.repeats import lines_in
 from autogen_context.pipeline.reduce.sample import sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
@@ -52,7 +53,7 @@ class Diff:
 
     def cut(self, text: str, room: Room, /) -> str:
         """Files, hunks, changed lines; what is asked for before what is not."""
-        lines = self.tighten(text).split("\n")
+        lines = lines_in(self.tighten(text))
         ranks = raised(diff_ranks(lines), wanted_in(lines, room.wanted), to=WANTED_RANK)
         return choose(lines, ranks, room)
 

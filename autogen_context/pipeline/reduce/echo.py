@@ -34,12 +34,19 @@ class Sight:
         number, places = len(self._texts), self._places
         self._texts.append(lines)
         for at, line in enumerate(lines):
+            if not line or line.isspace():
+                continue  # no run begins with it
             places[line] = (*places.get(line, ())[1 - PLACES :], (number, at))
 
+    def known(self, lines: Sequence[str]) -> list[int]:
+        """The positions of the lines that stand above."""
+        places = self._places
+        return [at for at, line in enumerate(lines) if line in places]
+
     def run(self, lines: Sequence[str], start: int) -> int:
-        """How many lines from ``start`` on stand above, one after the other, and would be looked for there."""
-        places = self._places.get(lines[start], ())
-        best = max((self._common(lines, start, place) for place in places), default=0)
+        """How many lines from a known one on stand above, one after the other, and would be looked for there."""
+        places = self._places[lines[start]]
+        best = max(self._common(lines, start, place) for place in places)
         for place in reversed(places):  # the nearest one that looks so is the one that is found
             if self._has(lines[start + best - 1], place, best - 1):
                 return best if self._common(lines, start, place) >= best else 0
@@ -83,17 +90,14 @@ def echoed(text: str, sight: Sight) -> str:
 
 def marked(lines: Sequence[str], sight: Sight, *, start: int) -> str:
     """The lines as a text, with marks from the line ``start`` on."""
-    at, parts = start, [*lines[:start]]
-    while at < len(lines):
-        run = sight.run(lines, at) if lines[at].strip() else 0
-        inner = lines[at + 1 : at + max(1, run - 1)]
+    at, parts = 0, list[str]()
+    for first in sight.known(lines):
+        run = sight.run(lines, first) if first >= max(at, start) else 0
+        inner = lines[first + 1 : first + run - 1] if run else ()
         if sum(map(len, inner)) + len(inner) >= LEAST_CHARS:
-            parts += (lines[at], mark_of(len(inner)), lines[at + run - 1])
-            at += run
-        else:
-            parts.append(lines[at])
-            at += 1
-    return "\n".join(parts)
+            parts += (*lines[at : first + 1], mark_of(len(inner)), lines[first + run - 1])
+            at = first + run
+    return "\n".join((*parts, *lines[at:]))
 
 
 def beginning_of(lines: Sequence[str]) -> int:

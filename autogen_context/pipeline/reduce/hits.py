@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce.lines import GAP, choose, first_and_last
 from autogen_context.pipeline.reduce.reducer import Room
+from autogen_context.pipeline.reduce.repeats import lines_in
 from autogen_context.pipeline.reduce.sample import sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
@@ -50,7 +51,7 @@ class Hits:
 
     def cut(self, text: str, room: Room, /) -> str:
         """Some hits of each file; what is asked for first."""
-        lines = list(with_paths(text.split("\n")))
+        lines = list(with_paths(lines_in(text)))
         ranks = raised(hit_ranks(lines), wanted_in(lines, room.wanted), to=WANTED_RANK)
         short = self.tighten(choose(lines, ranks, room))
         return short if len(short) <= len(text) else first_and_last(text, room)
@@ -58,7 +59,7 @@ class Hits:
 
 def path_of(line: str) -> str:
     """The path that a hit begins with; empty for what is none."""
-    match = HIT.match(line)
+    match = HIT.match(line) if ":" in line else None
     return match[1] if match and A_PATH.match(match[1]) else ""
 
 

@@ -9,10 +9,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from autogen_context.pipeline.reduce.lines import GLANCE_CHARS, fits
 from autogen_context.pipeline.reduce.markup import lowered
 from autogen_context.pipeline.reduce.page import WRITTEN, lines_of_page
 from autogen_context.pipeline.reduce.reducer import Room
-from autogen_context.pipeline.reduce.rows import GLANCE_CHARS, Rows, fits, kept, ranks_of
+from autogen_context.pipeline.reduce.rows import Rows, kept, ranks_of
 
 SAMPLE_CHARS = 6_000
 LEAST_TAGS = 8
@@ -44,6 +45,8 @@ class Html:
     def recognises(self, text: str, /) -> bool:
         """Whether a text begins as a page or a document does, with many tags."""
         sample = text[:SAMPLE_CHARS]
+        if sample.count("<") < LEAST_TAGS:
+            return False
         begins = BEGINS.search(sample)
         tags = [match.end() - match.start() for match in A_TAG.finditer(sample)]
         rest = len(sample) - (begins.start() if begins else 0)

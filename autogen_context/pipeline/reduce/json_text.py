@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 
 from autogen_context.pipeline.reduce.json_blocks import OPENING, blocks_of
-from autogen_context.pipeline.reduce.json_columns import tightened
+from autogen_context.pipeline.reduce.json_columns import MOST_DEPTH, tightened
 from autogen_context.pipeline.reduce.json_layout import laid_out
 from autogen_context.pipeline.reduce.json_spelling import BLANKS, Spelling, Tree
+from autogen_context.pipeline.reduce.lines import GLANCE_CHARS, fits
 from autogen_context.pipeline.reduce.reducer import Room
-from autogen_context.pipeline.reduce.rows import GLANCE_CHARS, fits, kept
+from autogen_context.pipeline.reduce.rows import kept
 
 SAMPLE_CHARS = 4_000
 SAMPLE_DEPTH = 100  # brackets on end; what has more is no data that anybody reads
@@ -65,8 +66,24 @@ def minified(text: str) -> str:
 
 
 def one_a_line(trees: Sequence[Tree], spelling: Spelling) -> str:
-    """JSON values without blanks, several ones on a line each."""
+    """JSON values without blanks, several ones on a line each.
+
+    Raises:
+        RecursionError: they are nested too deep.
+    """
+    if levels_in(trees) > MOST_DEPTH:
+        raise RecursionError(f"JSON with more than {MOST_DEPTH} containers in one another")
     return "\n".join(map(spelling.written, trees))
+
+
+def levels_in(trees: Sequence[Tree]) -> int:
+    """How many containers are in one another, at most."""
+    levels, level = 0, [tree for tree in trees if isinstance(tree, dict | list)]
+    while level:
+        levels += 1
+        parts = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [item for items in parts for item in items if isinstance(item, dict | list)]
+    return levels
 
 
 def rewritten(spelling: Spelling, write: Callable[[Sequence[Tree], Spelling], str]) -> str:

@@ -1,12 +1,13 @@
 """Which lines of a text stay when not all of them can.
 
 Promise: the result fits its room by an exact count, keeps the order of the text, has no more characters than the text,
-and says wherever lines went how many they were. Time grows with the text, and with sorting its lines.
+and says wherever lines went how many they were. Time grows with the text, and with sorting its lines; what could not fit
+by far is never counted.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from autogen_context.pipeline.reduce.reducer import Room
@@ -15,6 +16,7 @@ FITTING_STEPS = 6
 FILLED_SHARE = 0.9  # of the room; with so much in use no further step is worth its count
 STEP_SHARE = 0.97  # of what the last count says would fit: the next extract has other lines
 MOST_PER_LINE = 4  # a line may have so great a part of the room; all of it where it stands alone
+GLANCE_CHARS = 16  # for each token of the room; if these are too many, no more need be counted
 LEAST_PIECE = 60  # characters; less of a line says nothing
 HEAD_SHARE = 0.6  # of a line that is shortened in its middle
 
@@ -66,6 +68,7 @@ def choose(
         text where not even a gap fits.
     """
     text = "\n".join(lines)
+    room = glancing(room)
     tokens = room.count(text)
     if tokens <= room.tokens:
         return text
@@ -77,6 +80,24 @@ def choose(
         gap_chars=ceil(gap_tokens * len(text) / tokens),
     )
     return fitted(pool, room, chars=int(len(text) * max(0, room.tokens) / tokens))
+
+
+def fits(text: str, room: Room) -> bool:
+    """Whether a text has no more tokens than a room; of one that is much too long, only its beginning is counted."""
+    return glancing(room).count(text) <= room.tokens
+
+
+def glancing(room: Room) -> Room:
+    """The same room, where a text that is much too long for it costs no whole count: its beginning tells enough."""
+    glance = GLANCE_CHARS * max(1, room.tokens)
+
+    def count(text: str) -> int:
+        tokens = room.count(text[:glance])
+        if len(text) <= glance:
+            return tokens
+        return room.count(text) if tokens <= room.tokens else tokens * len(text) // glance
+
+    return replace(room, count=count)
 
 
 def first_and_last(text: str, room: Room) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce.lines import GAP, choose, first_and_last
 from autogen_context.pipeline.reduce.reducer import Room
+from autogen_context.pipeline.reduce.repeats import lines_in
 from autogen_context.pipeline.reduce.sample import sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
@@ -62,7 +63,7 @@ class Listing:
 
     def cut(self, text: str, room: Room, /) -> str:
         """What is asked for, what lies less deep, some entries of each folder."""
-        lines = list(with_folders(text.split("\n")))
+        lines = list(with_folders(lines_in(text)))
         ranks = raised(entry_ranks(lines), wanted_in(lines, room.wanted), to=WANTED_RANK)
         short = self.tighten(choose(lines, ranks, room))
         return short if len(short) <= len(text) else first_and_last(text, room)

@@ -7,12 +7,14 @@ rare, then the first and the last of what comes often.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import ne
 
 from autogen_context.pipeline.reduce.alarms import ERROR, alarms_in
 from autogen_context.pipeline.reduce.dates import without_dates
-from autogen_context.pipeline.reduce.lines import choose
+from autogen_context.pipeline.reduce.lines import choose, fits
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import without_repeats
 from autogen_context.pipeline.reduce.sample import sample_of
@@ -31,7 +33,10 @@ LOGGED = re.compile(
     r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[ :|])"
     r"|npm (?:ERR!|WARN|error|warn|http) "
 )
-VARIABLE = re.compile(r"0x[0-9a-fA-F]+|\b(?=[a-f]*\d)[0-9a-f][0-9a-f-]{6,}\b|\d+(?:[.,:]\d+)*")
+NUMBERS = str.maketrans("", "", "0123456789.,:-")  # what tells no two templates apart
+HEX_SIGNS = str.maketrans(dict.fromkeys("0123456789abcdefABCDEF-", "0"))
+HEX = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{6,}")  # hashes, addresses, UUIDs
+HEX_LEAST = "0" * 7
 
 ALARM_RANK = 4.0
 WARNING_RANK = 3.5
@@ -64,43 +69,57 @@ class Log:
 
 def choose_logged(text: str, room: Room) -> str:
     """The lines that matter; behind an alarm, how many more like it there are."""
-    if room.count(text) <= room.tokens:
+    if fits(text, room):
         return text
-    lines = text.split("\n")
-    templates = VARIABLE.sub("#", text).split("\n")
-    ranks = ranks_of(lines, templates, room)
-    result = choose(list(with_numbers(lines, templates, ranks)), ranks, room)
+    lines, templates = text.split("\n"), templates_of(text)
+    counts = Counter(templates)
+    ranks = ranks_of(lines, templates, counts, room)
+    result = choose(list(with_numbers(lines, templates, counts, ranks)), ranks, room)
     return result if len(result) <= len(text) else choose(lines, ranks, room)
 
 
-def ranks_of(lines: Sequence[str], templates: Sequence[str], room: Room) -> list[float]:
+def templates_of(text: str) -> list[str]:
+    """What of each line is the same when a program writes it with other numbers."""
+    if HEX_LEAST in text.translate(HEX_SIGNS):
+        text = HEX.sub("", text)
+    return text.translate(NUMBERS).split("\n")
+
+
+def ranks_of(
+    lines: Sequence[str], templates: Sequence[str], counts: Mapping[str, int], room: Room
+) -> list[float]:
     """What each line is worth."""
-    counts = Counter(templates)
     alarms = alarms_in(lines)
-    seen: set[str] = set()
-    ranks: list[float] = []
-    for i, template in enumerate(templates):
-        rank = EDGE_RANK * at_edge(templates, i)
-        if template not in seen:
-            rank = RARE_RANK + 1 / counts[template]
-            seen.add(template)
-            if alarms[i]:
-                rank = ALARM_RANK if alarms[i] == ERROR else WARNING_RANK
-        ranks.append(rank if lines[i].strip() else BLANK_RANK)
-    return raised(ranks, wanted_in(lines, room.wanted), to=WANTED_RANK)
+    ranks = [EDGE_RANK * edge for edge in edges_in(templates)]
+    for template, i in firsts(templates).items():
+        ranks[i] = RARE_RANK + 1 / counts[template]
+        if alarms[i]:
+            ranks[i] = ALARM_RANK if alarms[i] == ERROR else WARNING_RANK
+    said = [
+        rank if line and not line.isspace() else BLANK_RANK
+        for line, rank in zip(lines, ranks, strict=True)
+    ]
+    return raised(said, wanted_in(lines, room.wanted), to=WANTED_RANK)
 
 
-def at_edge(templates: Sequence[str], i: int) -> bool:
-    """Whether a line is the first or the last of a run of one template."""
-    around = templates[max(0, i - 1) : i + 2]
-    return any(template != templates[i] for template in around)
+def edges_in(templates: Sequence[str]) -> Iterator[bool]:
+    """Whether each line is the first or the last of a run of one template, the ends of the text aside."""
+    changes = [False, *map(ne, templates, templates[1:]), False]
+    return (before or after for before, after in pairwise(changes))
+
+
+def firsts(templates: Sequence[str]) -> dict[str, int]:
+    """Where each template comes first."""
+    return dict(zip(reversed(templates), range(len(templates) - 1, -1, -1), strict=True))
 
 
 def with_numbers(
-    lines: Sequence[str], templates: Sequence[str], ranks: Sequence[float]
+    lines: Sequence[str],
+    templates: Sequence[str],
+    counts: Mapping[str, int],
+    ranks: Sequence[float],
 ) -> Iterator[str]:
     """The lines; behind the alarm that stands for many, how many more there are."""
-    counts = Counter(templates)
     for line, template, rank in zip(lines, templates, ranks, strict=True):
-        more = counts[template] - 1
-        yield f"{line} [… {more} more like this …]" if more and rank >= WARNING_RANK else line
+        more = counts[template] - 1 if rank >= WARNING_RANK else 0
+        yield f"{line} [… {more} more like this …]" if more else line

@@ -6,15 +6,14 @@ and a tab. Where one line that begins with a number and a tab is aligned otherwi
 
 import re
 
-NUMBERED = re.compile(r"^( *)(\d+)\t", re.MULTILINE)
-WIDTH = 6
+ALIGNED = "|".join(rf" {{{6 - digits}}}\d{{{digits}}}\t" for digits in range(1, 6))
+OTHERWISE = re.compile(rf"\n(?!{ALIGNED}|\d{{6,}}\t) *\d+\t")
+PADDING = re.compile(r"\n +(?=\d+\t)")
 
 
 def without_padding(text: str) -> str:
     """The same text with the blanks before its line numbers gone, where all are as ``cat -n`` writes them."""
     if "\t" not in text:
         return text
-    found = NUMBERED.findall(text)
-    if all(len(blanks) == max(0, WIDTH - len(number)) for blanks, number in found):
-        return NUMBERED.sub(r"\2\t", text)
-    return text
+    lines = f"\n{text}"
+    return text if OTHERWISE.search(lines) else PADDING.sub("\n", lines)[1:]

@@ -13,16 +13,15 @@ MODIFIERS = (
     r"|async|readonly|pub(?:\([^)]*\))?|unsafe|extern|inline|const|synchronized|partial|open|suspend)\s+)*"
 )
 WORDED = re.compile(
-    rf"\s*{MODIFIERS}(?:def|class|function\*?|interface|enum|namespace|fn|struct|trait|impl|mod|func|fun|module|record"
-    r"|object|protocol|extension)\b[ <(*]"
-    rf"|\s*{MODIFIERS}type\s+\w+.*[{{=]"
-    r"|\s*(?:export\s+)?(?:const|let|var)\s+\w+.*(?:=>|\bfunction\b)"
+    rf"\s*(?=[a-z]){MODIFIERS}(?:(?:def|class|function\*?|interface|enum|namespace|fn|struct|trait|impl|mod|func|fun|module"
+    r"|record|object|protocol|extension)\b[ <(*]|type\s+\w+.*[{=]|(?:const|let|var)\s+\w+.*(?:=>|\bfunction\b))"
 )
 BRACED = re.compile(  # name(…) {
     r"\s*(?!(?:if|for|while|switch|catch|return|else|do|with|using|lock|elif|except|throw|new|await)\b)"
     r"(?:[\w<>\[\],.&*:~?]+\s+)*[\w~$#]+\([^;]*\)[^;={}]*\{\s*(?://.*|/\*.*)?\r?\Z"
 )
 CLOSERS = (")", "]", "}", "end")
+TAB_COLUMNS = 4
 LINE_CHARS = 300  # of a line, to look at for a definition
 HEAD_LINES = 12  # of a definition that goes over several lines
 
@@ -51,7 +50,7 @@ def outline(lines: Sequence[str]) -> list[Span]:
         lines: the text's lines, without line numbers.
     """
     starts = [i for i, line in enumerate(lines) if defines(line)]
-    ends = ends_of(lines, starts)
+    ends = ends_of([line.expandtabs(TAB_COLUMNS) for line in lines], starts)
     spans: list[Span] = []
     open_until: list[int] = []
     for start, end in zip(starts, ends, strict=True):
@@ -78,10 +77,11 @@ def ends_of(lines: Sequence[str], starts: Sequence[int]) -> list[int]:
     beginning = set(starts)
     last = 0  # the line after the last one that is not blank
     for i, line in enumerate(lines):
-        if not line or line.isspace():
+        inner = line.lstrip()
+        if not inner:
             continue
-        indent = indent_of(line)
-        closes = line.lstrip().startswith(CLOSERS)
+        indent = len(line) - len(inner)
+        closes = inner.startswith(CLOSERS)
         while waiting and (indent < waiting[-1][0] or (indent == waiting[-1][0] and not closes)):
             ends[waiting.pop()[1]] = last
         last = i + 1
@@ -97,12 +97,6 @@ def body_of(lines: Sequence[str], start: int, end: int) -> int:
         if lines[i].rstrip().endswith((":", "{", "=>", ";", "}")):
             return i + 1
     return min(start + 1, end)
-
-
-def indent_of(line: str) -> int:
-    """How many columns a line begins with; a tab counts for four."""
-    indent = len(line) - len(line.lstrip())
-    return indent + 3 * line.count("\t", 0, indent)
 
 
 def holders(spans: Sequence[Span], lines: int) -> Iterator[Span | None]:

@@ -12,6 +12,7 @@ RULE_CHARS = f" \t\r+-=:{BARS}─━═┼├┤┌┐└┘┬┴╞╪╡╔�
 JOINTS = f"+{BARS}┼┬┴╪╬╦╩"
 STROKES = re.compile(r"-{2}|={2}|─{2}|━{2}|═{2}")
 BAR = re.compile(f"[{BARS}]")
+JOINT = re.compile(f"[{JOINTS}]")
 BLANKS = re.compile(r" {2,}")
 LONG_RULE = re.compile(r"([-=─━═])\1{3,}")
 
@@ -28,18 +29,17 @@ def is_rule(line: str) -> bool:
 def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Where tables begin and end: lines with bars, one below the other, with a rule among them and another line."""
     start = 0
-    for i in range(len(lines) + 1):
-        if i < len(lines) and has_bar(lines[i]):
+    for i, barred in enumerate([*map(has_bar, lines), False]):
+        if barred:
             continue
-        rules = sum(map(is_rule, lines[start:i]))
-        if 0 < rules < i - start:
+        if i - start > 1 and 0 < sum(map(is_rule, lines[start:i])) < i - start:
             yield start, i
         start = i + 1
 
 
 def has_bar(line: str) -> bool:
     """Whether a line may be one of a table."""
-    return BAR.search(line) is not None or is_rule(line)
+    return JOINT.search(line) is not None and (BAR.search(line) is not None or is_rule(line))
 
 
 def header_lines(lines: Sequence[str]) -> int:

@@ -9,24 +9,35 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from string import ascii_lowercase, ascii_uppercase, digits
 
-from autogen_context.pipeline.reduce.lines import choose
+from autogen_context.pipeline.reduce.lines import choose, fits
 from autogen_context.pipeline.reduce.reducer import Room
+from autogen_context.pipeline.reduce.repeats import lines_in
 from autogen_context.pipeline.reduce.sample import sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
-END = re.compile(r"([.!?…][\"')\]]*)[ \t]+(?=[\"'(\[]?[A-Z0-9À-Þ])|([\u3002\uff01\uff1f])(?=.)")
+END = re.compile(
+    r"[.!?…\u3002\uff01\uff1f](?:(?<=[.!?…])[\"')\]]*[ \t]+(?=[\"'(\[]?[A-Z0-9À-Þ])|(?<=[\u3002\uff01\uff1f])(?=.))"
+)
 HEADING = re.compile(r"#{1,6} \S|[=~-]{3,}\s*\Z|[A-Z][^.!?]{0,70}:\s*\Z")
 MARKDOWN = re.compile(r"#{2,6} \w")
 LEAST_HEADINGS = 2
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)]) ")
-EXACT = re.compile(r"[\d`_/]|[a-z][A-Z]")  # numbers and names
+SIGNS = str.maketrans(
+    dict.fromkeys(ascii_lowercase, "a")
+    | dict.fromkeys(ascii_uppercase, "A")
+    | dict.fromkeys(f"{digits}`_/", "0")
+)
+NUMBER, CAMEL_CASE = "0", "aA"  # as these signs have them
+MAY_HEAD = ": \t\r"  # what a heading that begins with a letter may end with
 BINDING_WORDS = """
 not no never none must only always except without cannot can't don't won't isn't doesn't should required important
 because therefore
 """
 BINDING = frozenset(BINDING_WORDS.split())
-SPOKEN = re.compile(r"[^\W\d_]|[ ,.'\u2019\u3001\u3002\uff01\uff1f]")
+UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 
 LEAST_SPOKEN_SHARE = 0.85  # of the characters
 LEAST_WORDS = 8  # of a line, on average
@@ -50,7 +61,7 @@ class Prose:
         """Whether it is made of words, many on a line."""
         lines = sample_of(text)
         joined = "".join(lines)
-        spoken = sum(1 for _ in SPOKEN.finditer(joined))
+        spoken = len(UNSPOKEN.sub("", joined))
         words = sum(line.count(" ") for line in lines) + len(lines)
         long = words >= LEAST_WORDS * len(lines) or not joined.isascii()
         if sum(1 for line in lines if MARKDOWN.match(line)) >= LEAST_HEADINGS:
@@ -63,9 +74,9 @@ class Prose:
 
     def cut(self, text: str, room: Room, /) -> str:
         """Whole sentences, headings and list items."""
-        if room.count(text) <= room.tokens:
+        if fits(text, room):
             return text
-        lines = END.sub(r"\1\2\n", text).split("\n")
+        lines = lines_in(END.sub(lambda end: end.group().rstrip(" \t") + "\n", text))
         ranks = raised(ranks_of(lines), wanted_in(lines, room.wanted), to=WANTED_RANK)
         return choose(lines, ranks, room, gap=gap_of_sentences)
 
@@ -76,18 +87,27 @@ def gap_of_sentences(sentences: int) -> str:
 
 
 def ranks_of(sentences: Sequence[str]) -> Iterator[float]:
-    """What each sentence is worth; the words that many sentences share say what the text is about."""
-    words = [set(sentence.split()) for sentence in "\n".join(sentences).lower().split("\n")]
-    counts = Counter(word for those in words for word in those if len(word) >= LEAST_LETTERS)
-    most = max(counts.values(), default=1)
+    """What each sentence is worth; the words that come often say what the text is about."""
+    words = [sentence.split() for sentence in "\n".join(sentences).lower().split("\n")]
+    counts = Counter(chain.from_iterable(words))
+    shared = {word: n if len(word) >= LEAST_LETTERS else 0 for word, n in counts.items()}
+    most = max(shared.values(), default=0) or 1
     begins = True
-    for sentence, those in zip(sentences, words, strict=True):
+    for sentence, those, exact in zip(sentences, words, are_exact(sentences), strict=True):
+        plain = sentence[:1].isalpha()
         if not those:
             yield BLANK_RANK
-        elif HEADING.match(sentence):
+        elif not (plain and sentence[-1] not in MAY_HEAD) and HEADING.match(sentence):
             yield HEADING_RANK
         else:
-            shared = sum([counts.get(word, 0) for word in those]) / (most * (len(those) + 3))
-            telling = (EXACT.search(sentence) is not None) + (not BINDING.isdisjoint(those))
-            yield shared + FIRST_SHARE * begins + TELLING_SHARE * telling
-        begins = not those or ITEM.match(sentence) is not None
+            topic = sum(map(shared.__getitem__, those)) / (most * (len(those) + 3))
+            telling = exact + (not BINDING.isdisjoint(those))
+            yield topic + FIRST_SHARE * begins + TELLING_SHARE * telling
+        begins = not those or (not plain and ITEM.match(sentence) is not None)
+
+
+def are_exact(sentences: Sequence[str]) -> Iterator[bool]:
+    """Whether each sentence has numbers or names."""
+    plain = "\n".join(sentences).encode("ascii", "replace").decode("ascii")
+    for signs in plain.translate(SIGNS).split("\n"):
+        yield NUMBER in signs or CAMEL_CASE in signs

@@ -32,7 +32,7 @@ class Reducer(Protocol):
 
     @property
     def kind(self) -> str:
-        """Its name, for reports: ``json``, ``log``, ``diff`` …"""
+        """Its name, for reports, such as ``json`` or ``log``."""
         ...
 
     def recognises(self, text: str, /) -> bool:

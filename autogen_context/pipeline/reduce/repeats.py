@@ -5,36 +5,47 @@ already stays as it is. What would not save tokens for certain stays as well.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import eq
 
 NOTE = re.compile(r"^\[the line above \d+ more times\]\r?$", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z]+|[0-9]+")
 NOTE_TOKENS = 16  # more than any known encoding needs for the note
+BLANK_RUN = re.compile(r"(?<!\n)\n{2000,}+")  # no encoding has a token for more than a hundred
 
 
 def without_repeats(text: str) -> str:
     """The same text with each run of one line written once, and a note of how many more there were."""
     if NOTE.search(text):
         return text
-    return "\n".join(line for run in runs(text) for line in run)
+    lines = lines_in(text)
+    if any(map(eq, lines, lines[1:])):
+        lines = [line for run in runs(lines) for line in run]
+    return "\n".join(lines)
 
 
-def runs(text: str) -> Iterator[list[str]]:
+def lines_in(text: str) -> list[str]:
+    """The lines of a text; of thousands of blank ones on end the first, and a note of how many more there were."""
+    return BLANK_RUN.sub(lambda run: f"\n\n{note_of(len(run[0]) - 2)}\n", text).split("\n")
+
+
+def runs(lines: Sequence[str]) -> Iterator[list[str]]:
     """Each run of equal lines, as it is to be written."""
-    for line, group in groupby(text.split("\n")):
-        times = sum(1 for _ in group) - 1
-        yield (
-            noted(line, times)
-            if times and times * least_tokens(line) >= NOTE_TOKENS
-            else [line] * (times + 1)
-        )
+    for line, group in groupby(lines):
+        run = list(group)
+        times = len(run) - 1
+        yield noted(line, times) if times and times * least_tokens(line) >= NOTE_TOKENS else run
 
 
 def noted(line: str, times: int) -> list[str]:
     """A line, and the note that it came so many times more, with the same end of line."""
-    note = f"[the line above {times} more times]"
-    return [line, note + "\r" * line.endswith("\r")]
+    return [line, note_of(times) + "\r" * line.endswith("\r")]
+
+
+def note_of(times: int) -> str:
+    """What stands below a line that came so many times more."""
+    return f"[the line above {times} more times]"
 
 
 def least_tokens(line: str) -> int:

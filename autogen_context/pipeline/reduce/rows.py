@@ -1,11 +1,11 @@
 """Rows of data: which of them matter, and those that fit.
 
 Promise: what has something wanted stays before the first and the last rows, these before rows that tell of an error, and
-these before the rest. Time grows with the text; what could not fit by far is never counted.
+these before the rest. Time grows with the text.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce.alarms import ERROR, alarms_in
 from autogen_context.pipeline.reduce.lines import choose
@@ -20,7 +20,6 @@ from autogen_context.pipeline.reduce.wanted import (
 WANTED_RANK = 2.0  # and up to half more for the best
 ENDS_RANK = 1.5
 ERROR_RANK = 1.0
-GLANCE_CHARS = 16  # for each token of the room; if these are too many, no more need be counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,29 +41,10 @@ class Rows:
         return f"[… {rows:,} {self.noun if rows > 1 else self.noun.removesuffix('s')} …]"
 
 
-def fits(text: str, room: Room) -> bool:
-    """Whether a text has no more tokens than a room; of one that is much too long, only its beginning is counted."""
-    return glancing(room).count(text) <= room.tokens
-
-
 def kept(rows: Rows, text: str, room: Room) -> str:
     """The rows that fit, in their order, with marks; never more characters than the text that they were made of."""
-    near = glancing(room)
-    found = choose(rows.lines, rows.ranks, near, gap=rows.gap)
-    return found if len(found) <= len(text) else choose([text], [0.0], near)
-
-
-def glancing(room: Room) -> Room:
-    """The same room, where a text that is much too long for it costs no whole count: its beginning tells enough."""
-    glance = GLANCE_CHARS * room.tokens
-
-    def count(text: str) -> int:
-        tokens = room.count(text[:glance])
-        if len(text) <= glance:
-            return tokens
-        return room.count(text) if tokens <= room.tokens else tokens * len(text) // glance
-
-    return replace(room, count=count)
+    found = choose(rows.lines, rows.ranks, room, gap=rows.gap)
+    return found if len(found) <= len(text) else choose([text], [0.0], room)
 
 
 def ranks_of(lines: Sequence[str], wanted: Collection[str], *, ends: bool = True) -> list[float]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from autogen_context.pipeline.reduce import aligned, piped
 from autogen_context.pipeline.reduce.delimited import header_in
+from autogen_context.pipeline.reduce.lines import GLANCE_CHARS, fits
 from autogen_context.pipeline.reduce.reducer import Room
-from autogen_context.pipeline.reduce.rows import GLANCE_CHARS, Rows, fits, kept, ranks_of
+from autogen_context.pipeline.reduce.repeats import lines_in
+from autogen_context.pipeline.reduce.rows import Rows, kept, ranks_of
 
 SAMPLE_CHARS = 6_000
 LEAST_SHARE = 0.6  # of the sample's lines that stand in a table
@@ -47,7 +49,7 @@ class Table:
         tight = self.tighten(text) if len(text) <= GLANCE_CHARS * room.tokens else text
         if fits(tight, room):
             return tight
-        lines = tight.split("\n")
+        lines = lines_in(tight)
         return kept(Rows(lines=lines, ranks=ranked(lines, room.wanted)), text, room)
 
 

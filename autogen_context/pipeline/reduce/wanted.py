@@ -5,7 +5,7 @@ that is in many, and one that is everywhere says nothing. Time grows with the te
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 EVERYWHERE_SHARE = 1 / 3  # of the lines; a word in more of them does not tell them apart
@@ -27,9 +27,7 @@ def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
     words = sorted(word for word in wanted if len(word) >= LEAST_CHARS)
     if not words:
         return scores
-    lower = [line.lower() for line in lines]  # some letters grow
-    text = "\n".join(lower)
-    starts = [0, *accumulate(len(line) + 1 for line in lower)]
+    text, starts = lowered(lines)
     most = max(EVERYWHERE_LINES, int(EVERYWHERE_SHARE * len(lines)))
     for word in words:
         found = lines_with(word, text, starts, most=most)
@@ -47,31 +45,37 @@ def raised(ranks: Iterable[float], shares: Iterable[float], *, to: float) -> lis
     ]
 
 
+def lowered(lines: Sequence[str]) -> tuple[str, list[int]]:
+    """The lines as one text in small letters, and where each of them begins in it."""
+    text = "\n".join(lines)
+    if text.isascii():
+        return text.lower(), starts_of(lines)
+    lower = [line.lower() for line in lines]  # some letters grow
+    return "\n".join(lower), starts_of(lower)
+
+
+def starts_of(lines: Sequence[str]) -> list[int]:
+    """Where each line begins once they are joined, and where a further one would."""
+    return [0, *accumulate(map((1).__add__, map(len, lines)))]
+
+
 def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> list[int]:
-    """The positions of the lines that have a word; none where more than ``most`` have it."""
+    """The positions of the lines that have a word, each once; none where more than ``most`` have it.
+
+    No letter or digit goes on from the word.
+    """
     found: list[int] = []
-    for position in places(word, text, starts):
-        found.append(position)
-        if len(found) > most:
-            return []
-    return found
-
-
-def places(word: str, text: str, starts: Sequence[int]) -> Iterator[int]:
-    """The positions of the lines that have a word, each once."""
-    at = text.find(word)
+    at, size = text.find(word), len(text)
+    opens, closes = word[0].isalnum(), word[-1].isalnum()
     while at >= 0:
-        if stands_alone(word, text, at):
-            line = bisect_right(starts, at) - 1
-            yield line
-            at = text.find(word, starts[line + 1])
-        else:
-            at = text.find(word, at + 1)
-
-
-def stands_alone(word: str, text: str, at: int) -> bool:
-    """Whether no letter or digit goes on from a word at a place."""
-    end = at + len(word)
-    before = at > 0 and text[at - 1].isalnum() and word[0].isalnum()
-    after = end < len(text) and text[end].isalnum() and word[-1].isalnum()
-    return not (before or after)
+        end = at + len(word)
+        inside = (opens and at and text[at - 1].isalnum()) or (
+            closes and end < size and text[end].isalnum()
+        )
+        if not inside:
+            found.append(bisect_right(starts, at) - 1)
+            if len(found) > most:
+                return []
+            at = starts[found[-1] + 1] - 1
+        at = text.find(word, at + 1)
+    return found
