@@ -88,10 +88,10 @@ def test_what_is_cut_has_its_room(kind: str, count: Callable[[str], int], asked:
     short = cut(LONG[kind], LONG[kind], asked, count)
     most = MOST_CODE_TOKENS if asked.shows_file or kind in ("code", "file") else MOST_TOKENS
     assert short.handle
-    assert 0.5 * most <= count(short.text) <= most
+    assert 0.4 * most <= count(short.text) <= most
 
 
-@pytest.mark.parametrize("size", [LEAST_CHARS - 1, 2_000])
+@pytest.mark.parametrize("size", [LEAST_CHARS - 1, MOST_TOKENS])
 def test_what_is_small_is_not_cut(size: int) -> None:
     """It is sent as it is tidied; below some length not even that."""
     text = LONG["log"][:size]
@@ -227,5 +227,5 @@ def test_json_is_written_anew_or_not_wherever_it_is_called(levels: int) -> None:
 
 def test_a_table_of_json_is_written_only_where_it_is_cut() -> None:
     """Columns are read as easily as keys, but nobody finds ``"id":7`` in them."""
-    text = rows_of_json(60)
+    text = rows_of_json(20)
     assert '"id":7' in arrived(text, Asked())

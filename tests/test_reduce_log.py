@@ -167,7 +167,7 @@ def test_equal_errors_are_counted() -> None:
 def test_numbers_of_any_form_make_no_other_line(name: str) -> None:
     """Addresses, hashes, UUIDs, counts."""
     lines = [f"ERROR {name.format(i * 7919)} is gone" for i in range(1, 301)]
-    assert "[… 299 more like this …]" in Log().cut("\n".join(lines), room_of(100))
+    assert "[… 299 more like this …]" in Log().cut("\n".join(lines), room_of(300))
 
 
 @given(st.integers(2, 12), st.integers(300, 400))
