@@ -20,6 +20,7 @@ HIT = re.compile(r"((?:[A-Za-z]:(?=[\\/]))?[\w.@+~/\\-][^:\n]{0,250}+):(?=.)")
 A_PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})\Z")
 NUMBER = re.compile(r"\d+([:-])")
 BELOW = re.compile(r"\d+[:-]|:")  # what lines begin with that stand below their path
+ANY_BELOW = re.compile(rf"^(?:{BELOW.pattern})", re.MULTILINE)
 BREAK = "--"  # between hits with context
 
 HIT_SHARE = 0.6  # of the lines
@@ -44,10 +45,9 @@ class Hits:
 
     def tighten(self, text: str, /) -> str:
         """The path of each run of hits once, above them."""
-        lines = text.split("\n")
-        if any(BELOW.match(line) for line in lines):
+        if ANY_BELOW.search(text):
             return text
-        return "\n".join(line for path, run in runs(lines) for line in headed(path, run))
+        return "\n".join(line for path, run in runs(text.split("\n")) for line in headed(path, run))
 
     def cut(self, text: str, room: Room, /) -> str:
         """Some hits of each file; what is asked for first."""

@@ -4,6 +4,7 @@ Promise: the keys stand in an order in which every object has its own, so that t
 only where it is shorter by far than what it replaces.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -41,7 +42,9 @@ def header_of(values: Sequence[Tree]) -> Header | None:
     if header is None:
         return None
     written = chars_of(header.keys)
-    gain = sum(map(chars_of, values)) - written - empty_places(values, header.keys)
+    kinds = Counter(map(tuple, values))
+    keys = sum(times * chars_of(kind) for kind, times in kinds.items())
+    gain = keys - written - empty_places(values, header.keys)
     return header if gain >= max(LEAST_GAIN, LEAST_GAIN_SHARE * written) else None
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from autogen_context.pipeline.reduce.json_blocks import Block, blocks_of, mended
+from autogen_context.pipeline.reduce.json_blocks import CLOSES, Block, blocks_of, mended
 from autogen_context.pipeline.reduce.json_columns import columnar, columnar_lines, written_apart
-from autogen_context.pipeline.reduce.json_spelling import Spelling, Tree
+from autogen_context.pipeline.reduce.json_spelling import BLANKS, Spelling, Tree
 from autogen_context.pipeline.reduce.long_values import LongValues
 from autogen_context.pipeline.reduce.rows import ENDS_RANK, Rows, ranks_of
 
@@ -65,11 +65,24 @@ def laid_out(text: str, wanted: Collection[str]) -> Rows:
 def laid_out_as(spelling: Spelling, wanted: Collection[str]) -> Rows:
     """The lines of a text, and what each of them is worth; JSON that ends too early is read as far as it goes."""
     sheet = Sheet(spelling=spelling, long=LongValues(bar=spelling.bar, wanted=wanted))
-    blocks = blocks_of(spelling.text, spelling)
-    closed, rest = (spelling.text, "") if blocks else mended(spelling.text)
-    lay_all(sheet, closed, blocks or blocks_of(closed, spelling))
+    closed, rest, blocks = read_as_far_as_it_goes(spelling)
+    lay_all(sheet, closed, blocks)
     lay_text(sheet, rest)
     return ranked(sheet, wanted)
+
+
+def read_as_far_as_it_goes(spelling: Spelling) -> tuple[str, str, Sequence[Block]]:
+    """A text to where its JSON ends, closed there if it is not; what comes after; and the JSON in it."""
+    text = spelling.text
+    is_broken = (
+        text.lstrip(BLANKS)[:1] in CLOSES and text.rstrip(BLANKS)[-1:] not in CLOSES.values()
+    )
+    for ends_early in (is_broken, not is_broken):  # what is likely first: each costs a reading
+        closed, rest = mended(text) if ends_early else (text, "")
+        blocks = blocks_of(closed, spelling)
+        if blocks:
+            return closed, rest, blocks
+    return text, "", []
 
 
 def lay_all(sheet: Sheet, text: str, blocks: Sequence[Block]) -> None:

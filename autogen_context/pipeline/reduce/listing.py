@@ -23,6 +23,7 @@ ENTRY = re.compile(
 A_PATH = re.compile(r"/|\w\.[A-Za-z]\w{0,6}(?=\s|\Z)")
 LONG = re.compile(r"\s*[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s|total \d+")
 BRANCH = re.compile(r"[│├└─|` +-]*(?:├──|└──|\|--|`--)")
+ABOVE_OR_BELOW = re.compile(r"^[^\S\n]|/:[^\S\n]*$", re.MULTILINE)
 DATA_CHARS = 60  # of one name in a path; a longer one is data
 
 ENTRY_SHARE = 0.8  # of the lines
@@ -56,9 +57,9 @@ class Listing:
 
     def tighten(self, text: str, /) -> str:
         """The folder of each run of entries once, above them."""
-        lines = text.split("\n")
-        if any(line[:1].isspace() or line.rstrip().endswith("/:") for line in lines):
+        if ABOVE_OR_BELOW.search(text):
             return text
+        lines = text.split("\n")
         return "\n".join(line for folder, run in runs(lines) for line in headed(folder, run))
 
     def cut(self, text: str, room: Room, /) -> str:

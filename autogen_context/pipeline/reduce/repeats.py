@@ -12,7 +12,8 @@ from operator import eq
 NOTE = re.compile(r"^\[the line above \d+ more times\]\r?$", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z]+|[0-9]+")
 NOTE_TOKENS = 16  # more than any known encoding needs for the note
-BLANK_RUN = re.compile(r"(?<!\n)\n{2000,}+")  # no encoding has a token for more than a hundred
+MANY_BLANK = "\n" * 2_000  # no encoding has a token for more than a hundred
+BLANK_RUN = re.compile(r"(?<!\n)\n{2000,}+")
 
 
 def without_repeats(text: str) -> str:
@@ -27,7 +28,9 @@ def without_repeats(text: str) -> str:
 
 def lines_in(text: str) -> list[str]:
     """The lines of a text; of thousands of blank ones on end the first, and a note of how many more there were."""
-    return BLANK_RUN.sub(lambda run: f"\n\n{note_of(len(run[0]) - 2)}\n", text).split("\n")
+    if MANY_BLANK in text:
+        text = BLANK_RUN.sub(lambda run: f"\n\n{note_of(len(run[0]) - 2)}\n", text)
+    return text.split("\n")
 
 
 def runs(lines: Sequence[str]) -> Iterator[list[str]]:
