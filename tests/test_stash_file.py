@@ -201,7 +201,7 @@ def test_a_damaged_file_costs_what_it_holds(data: st.DataObject) -> None:
             assert handle not in stash or stash.get(handle) == LONG
         stash.put("new", LONG)
         stash.put("newer", LONG)
-        assert stash.handles == tuple(h for h in ("new", "newer") if h in stash)
+        assert {h for h in ("new", "newer") if h in stash} <= set(stash.handles)
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

@@ -184,7 +184,7 @@ def test_a_summary_stands_for_its_units() -> None:
     assert told == [
         "First ones.",
         "Modules two and three are fine.",
-        "- read src/m4.py\n- read src/m5.py",
+        "- read src/m4.py, src/m5.py",
     ]
     assert "First" not in talk.told([0, 1], summaries=summaries)
     assert "First" in talk.told([0], summaries=summaries)

@@ -76,7 +76,8 @@ class Stash:
     def handles(self) -> tuple[str, ...]:
         """What was put here and is held, oldest first.
 
-        What other processes wrote under the same scope is no part of it: that is had by its handle alone.
+        What other processes wrote under the same scope is no part of it: that is had by its handle alone. What a damaged
+        file lost is found out when it is asked for.
         """
         now = self._clock()
         return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
