@@ -363,8 +363,7 @@ def test_where_statements_stand() -> None:
         "[Ledger]\nFacts:\nport: 80\n\n[user] Hi there! The room is B2, it has 40 seats. What now?\n[assistant] Noted.\n"
         "[user] The budget is now 700, thanks."
     )
-    ledger.learn_text(text)
-    said = [text[start:end].strip() for start, end in ledger.covered(text)]
+    said = [text[start:end].strip() for start, end in ledger.learn_places(text)]
     assert said == ["The room is B2, it has 40 seats.", "The budget is now 700, thanks."]
 
 

@@ -33,7 +33,7 @@ class Talk(TypedDict):
 TALKS: list[Talk] = json.loads(Path(__file__).with_name("ledger_sessions.json").read_text("utf-8"))[
     "sessions"
 ]
-LEAST = {0.1: 0.55, 0.2: 0.97, 0.3: 0.99}  # share of what must stand, by share of the session
+LEAST = {0.1: 0.7, 0.2: 0.97, 0.3: 0.99}  # share of what must stand, by share of the session
 
 
 def ledger_of(talk: Talk) -> Ledger:

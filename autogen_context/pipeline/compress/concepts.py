@@ -8,6 +8,7 @@ is no budget, and "never" alone forbids nothing.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from autogen_context.pipeline.compress.passage import passages_of
 from autogen_context.pipeline.compress.sense import Concept, sense_of
@@ -49,21 +50,34 @@ class Holdings:
 
     def __init__(self, text: str) -> None:
         self._senses = [sense_of(passage.text) for passage in passages_of(text)]
+        self._said = set(chain.from_iterable(sense.concepts for sense in self._senses))
         self._flat = flattened(text)
+        self._words = " ".join(set(self._flat.split()))
         self._runs = places_of([sense.runs for sense in self._senses])
         self._stems = places_of([sense.about for sense in self._senses])
 
+    @property
+    def terms(self) -> set[str]:
+        """The terms of the text."""
+        return set(chain.from_iterable(sense.terms for sense in self._senses))
+
     def has(self, concept: Concept) -> bool:
         """Whether a concept is there."""
+        if concept in self._said:
+            return True
         match concept.kind:
             case "keyword" | "quote" | "name" | "date":
-                return flattened(concept.text) in self._flat
+                return self._has_words(flattened(concept.text))
             case "value":
                 return concept.text.lower() in self._runs
             case "number":
                 return self._has_number(concept)
             case "negation" | "constraint":
                 return self._has_rule(concept)
+
+    def _has_words(self, said: str) -> bool:
+        """Whether some words stand one behind the other; each of them is looked for first, since most texts lack one."""
+        return all(map(self._words.__contains__, said.split())) and said in self._flat
 
     def _has_number(self, concept: Concept) -> bool:
         """Whether the number stands beside something that it is of."""

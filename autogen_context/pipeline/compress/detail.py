@@ -113,6 +113,7 @@ OPENERS = (
     r"however|moreover|furthermore|additionally|in addition|besides|therefore|thus|hence|consequently|meanwhile|also|so|well|okay|ok|now"
     r"|then|anyway|finally|first of all|by the way|on the other hand|nevertheless"
 )
+TELLING_WORDS = {max(phrase.split(), key=len) for phrase in (*SHORTER, *EMPTY)}  # one of each
 LONG_WAY = quick(SHORTER)
 FILLER = quick(EMPTY, after=",? ")
 ASIDE_FILLER = re.compile(rf", (?:{'|'.join(EMPTY)}),(?= )")
@@ -120,9 +121,11 @@ OPENER = re.compile(rf"^(?:{OPENERS}), (?=\w)", re.IGNORECASE)
 ASIDE = re.compile(
     r" ?\([^()\n]{1,200}\)|,? (?:which|who) [^,.;:\n]{3,120},|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]"
 )
-ASIDE_SIGNS = re.compile(r"[(\u2013\u2014]|wh")
+ASIDE_SIGNS = ("(", "\u2013", "\u2014", " which ", " who ")
 ARTICLE = re.compile(r"(?<![\w.-])(?:the|an?) (?=[\w$(])", re.IGNORECASE)
+QUOTES = ('"', "\u201c", "`")
 QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
+WORD = re.compile("[a-z]+")
 SPACES = re.compile(r"[ \t]{2,}")
 
 
@@ -150,6 +153,8 @@ def terse(sentence: str) -> str:
 
 def unquoted(sentence: str, change: Callable[[str], str]) -> str:
     """The sentence with a change to what is not quoted in it."""
+    if not any(map(sentence.__contains__, QUOTES)):
+        return change(sentence)
     parts = QUOTED.split(sentence)
     parts[::2] = map(change, parts[::2])
     return "".join(parts)
@@ -157,8 +162,11 @@ def unquoted(sentence: str, change: Callable[[str], str]) -> str:
 
 def without_fillers(part: str) -> str:
     """A part of a sentence in fewer words."""
-    plain = ASIDE.sub(without_concepts, part) if ASIDE_SIGNS.search(part) else part
-    return FILLER.sub("", LONG_WAY.sub(shorter, ASIDE_FILLER.sub("", plain)))
+    if any(map(part.__contains__, ASIDE_SIGNS)):
+        part = ASIDE.sub(without_concepts, part)
+    if TELLING_WORDS.isdisjoint(WORD.findall(part.lower())):
+        return part
+    return FILLER.sub("", LONG_WAY.sub(shorter, ASIDE_FILLER.sub("", part)))
 
 
 def without_concepts(aside: re.Match[str]) -> str:
@@ -174,6 +182,6 @@ def shorter(way: re.Match[str]) -> str:
 
 def with_capital(text: str, original: str) -> str:
     """The text on one run of spaces, with a capital where the original begins with one."""
-    even = SPACES.sub(" ", text).strip()
+    even = SPACES.sub(" ", text).strip() if "  " in text or "\t" in text else text.strip()
     plain = even[:1].islower() and even[:2].isalpha()
     return even[0].upper() + even[1:] if plain and original[:1].isupper() else even or original

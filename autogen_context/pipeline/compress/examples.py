@@ -48,7 +48,7 @@ def examples_among(passages: Sequence[Passage]) -> list[bool]:
     flags: list[bool] = []
     announced = -1  # the section in which examples are listed
     for before, passage in zip([None, *passages], passages, strict=False):
-        if before is not None and ANNOUNCED.search(before.text):
+        if before is not None and before.text.endswith(":") and ANNOUNCED.search(before.text):
             announced = passage.section
         listed = passage.kind in {"item", "block"} and passage.section == announced
         flags.append(listed or (passage.kind == "sentence" and is_example(passage)))

@@ -4,7 +4,7 @@ Promise: at most the target, never larger than the input, deterministic.
 """
 
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 from operator import not_
 
 from autogen_context.pipeline.compress.concepts import Holdings, concepts_of, keywords_in
@@ -20,7 +20,6 @@ from autogen_context.pipeline.compress.result import (
 from autogen_context.pipeline.compress.sense import sense_of
 from autogen_context.pipeline.compress.steps import drafts
 from autogen_context.pipeline.measure import Count
-from autogen_context.pipeline.relevance.terms import terms
 from autogen_context.pipeline.shorten import shorten_text
 
 
@@ -89,24 +88,25 @@ def judged(
     if job.tally.tokens(text) > room:
         text, strategy = shorten_text(text, room_tokens=room, count=job.tally.tokens), "shorten"
     senses = [sense_of(holding) for holding in material.texts]
-    said = dict.fromkeys(concept for sense in senses for concept in sense.concepts)
+    said = dict.fromkeys(chain.from_iterable(sense.concepts for sense in senses))
     concepts = tuple({**dict.fromkeys(keywords_in(job.text, job.keep)), **said})
-    held = list(map(Holdings(text).has, concepts))
+    holdings = Holdings(text)
+    held = list(map(holdings.has, concepts))
     preserved = tuple(compress(concepts, held))
     lost = tuple(compress(concepts, map(not_, held)))
-    words = {term for sense in senses for term in sense.terms}
+    words = set(chain.from_iterable(sense.terms for sense in senses))
     return CompressionResult(
         original=job.text,
         compressed=text,
         original_tokens=before,
         compressed_tokens=job.tally.counted(text),
-        quality=quality_of(preserved, lost, kept_words=kept_share(words, text)),
+        quality=quality_of(preserved, lost, kept_words=kept_share(words, holdings.terms)),
         preserved=preserved,
         lost=lost,
         strategy=strategy,
     )
 
 
-def kept_share(words: set[str], text: str) -> float:
-    """The share of some terms that a text has; all of none."""
-    return len(words.intersection(terms(text))) / len(words) if words else 1.0
+def kept_share(words: set[str], kept: set[str]) -> float:
+    """The share of some terms that are kept; all of none."""
+    return len(words & kept) / len(words) if words else 1.0

@@ -45,8 +45,7 @@ def material_of(text: str, *, author: Author = "person") -> Material:
         author: whose text it is, where it does not say.
     """
     ledger, rest = reopened(text)
-    ledger.learn_text(rest, author=author)
-    spans = ledger.covered(rest, author=author)
+    spans = ledger.learn_places(rest, author=author)
     return Material(ledger=ledger, passages=list(uncovered(passages_of(rest), rest, spans)))
 
 

@@ -23,6 +23,7 @@ INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$")
 TITLE = re.compile(r"[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
+MARKS = ("[", "*", "<", "#")  # with which a line that names a speaker begins, unless it has a colon
 WRAPPED_CHARS = 40  # a line so long may go on in the next
 LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
 
@@ -108,6 +109,8 @@ def gap_between(before: Passage, passage: Passage) -> str:
 
 def speaker_in(line: str, *, turn: int) -> Speaker | None:
     """Whose turn a line opens, if it opens one."""
+    if ":" not in line and line.lstrip()[:1] not in MARKS:
+        return None
     marker = MARKER.match(line)
     if marker is None or marker.lastgroup is None:
         return None

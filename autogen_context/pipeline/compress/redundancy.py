@@ -6,6 +6,7 @@ count as the same. Linear time: a passage is compared with a few that share its 
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from autogen_context.pipeline.blocks.values import is_telling
 from autogen_context.pipeline.compress.concepts import flattened
@@ -41,16 +42,15 @@ def without_exact(passages: Sequence[Passage]) -> list[Passage]:
 def without_near(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages without those that have nearly the words of one before them."""
     senses = [sense_of(passage.text) for passage in passages]
-    frequency = Counter(stem for sense in senses for stem in sense.about)
+    frequency = Counter(chain.from_iterable(sense.about for sense in senses))
     seen: dict[tuple[str, Values], list[frozenset[str]]] = {}
     for passage, sense in zip(passages, senses, strict=True):
         if passage.kind in {"heading", "block"} or len(sense.about) < LEAST_STEMS:
             yield passage
             continue
-        places = [
-            seen.setdefault((stem, values_of(sense)), [])
-            for stem in rarest_of(sense.about, frequency)
-        ]
+        told = values_of(sense)
+        rarest = rarest_of(sense.about, frequency)
+        places = [seen.setdefault((stem, told), []) for stem in rarest]
         if not any(same(sense.about, other) for place in places for other in place[-LOOKED_AT:]):
             for place in places:
                 place.append(sense.about)
@@ -72,4 +72,5 @@ def values_of(sense: Sense) -> Values:
 
 def same(stems: frozenset[str], others: frozenset[str]) -> bool:
     """Whether two passages share nearly all of their words."""
-    return len(stems & others) >= SAME_SHARE * len(stems | others)
+    shared = len(stems & others)
+    return shared >= SAME_SHARE * (len(stems) + len(others) - shared)

@@ -8,14 +8,13 @@ a constraint, or a keyword of the caller's.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
-from autogen_context.pipeline.blocks.values import CONNECTORS, MOST, RUN, is_telling
-from autogen_context.pipeline.relevance.stems import stem
-from autogen_context.pipeline.relevance.terms import terms
+from autogen_context.pipeline.compress.chunk import RUNS, chunk_of
 
 ConceptKind = Literal[
     "keyword", "negation", "constraint", "date", "number", "value", "name", "quote"
@@ -33,88 +32,25 @@ WEIGHTS: dict[ConceptKind, float] = {
 }
 """What the loss of a concept weighs."""
 
-WORD = re.compile(r"[a-z]+(?:['\u2019][a-z]+)?")
-DIGIT = re.compile(r"\d")
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}"
 DATE = re.compile(
     rf"\b(?:\d{{4}}-\d\d(?:-\d\d)?|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?"
     rf"|\d{{1,2}}(?:st|nd|rd|th)? {MONTH}(?: \d{{4}})?|{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?)",
     re.IGNORECASE,
 )
-RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|{RUN.pattern}")
-NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
+MAY_BE_DATE = re.compile(  # a digit first: quick to find
+    r"\d(?:[-./:]\d|[a-zA-Z]{0,2} [a-zA-Z]|(?<=[a-zA-Z] \d))"
+)
+QUOTES = ('"', "\u201c", "`")
 QUOTE = re.compile(r'"([^"\n]{2,80})"|\u201c([^\u201d\n]{2,80})\u201d|`([^`\n]{2,80})`')
 NAME = re.compile(
     r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # a capital first: quick to find
 )
-NEGATIONS = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "nor",
-        "neither",
-        "without",
-        "cannot",
-        "avoid",
-        "avoids",
-        "except",
-        "unless",
-        "refuse",
-        "refuses",
-        "refused",
-        "forbid",
-        "forbids",
-        "forbidden",
-        "prohibit",
-        "prohibits",
-        "prohibited",
-        "disallow",
-        "disallows",
-        "disallowed",
-        "reject",
-        "rejects",
-        "rejected",
-    ]
-)
-NEGATING = re.compile("n['\u2019]t|instead of|rather than")
-CONSTRAINTS = frozenset(
-    [
-        "must",
-        "shall",
-        "should",
-        "only",
-        "always",
-        "limit",
-        "limits",
-        "limited",
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "cap",
-        "caps",
-        "capped",
-        "require",
-        "requires",
-        "required",
-        "mandatory",
-        "until",
-        "before",
-        "deadline",
-        "exceed",
-        "exceeds",
-        "exactly",
-    ]
-)
+NEGATING = ("n't", "n\u2019t", "instead of", "rather than")
 CONSTRAINING = re.compile(
     "at most|at least|(?:more|less|fewer|later|longer) than|up to|needs? to|ha(?:ve|s) to|ought to"
 )
-RULE_STEMS = frozenset(map(stem, NEGATIONS | CONSTRAINTS))
-NO_VALUE = frozenset(["and/or", "he/she", "e.g", "i.e", "a.m", "p.m"])
+MAY_CONSTRAIN = ("at most", "at least", " than", " to")
 CLAUSE_CHARS = 200  # of a negation or a constraint, as it is shown
 REMEMBERED = 20_000  # sentences
 REMEMBERED_CHARS = 600  # of a sentence
@@ -169,24 +105,26 @@ def sense_of(sentence: str) -> Sense:
 def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
     lower = sentence.lower()
-    words = frozenset(WORD.findall(lower))
-    runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
-    said = tuple(terms(sentence))
-    about = frozenset(term for term in said if not term[0].isdigit()) - RULE_STEMS
-    denies = not words.isdisjoint(NEGATIONS) or NEGATING.search(lower) is not None
-    demands = not words.isdisjoint(CONSTRAINTS) or CONSTRAINING.search(lower) is not None
+    chunks = [chunk_of(chunk) for chunk in sentence.split()]
+    about = frozenset(chain.from_iterable([chunk.about for chunk in chunks]))
+    denies = any(chunk.denies for chunk in chunks) or any(map(lower.__contains__, NEGATING))
+    demands = any(chunk.demands for chunk in chunks) or is_constraining(lower)
     dates = dates_in(sentence)
     known_by_date = {part for date in dates for part in RUNS.findall(date.text)}
-    values = values_in((run for run in runs if run not in known_by_date), about)
+    values = [
+        Concept("number", run, about) if kind == "number" else Concept(kind, run)
+        for kind, run in chain.from_iterable([chunk.values for chunk in chunks])
+        if run not in known_by_date
+    ]
     concepts = [*dates, *values, *strings_in(sentence)]
     if about and (denies or demands):
         rule: ConceptKind = "negation" if denies else "constraint"
         concepts.append(Concept(rule, " ".join(sentence.split())[:CLAUSE_CHARS], about))
     return Sense(
         concepts=tuple(dict.fromkeys(concepts)),
-        terms=said,
+        terms=tuple(chain.from_iterable([chunk.terms for chunk in chunks])),
         about=about,
-        runs=frozenset(map(str.lower, runs)),
+        runs=frozenset(chain.from_iterable([chunk.runs for chunk in chunks])),
         denies=denies,
         demands=demands,
     )
@@ -195,31 +133,21 @@ def found(sentence: str) -> Sense:
 known = lru_cache(maxsize=REMEMBERED)(found)
 
 
+def is_constraining(lower: str) -> bool:
+    """Whether words demand or limit together."""
+    return any(map(lower.__contains__, MAY_CONSTRAIN)) and CONSTRAINING.search(lower) is not None
+
+
 def dates_in(sentence: str) -> list[Concept]:
     """Dates and times of day."""
-    if not DIGIT.search(sentence):
+    if not MAY_BE_DATE.search(sentence):
         return []
     return [Concept("date", match.group()) for match in DATE.finditer(sentence)]
-
-
-def values_in(runs: Iterable[str], about: frozenset[str]) -> Iterator[Concept]:
-    """Values and numbers; a number is about the words around it."""
-    for run in filter(is_telling, runs):
-        if len(run) <= MOST:
-            if NUMBER.fullmatch(run):
-                yield Concept("number", run, about)
-            elif is_value(run):
-                yield Concept("value", run)
-
-
-def is_value(run: str) -> bool:
-    """Whether what may be a value is one: a hyphen between plain words makes none."""
-    return is_telling(run.replace("-", " ")) and run.lower() not in NO_VALUE
 
 
 def strings_in(sentence: str) -> Iterator[Concept]:
     """Names and what is quoted."""
     yield from (Concept("name", match.group()) for match in NAME.finditer(sentence))
-    yield from (
-        Concept("quote", next(filter(None, match.groups()))) for match in QUOTE.finditer(sentence)
-    )
+    if any(map(sentence.__contains__, QUOTES)):
+        for match in QUOTE.finditer(sentence):
+            yield Concept("quote", next(filter(None, match.groups())))

@@ -15,8 +15,9 @@ from autogen_context.pipeline.compress.passage import Passage
 from autogen_context.pipeline.compress.redundancy import without_redundancy
 from autogen_context.pipeline.compress.result import Strategy
 from autogen_context.pipeline.compress.sections import with_fewer_sentences
-from autogen_context.pipeline.compress.weigh import Weighed, total, weighed
+from autogen_context.pipeline.compress.weigh import Weighed, best, total, weighed
 
+CANDIDATES = 5  # times what has room, for what is worth a look at its words
 CORE_TRIES = 4  # what a whole costs is not quite the sum of what its parts cost
 
 
@@ -40,14 +41,24 @@ def drafts(
     room = target_tokens - tally.tokens(start.stated) - 1
     entries = with_fewer_sentences(weighed(passages, tally, keep), room)
     yield draft("summarise sections", texts(entries))
-    entries = with_few_details(entries, tally)
-    yield draft("abstract details", texts(entries))
-    notes = noted(entries, tally)
+    looked_at = candidates(entries, room)
+    shorter = with_few_details(looked_at, tally)
+    if len(looked_at) == len(entries):  # otherwise shorter sentences alone would not do it
+        yield draft("abstract details", texts(shorter))
+    notes = noted(shorter, tally)
     for _ in range(CORE_TRIES):
-        kept = core_of(notes, room, tally)
-        yield (last := draft("keep core concepts", texts(kept)))
+        core = core_of(notes, room, tally)
+        yield (last := draft("keep core concepts", texts(core)))
         over = tally.tokens(last.text) - target_tokens
-        room = min(room, total(kept)) - over - 1
+        room = min(room, total(core)) - over - 1
+
+
+def candidates(entries: Sequence[Weighed], room: int) -> list[Weighed]:
+    """The entries, the best of them where they are far more than what has room."""
+    if total(entries) <= CANDIDATES * room:
+        return list(entries)
+    kept = best(entries, CANDIDATES * room)
+    return [entry for at, entry in enumerate(entries) if at in kept]
 
 
 def texts(entries: Sequence[Weighed]) -> list[Passage]:

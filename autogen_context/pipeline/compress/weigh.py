@@ -9,6 +9,7 @@ the whole text, and whether it opens its section. Worth counts against what a pa
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import log
 
 from autogen_context.pipeline.compress.concepts import keywords_in
@@ -46,16 +47,19 @@ class Weighed:
 def weighed(passages: Sequence[Passage], tally: Tally, keep: Collection[str]) -> list[Weighed]:
     """The passages with their worth, same order."""
     senses = [sense_of(passage.text) for passage in passages]
-    frequency = Counter(term for sense in senses for term in set(sense.terms))
+    frequency = Counter(chain.from_iterable(set(sense.terms) for sense in senses))
     most = log(1 + max(frequency.values(), default=1))
+    centrality = {term: log(1 + count) for term, count in frequency.items()}
     seen: set[Concept] = set()
     result: list[Weighed] = []
     for at, (passage, sense) in enumerate(zip(passages, senses, strict=True)):
         opens = at in {0, len(passages) - 1} or passage.section != passages[at - 1].section
-        concepts = (*keywords_in(passage.text, keep), *sense.concepts)
+        concepts = sense.concepts
+        if keep:
+            concepts = (*keywords_in(passage.text, keep), *concepts)
         fresh = tuple(concept for concept in concepts if concept not in seen)
         seen.update(fresh)
-        central = sum(log(1 + frequency[term]) for term in sense.terms) / (len(sense.terms) + 2)
+        central = sum(map(centrality.__getitem__, sense.terms)) / (len(sense.terms) + 2)
         worth = sum(concept.weight for concept in fresh) ** CONCEPT_POWER
         worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
         tokens = tally.tokens(passage.written) + BORDER

@@ -11,6 +11,7 @@ from autogen_context.pipeline.ledger.english import PASSED_OVER, SAME_WORDS
 from autogen_context.pipeline.ledger.values import values
 from autogen_context.pipeline.relevance.stems import stem
 
+NOTHING: frozenset[str] = frozenset()
 PASSED = words(PASSED_OVER)
 WORD = re.compile(r"[A-Za-z\u00c0-\u024f][\w'-]*")
 SAME = {
@@ -21,16 +22,22 @@ SAME = {
 COMPOUND = re.compile(
     r"\b(head|code|time|on|check|dead) (count|name|zone|call|list|line)\b", re.IGNORECASE
 )
+COMPOUNDING = (" count", " name", " zone", " call", " list", " line")
 PREPOSITION = re.compile(
     r"\b(?:of|for|in|on|at|to|from|with|by|about|per|during|before|after|under|behind|into)\b",
     re.IGNORECASE,
 )
 
 
+@lru_cache(4_096)
 def terms_of(text: str) -> frozenset[str]:
     """Stems of the words that say what a text is about, values left out."""
-    words = WORD.findall(COMPOUND.sub(r"\1\2", without_values(text)))
-    return frozenset(term for word in words for term in stems_of(word))
+    return NOTHING.union(*map(stems_of, WORD.findall(compounded(without_values(text)))))
+
+
+def compounded(text: str) -> str:
+    """The text with words as one that mean one thing together."""
+    return COMPOUND.sub(r"\1\2", text) if any(map(text.__contains__, COMPOUNDING)) else text
 
 
 @lru_cache(4_096)
@@ -58,6 +65,6 @@ def stems_of(word: str) -> tuple[str, ...]:
 
 def noun_of(phrase: str) -> str:
     """The noun of a phrase: the last word before what belongs to it."""
-    before = PREPOSITION.split(COMPOUND.sub(r"\1\2", without_values(phrase)), maxsplit=1)[0]
+    before = PREPOSITION.split(compounded(without_values(phrase)), maxsplit=1)[0]
     words = [term for word in WORD.findall(before) for term in stems_of(word)]
     return words[-1] if words else ""

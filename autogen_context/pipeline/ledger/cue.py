@@ -5,6 +5,7 @@ case are the same; places in a match are places in the sentence.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
@@ -28,12 +29,36 @@ def words_in(sentence: str) -> frozenset[str]:
     return frozenset(WORD.findall(lowered(sentence)))
 
 
-class Cue:
-    """A pattern in lower case, and words of which one stands in whatever it matches; any may where there are none."""
+def first_of(sentence: str) -> str:
+    """The word with which a sentence begins, in lower case; empty where none does."""
+    match = WORD.match(lowered(sentence))
+    return match.group() if match else ""
 
-    def __init__(self, pattern: str, words: str = "", *, cased: bool = False) -> None:
+
+class Cue:
+    """A pattern in lower case, and the words by which it is known that it does not match.
+
+    Args:
+        pattern: what is looked for.
+        words: of which one stands in whatever it matches; any may where there are none.
+        first: with one of which whatever it matches begins, as the sentence does; any may where there are none.
+        signs: of which one stands in whatever it matches as well; any may where there are none.
+        cased: whether upper and lower case differ.
+    """
+
+    def __init__(
+        self,
+        pattern: str,
+        words: str = "",
+        *,
+        first: str = "",
+        signs: tuple[str, ...] = (),
+        cased: bool = False,
+    ) -> None:
         self.source = pattern
+        self.signs = signs
         self.words = frozenset(words.split())
+        self.first = frozenset(first.split())
         self.cased = cased
 
     @cached_property
@@ -67,7 +92,39 @@ class Cue:
         return sentence if self.cased else lowered(sentence)
 
     def _may_match(self, sentence: str) -> bool:
+        if self.first and first_of(sentence) not in self.first:
+            return False
+        if self.signs and not any(map(lowered(sentence).__contains__, self.signs)):
+            return False
         return not self.words or not self.words.isdisjoint(words_in(sentence))
+
+
+class Sieve:
+    """Several cues at once.
+
+    Args:
+        cues: those that are looked for together.
+    """
+
+    def __init__(self, *cues: Cue) -> None:
+        self._free = frozenset(cue for cue in cues if not (cue.words or cue.first))
+        self._by_word = by_word([(cue, cue.words) for cue in cues if not cue.first])
+        self._by_first = by_word([(cue, cue.first) for cue in cues])
+        self._words = frozenset(self._by_word)
+
+    def through(self, sentence: str) -> frozenset[Cue]:
+        """Those that may match a sentence, by one look at its words."""
+        found = [self._by_word[word] for word in self._words & words_in(sentence)]
+        return self._free.union(*found, self._by_first.get(first_of(sentence), ()))
+
+
+def by_word(cues: Iterable[tuple[Cue, frozenset[str]]]) -> dict[str, frozenset[Cue]]:
+    """The cues by their words."""
+    found: dict[str, frozenset[Cue]] = {}
+    for cue, words in cues:
+        for word in words:
+            found[word] = found.get(word, frozenset()) | {cue}
+    return found
 
 
 def group(match: re.Match[str], name: str, sentence: str) -> str:

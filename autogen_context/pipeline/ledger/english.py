@@ -22,10 +22,10 @@ FIRST_WORDS = """
 # Words that say nothing of what a statement is about.
 FILLERS = "the a an please just really very quite simply basically actually currently kindly"
 TELEGRAPHED = (
-    "is are was were been being has have had will running located situated there its so that this these which do does any set"
-    " called"
+    "is are was were been being running located situated there its so this these any set called"
 )
-LINKS = "of to for"
+PADDING = "current total overall whole exact own latest"
+LINKS = "of for"
 PASSED_OVER = """
     is are was were be been being am the a an my our your his her their its this that these those it i we you he she they them us me user
     and or but so if then of for to in on at by from with as into onto within under over below above per about up down

@@ -10,10 +10,34 @@ from typing import Literal, cast
 from autogen_context.pipeline.ledger import english_cues as cues
 from autogen_context.pipeline.ledger.cue import Cue, words
 from autogen_context.pipeline.ledger.entry import Kind
-from autogen_context.pipeline.ledger.parts import parts_of
+from autogen_context.pipeline.ledger.parts import Parts, is_owned, parts_of
 from autogen_context.pipeline.ledger.personal import statement_in
+from autogen_context.pipeline.ledger.phrases import (
+    AIMS,
+    AIMS_WITH_VALUE,
+    BUSY,
+    CHATTER,
+    CONDITIONAL,
+    DEADLINES,
+    DECIDES,
+    FOR_ME,
+    FORBIDS,
+    FORMER,
+    OBLIGES,
+    RISKS,
+    TASKS,
+    THEN,
+    TOLD,
+    TRAITS,
+    UNSURE,
+    VAGUE,
+    WISHED_WAY,
+    WISHES,
+    possible,
+    says,
+)
 from autogen_context.pipeline.ledger.subject import BECOME, subject_of
-from autogen_context.pipeline.ledger.values import is_strong, values
+from autogen_context.pipeline.ledger.values import ValueKind, is_strong, values
 
 LabelKind = Literal["rule", "constraint", "decision", "fact", "goal state", "preference"]
 
@@ -21,16 +45,9 @@ LABEL = re.compile(r"(?P<words>[A-Za-z][\w /-]{1,30}?)\s*(?::|\s[-\u2013\u2014])
 MOST_COMPLEMENT = 6  # words that a definite thing is said to be
 
 
-def cue(name: str) -> Cue:
-    """A pattern of the table with its words."""
-    return Cue(getattr(cues, name), cues.WORDS.get(name, ""))
-
-
-FORBIDS, OBLIGES, RISKS, TRAITS = cue("FORBIDS"), cue("OBLIGES"), cue("RISKS"), cue("TRAITS")
-CONDITIONAL, THEN, TOLD, UNSURE = cue("CONDITIONAL"), cue("THEN"), cue("TOLD"), cue("UNSURE")
-WISHES, WISHED_WAY, FOR_ME = cue("WISHES"), cue("WISHED_WAY"), cue("FOR_ME")
-DECIDES, AIMS, AIMS_WITH_VALUE = cue("DECIDES"), cue("AIMS"), cue("AIMS_WITH_VALUE")
-TASKS, CHATTER, DEADLINES = cue("TASKS"), cue("CHATTER"), cue("DEADLINES")
+SMALL_TALK = frozenset({CHATTER, FORMER, VAGUE})
+NOT_REPORTED = frozenset({UNSURE, WISHES})
+SETTABLE: frozenset[ValueKind] = frozenset({"money", "number", "zone", "date"})
 DEFINITE = re.compile(
     r"(?:the|our|my|its|his|her|their|(?:one|two|three|four|five|some|most|half|all) of the) \w",
     re.IGNORECASE,
@@ -60,22 +77,30 @@ def labelled(sentence: str) -> tuple[Kind, str] | None:
 @lru_cache(4_096)
 def kind_of(sentence: str) -> Kind | None:
     """The kind of what somebody with authority says; ``None`` where it states nothing."""
-    if CHATTER.search(sentence):
+    if is_chatter(sentence):
         return None
-    if TOLD.search(sentence):
+    found = possible(sentence)
+    unsure = UNSURE in found and UNSURE.search(sentence) is not None
+    if TOLD in found and TOLD.search(sentence):
         quoted = any(value.kind == "quoted" for value in values(sentence))
-        return "fact" if fact_kind(sentence) and not quoted else None
-    return (
-        rule_kind(sentence) or wish_kind(sentence) or course_kind(sentence) or fact_kind(sentence)
-    )
+        return None if quoted or unsure else fact_kind(sentence) and "fact"
+    kind = rule_kind(sentence, found, unsure=unsure) or wish_kind(sentence, found)
+    return kind or (None if unsure else course_kind(sentence, found) or fact_kind(sentence))
+
+
+def is_chatter(sentence: str) -> bool:
+    """Whether it says what one is about to do, greets, or tells that something changed and not to what."""
+    if "ing" in sentence.partition(" ")[0] and BUSY.match(sentence):
+        return True
+    return says(SMALL_TALK, sentence)
 
 
 @lru_cache(4_096)
 def reported_kind(sentence: str) -> Kind | None:
     """The kind of what an assistant or a tool says; never a rule or a wish."""
-    if CHATTER.search(sentence) or UNSURE.search(sentence):
+    if is_chatter(sentence) or CONDITIONAL.match(sentence):
         return None
-    if any(pattern.search(sentence) for pattern in (CONDITIONAL, FORBIDS, OBLIGES, WISHES)):
+    if says(FORBIDS, sentence) or says(OBLIGES, sentence) or says(NOT_REPORTED, sentence):
         return None
     if DECIDES.search(sentence):
         return "decision"
@@ -100,63 +125,86 @@ MOST_BEFORE = 4  # characters in front of a value: an article
 def is_risky(sentence: str) -> bool:
     """Whether a rule guards against harm."""
     return RISKS.search(sentence) is not None and bool(
-        FORBIDS.search(sentence) or CONDITIONAL.search(sentence)
+        says(FORBIDS, sentence) or CONDITIONAL.match(sentence)
     )
 
 
-def rule_kind(sentence: str) -> Kind | None:
+def rule_kind(sentence: str, found: frozenset[Cue], *, unsure: bool) -> Kind | None:
     """A safety rule or a constraint."""
-    if CONDITIONAL.search(sentence):
+    if CONDITIONAL in found and CONDITIONAL.match(sentence):
         if not THEN.search(sentence):
             return None
         return "safety rule" if RISKS.search(sentence) else "constraint"
-    if subject_of(sentence).head in {"manner", "spoken language", "units"} or WISHES.search(
-        sentence
-    ):
+    forbids = says(FORBIDS, sentence)
+    obliges = not forbids and not unsure and says(OBLIGES, sentence)
+    if not (forbids or obliges) or is_of_style(sentence):
         return None
-    if FORBIDS.search(sentence):
-        return "safety rule" if RISKS.search(sentence) else "constraint"
-    return "constraint" if OBLIGES.search(sentence) and not UNSURE.search(sentence) else None
+    if WISHES in found and WISHES.search(sentence):
+        return None
+    return "safety rule" if forbids and RISKS.search(sentence) else "constraint"
 
 
-def wish_kind(sentence: str) -> Kind | None:
+def is_of_style(sentence: str) -> bool:
+    """Whether it is about how something is worded or measured, which is a matter of taste."""
+    return subject_of(sentence).head in {"manner", "spoken language", "units"}
+
+
+def wish_kind(sentence: str, found: frozenset[Cue]) -> Kind | None:
     """A preference, or who somebody is."""
     stated = statement_in(sentence)
     if stated is not None:
         return stated.kind
-    if TRAITS.search(sentence):
+    if TRAITS in found and TRAITS.match(sentence):
         return "identity"
-    if WISHES.search(sentence) or FOR_ME.search(sentence):
+    if (WISHES in found and WISHES.search(sentence)) or (
+        FOR_ME in found and FOR_ME.match(sentence)
+    ):
         return "preference"
-    styled = subject_of(sentence).head in {"manner", "spoken language", "units"}
-    return "preference" if styled and WISHED_WAY.search(sentence) else None
+    wanted = WISHED_WAY in found and WISHED_WAY.match(sentence)
+    return "preference" if wanted and is_of_style(sentence) else None
 
 
-def course_kind(sentence: str) -> Kind | None:
+def course_kind(sentence: str, found: frozenset[Cue]) -> Kind | None:
     """A decision, or where things stand."""
-    if UNSURE.search(sentence):
-        return None
-    if DECIDES.search(sentence):
+    if DECIDES in found and DECIDES.search(sentence):
         return "decision"
-    if AIMS.search(sentence):
+    if AIMS in found and AIMS.search(sentence):
         return "goal state"
-    told = parts_of(sentence).form in {"is", "moved", "listed"}
-    wanted = AIMS_WITH_VALUE.search(sentence) or (TASKS.search(sentence) and not told)
+    wanted = (AIMS_WITH_VALUE in found and AIMS_WITH_VALUE.match(sentence)) or (
+        TASKS in found and TASKS.match(sentence) and not is_told(sentence)
+    )
     return "goal state" if wanted and has_strong_value(sentence) else None
+
+
+def is_told(sentence: str) -> bool:
+    """Whether it says how something is."""
+    return parts_of(sentence).form in {"is", "moved", "listed"}
 
 
 def fact_kind(sentence: str) -> Kind | None:
     """A fact, or what has been set."""
-    if UNSURE.search(sentence):
-        return None
-    head, parts = subject_of(sentence).head, parts_of(sentence)
-    if head in {"money", "zone"} or (head == "date" and DEADLINES.search(sentence)):
+    if is_set(sentence):
         return "constraint"
-    if has_strong_value(sentence) or parts.form == "owner":
-        return "fact" if parts.form or head != "said" or STATES.search(sentence) else None
-    settled = parts.form in {"is", "moved", "owner"} and DEFINITE.match(sentence)
-    short = len(parts.value.split()) <= MOST_COMPLEMENT and not OPEN.match(parts.value)
-    return "fact" if settled and short else None
+    if has_strong_value(sentence) or is_owned(sentence):
+        told = parts_of(sentence).form or STATES.search(sentence)
+        return "fact" if told or subject_of(sentence).head != "said" else None
+    return "fact" if DEFINITE.match(sentence) and is_settled(parts_of(sentence)) else None
+
+
+def is_set(sentence: str) -> bool:
+    """Whether it sets an amount of money, a time zone or a last day."""
+    kinds = {value.kind for value in values(sentence)}
+    if kinds.isdisjoint(SETTABLE):
+        return False
+    head = subject_of(sentence).head
+    return head in {"money", "zone"} or (head == "date" and DEADLINES.search(sentence) is not None)
+
+
+def is_settled(parts: Parts) -> bool:
+    """Whether something definite is said to be something, in few words."""
+    if parts.form not in {"is", "moved", "owner"}:
+        return False
+    return len(parts.value.split()) <= MOST_COMPLEMENT and not OPEN.match(parts.value)
 
 
 STATES = re.compile(r"(?:(?i:i|we|the|our|my|there|he|she|they|it)|[A-Z]\w+ [A-Z]\w+)\b")

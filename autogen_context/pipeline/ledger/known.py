@@ -5,7 +5,8 @@ has no authority makes nothing stale that somebody with authority said, and nobo
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 from autogen_context.pipeline.ledger.content import terms_of
 from autogen_context.pipeline.ledger.cue import words_in
@@ -20,7 +21,117 @@ SHIFTING = frozenset(
     {"money", "date", "time", "zone"}
 )  # kinds of value of which there is one at a time
 DENYING = frozenset(f"{WORDS['DIFFERENT']} from".split())
+Mark = tuple[str, str | frozenset[str]]
 FROM = re.compile(r"\bfrom (?P<old>[\w.#/@-]+(?: [\w.-]+)?) to\b", re.IGNORECASE)
+
+
+class Known:
+    """Entries, in the order in which they were said, and by what a newer one finds those that it makes stale.
+
+    Args:
+        entries: the first of them.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[Entry, None] = {}
+        self._reported: dict[Entry, None] = {}
+        self._by_mark: dict[Mark, dict[Entry, None]] = {}
+        for entry in entries:
+            self.add(entry)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """All entries, the oldest first."""
+        return iter(self._entries)
+
+    def __reversed__(self) -> Iterator[Entry]:
+        """All entries, the newest first."""
+        return reversed(self._entries)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._entries)
+
+    @property
+    def reported(self) -> Collection[Entry]:
+        """Those that nobody with authority said, the oldest first."""
+        return self._reported.keys()
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry behind the others, unless it is there."""
+        self._entries.setdefault(entry)
+        if entry.reported:
+            self._reported.setdefault(entry)
+        for mark in marks_of(entry):
+            self._by_mark.setdefault(mark, {})[entry] = None
+
+    def discard(self, entry: Entry) -> None:
+        """Remove an entry if it is there."""
+        if entry in self._entries:
+            del self._entries[entry]
+            self._reported.pop(entry, None)
+            for mark in marks_of(entry):
+                self._by_mark[mark].pop(entry, None)
+
+    def say(self, entry: Entry) -> bool:
+        """Whether somebody with as much authority said the same."""
+        return any(old.reported <= entry.reported for old in self.saying(entry.text))
+
+    def saying(self, text: str) -> Collection[Entry]:
+        """The entries of a text."""
+        return tuple(self._marked(("text", text)))
+
+    def stale(self, new: Entry, *, marked: bool) -> list[Entry]:
+        """The entries in whose place a new one comes.
+
+        Args:
+            new: what is stated now.
+            marked: whether it says that something changed.
+        """
+        subject = subject_of(new.text)
+        found = [
+            old
+            for old in self._replaceable(new, (subject.head, subject.terms))
+            if is_same(subject, subject_of(old.text), marked=marked)
+        ]
+        if not found and may_be_part(subject, marked=marked):
+            parts = self._replaceable(new, ("head", subject.head))
+            found = only(
+                [old for old in parts if is_part(subject, subject_of(old.text), marked=marked)]
+            )
+        if not found and subject.terms:
+            changed = self._replaceable(new, ("terms", subject.terms))
+            found = only([old for old in changed if is_changed(new, old, marked=marked)])
+        return list(dict.fromkeys([*found, *self._denied(new)]))
+
+    def _denied(self, new: Entry) -> Iterator[Entry]:
+        """Those of which the new one says that they are no longer so."""
+        denied = denied_in(new.text)
+        for text in denied:
+            for old in self._replaceable(new, ("value", text.partition(" ")[0])):
+                if is_denied(old, denied, new):
+                    yield old
+
+    def _replaceable(self, new: Entry, mark: Mark) -> list[Entry]:
+        return [old for old in self._marked(mark) if may_replace(new, old) and old.text != new.text]
+
+    def _marked(self, mark: Mark) -> Iterable[Entry]:
+        return self._by_mark.get(mark, ())
+
+
+def marks_of(entry: Entry) -> Iterator[Mark]:
+    """By what an entry is found: its text, its subject and parts of that, and how its values begin."""
+    subject = subject_of(entry.text)
+    yield "text", entry.text
+    yield "head", subject.head
+    yield "terms", subject.terms
+    yield subject.head, subject.terms
+    for value in values(entry.text):
+        yield "value", value.text.partition(" ")[0]
+
+
+def made_stale(new: Entry, known: Iterable[Entry], *, marked: bool) -> list[Entry]:
+    """The entries of some in whose place a new one comes; ``marked`` says whether it says that something changed."""
+    return Known(known).stale(new, marked=marked)
 
 
 def may_replace(new: Entry, old: Entry) -> bool:
@@ -28,29 +139,6 @@ def may_replace(new: Entry, old: Entry) -> bool:
     if old.author == "system" and old.kind == "safety rule":
         return new.author == "system"
     return old.reported or not new.reported
-
-
-def made_stale(new: Entry, known: Iterable[Entry], *, marked: bool) -> list[Entry]:
-    """The known entries in whose place the new one comes.
-
-    Args:
-        new: what is stated now.
-        known: entries, in the order in which they were said.
-        marked: whether the new one says that something changed.
-    """
-    subject = subject_of(new.text)
-    others = [old for old in known if may_replace(new, old) and old.text != new.text]
-    alike = [old for old in others if subject_of(old.text).head == subject.head]
-    same = [old for old in alike if is_same(subject, subject_of(old.text), marked=marked)]
-    if not same:
-        same = only([old for old in alike if is_part(subject, subject_of(old.text), marked=marked)])
-    if not same:
-        same = only([old for old in others if is_changed(new, old, marked=marked)])
-    denied = denied_in(new.text)
-    return [
-        *same,
-        *[old for old in others if denied and old not in same and is_denied(old, denied, new)],
-    ]
 
 
 def is_changed(new: Entry, old: Entry, *, marked: bool) -> bool:
@@ -74,11 +162,16 @@ def is_same(new: Subject, old: Subject, *, marked: bool) -> bool:
     return new.terms == old.terms and (new.names == old.names or new.head in MARKED_HEADS)
 
 
+def may_be_part(new: Subject, *, marked: bool) -> bool:
+    """Whether a statement about this may name another one in fewer words."""
+    return marked and bool(new.terms) if new.head in MARKED_HEADS else new.head != "said"
+
+
 def is_part(new: Subject, old: Subject, *, marked: bool) -> bool:
     """Whether the new one names the old one in fewer words."""
     if new.head in MARKED_HEADS:
-        return marked and bool(new.terms) and new.terms < old.terms
-    if new.head == "said" or (old.names and not marked):
+        return new.terms < old.terms
+    if old.names and not marked:
         return False
     return new.terms <= old.terms and new.names <= old.names
 
@@ -125,12 +218,13 @@ def withdrawn(what: str, known: Iterable[Entry]) -> list[Entry]:
     if not terms:
         return []
     free = [old for old in known if not (old.author == "system" and old.kind == "safety rule")]
-    return [old for old in free if terms <= words_of(old)]
+    return [old for old in free if terms <= words_of(old.text)]
 
 
-def words_of(entry: Entry) -> frozenset[str]:
-    """All that an entry can be called by: its words, its values, what kind of value it has."""
-    found = values(entry.text)
-    subject = subject_of(entry.text)
+@lru_cache(4_096)
+def words_of(text: str) -> frozenset[str]:
+    """All that a statement can be called by: its words, its values, what kind of value it has."""
+    found = values(text)
+    subject = subject_of(text)
     kinds = {value.kind for value in found} | {subject.head}
-    return terms_of(entry.text) | subject.terms | kinds | {value.text.lower() for value in found}
+    return terms_of(text) | subject.terms | kinds | {value.text.lower() for value in found}

@@ -6,11 +6,11 @@ rendered is read again as what it was, so that no round of compaction wears it d
 was saved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-from autogen_context.pipeline.ledger.entry import AUTHORITIES, Author, Entry
-from autogen_context.pipeline.ledger.known import made_stale, withdrawn
+from autogen_context.pipeline.ledger.entry import Author, Entry
+from autogen_context.pipeline.ledger.known import Known, withdrawn
 from autogen_context.pipeline.ledger.reading import Reading, readings
 from autogen_context.pipeline.ledger.rendering import (
     BLOCK,
@@ -21,19 +21,40 @@ from autogen_context.pipeline.ledger.rendering import (
     render,
 )
 from autogen_context.pipeline.ledger.saved import SCHEMA, validated
-from autogen_context.pipeline.ledger.sentences import is_quoted
 from autogen_context.pipeline.ledger.speakers import speeches
+from autogen_context.pipeline.ledger.spoken import parts_by_ledger, spoken
 from autogen_context.pipeline.ledger.values import Value, values
-from autogen_context.pipeline.message import SYSTEM_ROLES, Message
+from autogen_context.pipeline.message import Message
 
 MOST_REPORTED = 200  # entries that an assistant or a tool said; the oldest go first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one statement did to a ledger.
+
+    Attributes:
+        start: where it begins in the text.
+        end: where it ends there.
+        text: what it states.
+        takes: whether the ledger says it now, or takes something back because of it.
+        entries: those that are new or changed.
+        given_up: entries that had no room any more.
+    """
+
+    start: int = 0
+    end: int = 0
+    text: str = ""
+    takes: bool = False
+    entries: Sequence[Entry] = ()
+    given_up: Sequence[Entry] = ()
 
 
 class Ledger:
     """What was stated in one conversation and still holds."""
 
     def __init__(self) -> None:
-        self._entries: dict[Entry, None] = {}  # in the order in which they were said
+        self._known = Known()
 
     def __iter__(self) -> Iterator[Entry]:
         """All entries, in the order in which they were said."""
@@ -41,12 +62,12 @@ class Ledger:
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._entries)
+        return len(self._known)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All entries, in the order in which they were said."""
-        return tuple(self._entries)
+        return tuple(self._known)
 
     def learn(self, messages: Iterable[Message], *, start: int = 0) -> list[Entry]:
         """Take in what new messages state.
@@ -76,29 +97,27 @@ class Ledger:
         Returns:
             The entries that are new or changed.
         """
-        learnt: list[Entry] = []
-        for speaker, start, end in speeches(text, author):
-            for part, _, is_ledger in parts_by_ledger(text[start:end], speaker):
-                learnt += (
-                    self._fold(part, position) if is_ledger else self._read(part, speaker, position)
-                )
-        return learnt
+        return [entry for step in self._steps(text, author, position) for entry in step.entries]
 
-    def covered(self, text: str, *, author: Author = "person") -> list[tuple[int, int]]:
-        """Where in a text statements stand that the ledger says, or says no longer.
+    def learn_places(
+        self, text: str, *, author: Author = "person", position: int = 0
+    ) -> list[tuple[int, int]]:
+        """Take in what one text states, and tell where it does.
 
         Args:
-            text: what was said; a transcript and a ledger in it are read as ``learn_text`` reads them.
+            text: what was said, as for ``learn_text``.
             author: whose text it is.
+            position: of its message, from 0.
 
         Returns:
-            n pairs, in order and apart: where a statement begins, and the place behind it.
+            n pairs, in order and apart: where a statement begins that the ledger says now, or says no longer, and the place
+            behind it.
         """
+        steps = list(self._steps(text, author, position))
+        given_up = {old.text for step in steps for old in step.given_up}
+        given_up -= {entry.text for entry in self}
         places = {  # a statement that leans on the one before begins where that begins
-            start + offset + reading.start: start + offset + reading.end
-            for speaker, start, end in speeches(text, author)
-            for part, offset, is_ledger in parts_by_ledger(text[start:end], speaker)
-            for reading in (() if is_ledger else readings(part, speaker))
+            step.start: step.end for step in steps if step.takes and step.text not in given_up
         }
         return sorted(places.items())
 
@@ -126,7 +145,7 @@ class Ledger:
         text = rendering.text if isinstance(rendering, Rendering) else rendering
         for block in BLOCK.finditer(text):
             for entry in entries_in(block["lines"], position):
-                ledger._entries[entry] = None
+                ledger._known.add(entry)
         return ledger
 
     def to_json(self) -> dict[str, object]:
@@ -141,46 +160,72 @@ class Ledger:
             StateError: it is of a schema that this release does not know, or damaged.
         """
         ledger = cls()
-        ledger._entries = dict.fromkeys(validated(data).entries)
+        ledger._known = Known(validated(data).entries)
         return ledger
 
-    def _fold(self, block: str, position: int) -> list[Entry]:
-        known = self.entries
-        return [
-            entry for entry in entries_in(block, position) if self._put(entry, known, marked=True)
+    def _steps(self, text: str, author: Author, position: int) -> Iterator[Step]:
+        """Take in what one text states, statement by statement."""
+        for speaker, start, end in speeches(text, author):
+            for part, offset, is_ledger in parts_by_ledger(text[start:end], speaker):
+                if is_ledger:
+                    yield self._fold(part, position)
+                    continue
+                for reading in readings(part, speaker):
+                    yield self._take(reading, start + offset, position)
+
+    def _fold(self, block: str, position: int) -> Step:
+        """Take in what a ledger says, all of it at once: its entries replace none of its own."""
+        new = [entry for entry in entries_in(block, position) if not self._known.say(entry)]
+        stale = [self._known.stale(entry, marked=True) for entry in new]
+        given_up = [
+            old
+            for entry, replaced in zip(new, stale, strict=True)
+            for old in self._put(entry, replaced)
         ]
+        return Step(entries=new, given_up=given_up)
 
-    def _read(self, text: str, author: Author, position: int) -> Iterator[Entry]:
-        for reading in readings(text, author):
-            if reading.taken_back:
-                self._withdraw(reading)
-            if reading.corrected:
-                yield from self._correct(reading, position)
-            if reading.kind is not None:
-                entry = entry_of(reading.kind, reading.text, reading.author, position)
-                if self._put(entry, self.entries, marked=reading.marked):
-                    yield entry
+    def _take(self, reading: Reading, offset: int, position: int) -> Step:
+        """Do what a reading asks for."""
+        took_back = self._withdraw(reading) if reading.taken_back else False
+        entries = self._correct(reading, position) if reading.corrected else []
+        given_up: list[Entry] = []
+        if reading.kind is not None:
+            entry = entry_of(reading.kind, reading.text, reading.author, position)
+            if not self._known.say(entry):
+                entries.append(entry)
+                stale = [
+                    *self._known.stale(entry, marked=reading.marked),
+                    *self._known.saying(reading.leans_on),
+                ]
+                given_up = self._put(entry, stale)
+        return Step(
+            start=offset + reading.start,
+            end=offset + reading.end,
+            text=reading.text,
+            takes=took_back or bool(entries) or reading.kind is not None,
+            entries=entries,
+            given_up=given_up,
+        )
 
-    def _put(self, entry: Entry, known: tuple[Entry, ...], *, marked: bool) -> bool:
-        if any(old.text == entry.text and old.reported <= entry.reported for old in known):
-            return False
-        for stale in made_stale(entry, known, marked=marked):
-            self._entries.pop(stale, None)
-        self._entries[entry] = None
-        self._forget_reports()
-        return True
+    def _put(self, entry: Entry, replaced: Iterable[Entry]) -> list[Entry]:
+        """Add an entry in the place of others, and give up the oldest that were reported beyond the limit."""
+        for old in replaced:
+            self._known.discard(old)
+        self._known.add(entry)
+        given_up: list[Entry] = []
+        while len(self._known.reported) > MOST_REPORTED:
+            given_up.append(next(iter(self._known.reported)))
+            self._known.discard(given_up[-1])
+        return given_up
 
-    def _forget_reports(self) -> None:
-        reported = [entry for entry in self._entries if entry.reported]
-        for entry in reported[:-MOST_REPORTED]:
-            del self._entries[entry]
+    def _withdraw(self, reading: Reading) -> bool:
+        meant = withdrawn(reading.taken_back, self._known)
+        for entry in meant:
+            self._known.discard(entry)
+        return bool(meant)
 
-    def _withdraw(self, reading: Reading) -> None:
-        for entry in withdrawn(reading.taken_back, self._entries):
-            del self._entries[entry]
-
-    def _correct(self, reading: Reading, position: int) -> Iterator[Entry]:
-        for entry in reversed(self._entries):
+    def _correct(self, reading: Reading, position: int) -> list[Entry]:
+        for entry in reversed(self._known):
             found = values(entry.text)
             if (
                 len(found) == 1
@@ -188,11 +233,11 @@ class Ledger:
                 and is_like(found[0], reading.corrected)
             ):
                 text = entry.text[: found[0].start] + reading.corrected + entry.text[found[0].end :]
-                del self._entries[entry]
+                self._known.discard(entry)
                 corrected = entry_of(entry.kind, text, entry.author, position)
-                self._entries[corrected] = None
-                yield corrected
-                return
+                self._known.add(corrected)
+                return [corrected]
+        return []
 
 
 def is_like(value: Value, text: str) -> bool:
@@ -202,27 +247,3 @@ def is_like(value: Value, text: str) -> bool:
         {value.kind, other.kind} <= amounts or value.kind == other.kind
         for other in values(text)[:1]
     )
-
-
-def spoken(message: Message) -> Iterator[tuple[str, Author]]:
-    """What a message says, and who says it; the results of tools are said by tools, wherever they stand."""
-    if message.role in SYSTEM_ROLES or message.own:
-        yield message.text, "system"
-    elif message.role == "user" and not message.results:
-        yield message.text, "person"
-    elif message.text:
-        yield message.text, "assistant" if message.role == "assistant" else "tool"
-    for result in message.results:
-        yield result.text, "tool"
-
-
-def parts_by_ledger(text: str, speaker: Author) -> Iterator[tuple[str, int, bool]]:
-    """The parts of a text, where they begin, and whether they are a ledger; who has no authority has none."""
-    at = 0
-    for block in BLOCK.finditer(text) if speaker in AUTHORITIES else ():
-        if speaker == "person" and is_quoted(text, block.start()):
-            continue
-        yield text[at : block.start()], at, False
-        yield block["lines"], block.start("lines"), True
-        at = block.end()
-    yield text[at:], at, False

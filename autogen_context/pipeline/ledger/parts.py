@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from autogen_context.pipeline.ledger.cue import Cue, group, words
+from autogen_context.pipeline.ledger.cue import Cue, Sieve, group, words
 from autogen_context.pipeline.ledger.english import FIRST_WORDS
 
 Form = Literal["owner", "moved", "ordered", "limit", "used", "rule", "is", "listed", "does", ""]
@@ -58,22 +58,40 @@ MOVING_WORDS = (
 )
 
 
-def row(form: Form, pattern: str, words: str = "", *, cased: bool = False) -> tuple[Form, Cue]:
-    """A form of sentence, and words of which it has one."""
-    return form, Cue(pattern, words, cased=cased)
+OWNING_WORDS = """
+own owns handle handles handling lead leads leading run runs take takes taking took taken signs manage manages managing cover
+covers covering charge responsible looks looking reviews approves owner heads
+"""
+ORDERING_WORDS = """
+change changed changing set setting raise raised raising lower lowered lowering increase increased increasing reduce reduced
+reducing cut cutting move moved moving push pushed pushing switch switched switching update updated updating bump bumped bumping
+extend extended extending make rename renamed renaming limit limited limiting keep keeping hold cap capped reschedule rescheduled
+rescheduling postpone postponed postponing
+"""
+
+
+def row(
+    form: Form, pattern: str, words: str = "", *, first: str = "", cased: bool = False
+) -> tuple[Form, Cue]:
+    """A form of sentence, and words of which it has one, or begins with one."""
+    signs = (":", "=", "\u2192", "->") if form == "listed" else ()
+    return form, Cue(pattern, words, first=first, signs=signs, cased=cased)
 
 
 PATTERNS = (
-    row("owner", rf"(?P<value>{NAME}),? {ADVERB}{OWNING} (?P<subject>.+)", cased=True),
+    row(
+        "owner", rf"(?P<value>{NAME}),? {ADVERB}{OWNING} (?P<subject>.+)", OWNING_WORDS, cased=True
+    ),
     row(
         "owner",
-        rf"(?P<subject>.{{2,100}}?) {ADVERB}{BELONGING} (?P<value>{NAME})(?: .*)?",
+        rf"(?=.*(?:by|to|with) [A-Z])(?P<subject>.{{2,100}}?) {ADVERB}{BELONGING} (?P<value>{NAME})(?: .*)?",
         "belong belongs by to with",
         cased=True,
     ),
     row(
         "owner",
         rf"(?P<value>{NAME}(?: [\d.]*\d)?) (?:is|will be|becomes?|became|serves as|acts as|remains)(?: now)? (?:the|our|my|an?) (?P<subject>.+)",
+        "is will become becomes became serves acts remains",
         cased=True,
     ),
     row(
@@ -86,6 +104,7 @@ PATTERNS = (
         "ordered",
         rf"{ORDERING} (?P<subject>(?!to |from ).{{2,80}}?)"
         r" (?:to|at|below|under|within|until|for|into|=|at most|up to) (?P<value>.+)",
+        ORDERING_WORDS,
     ),
     row(
         "limit",
@@ -97,12 +116,13 @@ PATTERNS = (
     row(
         "used",
         r"(?:send|save|export|write|return|deliver|format|store|print) (?P<subject>.+?) (?:as|in) (?P<value>.+)",
-        "as in",
+        first="send save export write return deliver format store print",
     ),
     row("used", r"(?:we |i )?use (?P<value>.+?) (?:for|in|as|when|with) (?P<subject>.+)", "use"),
     row(
         "rule",
         r"(?P<subject>)(?:never|always|only|do not|don't|no|nobody|avoid|make sure|ensure)\b (?P<value>.+)",
+        first="never always only do don't no nobody avoid make ensure",
     ),
     row(
         "listed",
@@ -118,9 +138,12 @@ PATTERNS = (
     row("rule", rf"(?P<subject>.{{1,120}}?) (?!will ){MODAL}{NOT} (?P<value>.+)", MODAL_WORDS),
     row("does", rf"(?P<subject>.{{1,80}}?) {ADVERB}(?P<verb>{DOING})\b(?P<value>.*)", DOING_WORDS),
 )
+OWNERS = tuple(cue for form, cue in PATTERNS if form == "owner")  # the first rows
+SIEVE = Sieve(*(cue for _, cue in PATTERNS))
 BEGINNINGS = words(FIRST_WORDS)
 FRONTED = Cue(
-    r"(?:after|since|for|in|from|as of|with|on|at|during|of|by) .{1,60}?(?:, |(?= (?:the|our|my|we|it|i|dr|mr|mrs|ms)\b) )"
+    r"(?:after|since|for|in|from|as of|with|on|at|during|of|by) .{1,60}?(?:, |(?= (?:the|our|my|we|it|i|dr|mr|mrs|ms)\b) )",
+    first="after since for in from as with on at during of by",
 )
 
 
@@ -144,8 +167,9 @@ class Parts:
 @lru_cache(4_096)
 def parts_of(sentence: str) -> Parts:
     """The parts of a sentence."""
+    may = SIEVE.through(sentence)
     for form, cue in PATTERNS:
-        match = cue.fullmatch(sentence)
+        match = cue.fullmatch(sentence) if cue in may else None
         if match and not (form == "owner" and begins_only(match["value"])):
             subject = group(match, "subject", sentence).strip()
             fronted = FRONTED.match(subject)
@@ -153,6 +177,15 @@ def parts_of(sentence: str) -> Parts:
             value = group(match, "value", sentence).strip()
             return Parts(form, subject[fronted.end() :] if fronted else subject, value, verb)
     return Parts("", "", sentence)
+
+
+def is_owned(sentence: str) -> bool:
+    """Whether it says who owns or does something."""
+    for cue in OWNERS:
+        match = cue.fullmatch(sentence)
+        if match and not begins_only(match["value"]):
+            return True
+    return False
 
 
 def begins_only(name: str) -> bool:

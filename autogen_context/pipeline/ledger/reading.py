@@ -11,9 +11,18 @@ from dataclasses import dataclass, replace
 
 from autogen_context.pipeline.ledger.cue import Cue, group
 from autogen_context.pipeline.ledger.entry import AUTHORITIES, Author, Kind
-from autogen_context.pipeline.ledger.kinds import CHATTER, cue, kind_of, labelled, reported_kind
+from autogen_context.pipeline.ledger.kinds import is_chatter, kind_of, labelled, reported_kind
 from autogen_context.pipeline.ledger.parts import parts_of
-from autogen_context.pipeline.ledger.sentences import QUOTED, Sentence, blank, sentences
+from autogen_context.pipeline.ledger.phrases import (
+    CORRECTED,
+    ENDS,
+    FORGETS,
+    MARKS,
+    POINTS,
+    WITHOUT_OBJECT,
+    possible,
+)
+from autogen_context.pipeline.ledger.sentences import LINE, Sentence, sentences, unquoted
 from autogen_context.pipeline.ledger.values import is_strong, values
 
 ASSISTANT_CHARS = 2_000  # from either end
@@ -33,16 +42,7 @@ TOLD_PARTS = (  # of which one stands in whatever TOLD_CUE finds in what an assi
     "rebased", "checked out", "based on", "moved to", "changed to", "set to",
 )  # fmt: skip
 MOST_CORRECTED = 3  # words: an amount and its unit
-MARKED = cue("MARKS")
-FORGETS, ENDS = cue("FORGETS"), cue("ENDS")
-WITHOUT_OBJECT = Cue(
-    r"(?P<verb>(?:never|do not|don't) \w+) (?P<when>(?:without|unless|before|until|after|except|by more)\b.*)"
-)
-PRONOUN = re.compile(r"\b(?:it|them|this|those|these)\b", re.IGNORECASE)
 PRONOUN_FIRST = re.compile(r"(?:it|he|she|they)(?:'s|'re| \w+)", re.IGNORECASE)
-CORRECTED = Cue(
-    r"(?:(?:let's )?make (?:it|that)|change (?:it|that) to|i (?:mean|meant)|(?:it|that) should be|rather|better) (?P<value>.{1,60})"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,7 @@ class Reading:
         start: where it begins in the text.
         end: where it ends.
         marked: whether it says that something changed.
+        leans_on: what the sentence before states, which this one goes on with; may be empty.
         taken_back: what no longer holds, in its words; may be empty.
         corrected: the value that takes the place of the last one; may be empty.
     """
@@ -66,6 +67,7 @@ class Reading:
     start: int
     end: int
     marked: bool = False
+    leans_on: str = ""
     taken_back: str = ""
     corrected: str = ""
 
@@ -91,7 +93,7 @@ def said(text: str, author: Author) -> Iterator[Reading]:
         found = labelled(sentence.text)
         if found is not None:
             label = (sentence.end, found[0])
-            says = not CHATTER.search(found[1])
+            says = not is_chatter(found[1])
             reading = read_of(sentence, author, found[0], found[1]) if says else None
         else:
             reading = read(sentence, author, before, label[1] if label else None)
@@ -112,12 +114,12 @@ def read(
         return replace(reading, taken_back=what, marked=True)
     if before is not None and leans(text):
         return leaning(sentence, before)
-    correction = CORRECTED.fullmatch(text)
+    correction = CORRECTED.fullmatch(text) if CORRECTED in possible(text) else None
     if correction:
         value = group(correction, "value", text)
         if begins_with_value(value) and len(value.split()) <= MOST_CORRECTED:
             return replace(read_of(sentence, author, None, text), corrected=value)
-    kind = kind_of(text) or (None if CHATTER.search(text) else labelled_as)
+    kind = kind_of(text) or (None if is_chatter(text) else labelled_as)
     return read_of(sentence, author, kind, text) if kind else None
 
 
@@ -129,7 +131,7 @@ def read_of(sentence: Sentence, author: Author, kind: Kind | None, text: str) ->
         author=author,
         start=sentence.start,
         end=sentence.end,
-        marked=MARKED.search(sentence.raw) is not None,
+        marked=MARKS.search(sentence.raw) is not None,
     )
 
 
@@ -142,10 +144,12 @@ def leans(text: str) -> bool:
     """Whether a sentence speaks of the one before without naming it."""
     if WITHOUT_OBJECT.fullmatch(text):
         return True
+    if POINTS not in possible(text):
+        return False
     first = PRONOUN_FIRST.match(text)
     if first:
         return any(is_strong(value) for value in values(text))
-    return PRONOUN.search(text) is not None and parts_of(text).form in {
+    return POINTS.search(text) is not None and parts_of(text).form in {
         "",
         "rule",
         "ordered",
@@ -162,7 +166,7 @@ def leaning(sentence: Sentence, before: Reading) -> Reading:
         text = f"{verb} {bare_object(named)} {when}"
         return read_of(sentence, before.author, kind_of(text) or before.kind, text)
     joined = f"{before.text}; {sentence.text}"
-    return replace(before, text=joined, end=sentence.end)
+    return replace(before, text=joined, end=sentence.end, leans_on=before.text)
 
 
 def bare_object(phrase: str) -> str:
@@ -172,6 +176,8 @@ def bare_object(phrase: str) -> str:
 
 def withdrawn_in(text: str) -> tuple[str, str] | None:
     """What a sentence takes back, and what it states beside."""
+    if ENDINGS.isdisjoint(possible(text)):
+        return None
     forgotten = FORGETS.fullmatch(text)
     if forgotten:
         what = group(forgotten, "what", text)
@@ -183,6 +189,7 @@ def withdrawn_in(text: str) -> tuple[str, str] | None:
     return None
 
 
+ENDINGS = frozenset({FORGETS, ENDS})
 RELATIVE = re.compile(r" (?:i|we|you|that|which|from|for now)\b", re.IGNORECASE)
 POINTING = re.compile(r"(?:that|this|it|they|those|these)\b", re.IGNORECASE)
 
@@ -223,9 +230,8 @@ def lines_worth_reading(text: str, author: Author) -> Iterator[tuple[int, str]]:
             (match.start(), match.group()) for match in found if TOLD_CUE.search(match.group())
         )
         return
-    at = 0
-    for line in QUOTED.sub(blank, text).split("\n"):
+    for match in LINE.finditer(unquoted(text)):
+        line = match.group()
         long = len(line) >= ASSISTANT_LEAST
         if long and any(map(line.__contains__, TOLD_PARTS)) and TOLD_CUE.search(line):
-            yield at, line
-        at += len(line) + 1
+            yield match.start(), line

@@ -1,14 +1,15 @@
 """Write a ledger within a room, and read it again.
 
 Promise: what is written has at most the room's tokens and is read as the same statements, so that a ledger written again
-is the ledger: it does not decay. Each statement stands in full where all do; else all get shorter; else the least
-important go, safety rules last.
+is the ledger: it does not decay. Each statement stands in full where all do; else all get shorter; else some go, safety
+rules last.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from autogen_context.pipeline.ledger.choice import chosen, rank_of
 from autogen_context.pipeline.ledger.entry import Author, Entry, Kind
 from autogen_context.pipeline.ledger.subject import subject_of
 from autogen_context.pipeline.ledger.terse import LEVELS, forms
@@ -39,16 +40,6 @@ HEADING = re.compile(f"(?P<title>{TITLE})(?P<credit>{CREDIT}):")
 BLOCK = re.compile(
     rf"{re.escape(OPENING)}\n(?P<lines>(?:{TITLE})(?:{CREDIT}):\n(?:[^\n]+(?:\n|\Z))+)"
 )
-RANKS: dict[Kind, int] = {
-    "safety rule": 0,
-    "constraint": 1,
-    "decision": 2,
-    "goal state": 2,
-    "preference": 3,
-    "identity": 4,
-    "fact": 5,
-}
-REPORTED_RANK = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,34 +72,20 @@ def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> R
         text = written({entry: ladder[level] for entry, ladder in ladders.items()})
         if count(text) <= room_tokens:
             return Rendering(text=text)
-    kept = chosen({entry: ladder[-1] for entry, ladder in ladders.items()}, room_tokens, count)
+    kept = kept_in({entry: ladder[-1] for entry, ladder in ladders.items()}, room_tokens, count)
     for level in range(LEVELS - 1):
         kept = relaxed(kept, {entry: ladders[entry][level] for entry in kept}, room_tokens, count)
     left_out = sorted((entry for entry in entries if entry not in kept), key=rank_of)
     return Rendering(text=written(kept), left_out=tuple(left_out))
 
 
-def rank_of(entry: Entry) -> int:
-    """How soon it is given up: 0 for last."""
-    return REPORTED_RANK if entry.reported else RANKS[entry.kind]
-
-
-def chosen(lines: Lines, room_tokens: int, count: CountText) -> Lines:
-    """The most important that fit; of the same importance the shortest, so that most stay."""
-    costs = {entry: count(f"{line}\n") for entry, line in lines.items()}
-    left = room_tokens - count(OPENING)
-    kept: set[Entry] = set()
-    opened: set[str] = set()
-    strict = False
-    for entry in sorted(lines, key=lambda entry: (rank_of(entry), costs[entry])):
-        heading = heading_of(entry)
-        cost = costs[entry] + (0 if heading in opened else count(f"{heading}\n"))
-        if cost <= left and not (strict and rank_of(entry)):
-            left -= cost
-            kept.add(entry)
-            opened.add(heading)
-        else:
-            strict = strict or not rank_of(entry)
+def kept_in(lines: Lines, room_tokens: int, count: CountText) -> Lines:
+    """The lines that fit."""
+    kept = chosen(
+        {entry: count(f"{line}\n") for entry, line in lines.items()},
+        room_tokens=room_tokens - count(OPENING),
+        heading_tokens=lambda entry: count(f"{heading_of(entry)}\n"),
+    )
     return fitting(
         {entry: line for entry, line in lines.items() if entry in kept}, room_tokens, count
     )

@@ -10,12 +10,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autogen_context.pipeline.ledger.cue import Cue, lowered
+from autogen_context.pipeline.ledger.cue import Cue, lowered, words
 
 READ_CHARS = 20_000  # of one text
 LEAST_WORDS = 2  # in front of a comma that joins two sentences
 SENTENCE_CHARS = 400  # longer ones are pasted, not said
 
+LINE = re.compile(r"[^\n]+")
 QUOTED = re.compile(
     r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
     re.DOTALL | re.MULTILINE,
@@ -28,12 +29,15 @@ ANNOUNCED = Cue(  # what follows such a line is somebody else's
 SAYING = re.compile(
     r"\b(?:says?|said|writes|wrote|states|stated|reads|replied|answered|claims)\s?:"
 )
-NOT_PROSE = Cue(  # code, markup, logs, diffs, prompts, data
-    r"^[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
+QUOTING = ("```", "~~~", ">", "    ", "\t")  # of which one stands in whatever QUOTED finds
+CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
+    r"[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
     r"|\+\+\+ |--- |@@ |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
-    r"|[\[{][\"'{\[]|\|)|[{};][ \t]*$|=>|==|&&|\|\||\(\) ?\{|<[a-z!/][^<>\n]*>",
-    cased=True,
+    r"|[\[{][\"'{\[]|\|)"
 )
+CODE_SIGNS = ("=>", "==", "&&", "||", "(){", "() {")
+CODE_ENDS = ("{", "}", ";")
+TAG = re.compile(r"<[a-z!/][^<>\n]*>")
 DETERMINED = (
     r"(?:the|our|my|his|her|their|its|this|that|all|each|every|no|some|any) (?:[\w'&/.#-]+ ){1,5}?"
 )
@@ -42,9 +46,14 @@ FINITE = (
     r"(?:is|are|was|were|will|must|has|have|can|may|should|shall|needs?|gets?|isn't|aren't|won't|mustn't|can't|goes|went|comes"
     r"|runs?|uses?|lives?|costs?|starts?|begins?|ends?|wants?|prefers?|moved|changed)\b"
 )
-BOUNDARY = Cue(
-    r"(?<=[.!?;])[\"')\]]?\s+|\n+"
-    rf"|(?P<joint>,? (?:and|but|so) (?=(?:i|we|please|never|always|actually|let's|call|don't|do not)\b)|(?:,(?: and| but| so)?|,? (?:and|but)) (?=(?:{DETERMINED}|{SUBJECT} ){FINITE}|{SUBJECT}'\w+ )|,? so (?=(?:[\w'.-]+ ){{1,3}}{FINITE}))"
+STOP = re.compile(  # one character first, then what stands before it: quick to find
+    r"[\s\"')\]](?:(?<=[.!?;][\s\"')\]])(?:(?<=\s)\s*|\s+)|(?<=\n)\n*)"
+)
+JOINING = re.compile(r", | (?<!, )(?:and|but|so)(?= )")  # a character first: quick to find
+JOINT = re.compile(
+    r",? (?:and|but|so) (?=(?:i|we|please|never|always|actually|let's|call|don't|do not)\b)"
+    rf"|(?:,(?: and| but| so)?|,? (?:and|but)) (?=(?:{DETERMINED}|{SUBJECT} ){FINITE}|{SUBJECT}'\w+ )"
+    rf"|,? so (?=(?:[\w'.-]+ ){{1,3}}{FINITE})"
 )
 SAYER = re.compile(r"\s*(?:I|[Ww]e|[Tt]hey|[Hh]e|[Ss]he) ")
 SUBORDINATE = Cue(
@@ -68,6 +77,17 @@ TRAILING = Cue(
     r"(?:,?\s+(?:now|from now on|instead|again|today|please|any ?more|by the way|of course|recently|yesterday|though|too"
     r"|as well|in case it matters|if that helps|(?:last|this) (?:month|year)))+$"
 )
+LEADERS = words("""
+    please also and but so ok okay well actually oh sorry remember note keep from by btw fyi hi hello hey in as now for just hold
+    wait hmm right great perfect thanks additionally besides important importantly one no yes yep nope good sure morning quick
+    small short slight minor another update updates change changes correction corrections reminder reminders heads news info edit
+    ps p nota nb attention
+""")  # with which LEADING begins, but for the next two rows
+MAY_LEAD, LED_BY = words("we i it"), ("changed", "important")
+TRAILERS = words("""
+    now on instead again today please more anymore way course recently yesterday though too well matters helps month year
+""")  # with which TRAILING ends
+FIRST = re.compile(r"\W*?(?=[\w\"\u201c#/$@`'(<.+-])(?P<word>[^\W_]*)")
 BULLET = re.compile(r"^[ \t]*(?:[-*•\u2013]|\d{1,2}[.)])[ \t]+(?:\[[ x]\] )?")
 
 
@@ -103,13 +123,18 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def without_quotations(text: str) -> str:
     """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
-    lines = QUOTED.sub(blank, text).split("\n")
-    for at, line in enumerate(lines):
-        if line.rstrip().endswith(":") and ANNOUNCED.search(line[-200:]):
-            rest = sum(map(len, lines[at:])) + len(lines) - at - 1
-            return "\n".join([*lines[:at], "\n" * rest])
-        lines[at] = spoken_of(line)
-    return "\n".join(lines)
+    read = unquoted(text)
+    parts: list[str] = []
+    at = 0
+    for match in LINE.finditer(read):
+        line = match.group()
+        if announces(line):
+            return "".join([*parts, read[at : match.start()]]).ljust(len(read), "\n")
+        said = spoken_of(line)
+        if said is not line:
+            parts += read[at : match.start()], said
+            at = match.end()
+    return "".join([*parts, read[at:]]) if at else read
 
 
 def is_quoted(text: str, place: int) -> bool:
@@ -117,12 +142,32 @@ def is_quoted(text: str, place: int) -> bool:
     return without_quotations(text)[place] == "\n"
 
 
+def unquoted(text: str) -> str:
+    """The text with line ends in place of quoted, fenced and indented lines."""
+    return QUOTED.sub(blank, text) if any(map(text.__contains__, QUOTING)) else text
+
+
+def announces(line: str) -> bool:
+    """Whether what follows a line is somebody else's."""
+    return ":" in line and line.rstrip().endswith(":") and ANNOUNCED.search(line[-200:]) is not None
+
+
 def spoken_of(line: str) -> str:
     """A line up to where it tells what somebody else says; nothing of a line of code."""
-    if NOT_PROSE.search(line):
+    if is_code(line):
         return "\n" * len(line)
     saying = SAYING.search(line) if ":" in line else None
     return line[: saying.start()].ljust(len(line), "\n") if saying else line
+
+
+def is_code(line: str) -> bool:
+    """Whether a line is code, markup, a log, data."""
+    return (
+        CODE_LINE.match(line) is not None
+        or line.rstrip(" \t").endswith(CODE_ENDS)
+        or any(map(line.__contains__, CODE_SIGNS))
+        or ("<" in line and TAG.search(line) is not None)
+    )
 
 
 def blank(match: re.Match[str]) -> str:
@@ -135,7 +180,7 @@ def cuts(text: str) -> Iterator[tuple[int, int]]:
     quotations = [match.span() for match in SPOKEN.finditer(text)]
     starts = [start for start, _ in quotations]
     start = 0
-    for match in BOUNDARY.pattern.finditer(lowered(text)):
+    for match in borders(text):
         quotation = bisect_left(starts, match.start()) - 1
         if quotation >= 0 and match.start() < quotations[quotation][1] - 1:
             continue
@@ -145,19 +190,55 @@ def cuts(text: str) -> Iterator[tuple[int, int]]:
     yield len(text), len(text)
 
 
+def borders(text: str) -> Iterator[re.Match[str]]:
+    """Where a sentence may end: stops and ends of lines, and joints between them."""
+    lower = lowered(text)
+    joints = (JOINT.match(lower, found.start()) for found in JOINING.finditer(lower))
+    stops = STOP.finditer(text)
+    end = 0
+    for match in sorted((*stops, *filter(None, joints)), key=beginning):
+        if match.start() >= end:
+            yield match
+            end = match.end()
+
+
+def beginning(match: re.Match[str]) -> int:
+    """Where it begins."""
+    return match.start()
+
+
 def is_cut(text: str, start: int, match: re.Match[str]) -> bool:
     """A stop behind an abbreviation ends nothing, nor does a joint behind what depends on something else."""
     left = text[start : match.start()]
-    if match["joint"] is not None:
-        least = LEAST_WORDS if match["joint"].strip() == "," and not SAYER.match(left) else 1
+    if match.re is JOINT:
+        joint = match.group().strip()
+        least = LEAST_WORDS if joint == "," and not SAYER.match(left) else 1
         return SUBORDINATE.search(left) is None and len(left.split()) > least
     return "\n" in match.group() or ABBREVIATED.search(left.lstrip()[-8:]) is None
 
 
 def bare_of(part: str) -> str:
     """A sentence without bullet, greeting, emphasis and stop."""
-    plain = BULLET.sub("", part).replace("**", "")
-    led = LEADING.match(plain)
-    bare = (plain[led.end() :] if led else plain).strip().rstrip(" .!;,")
-    trailed = TRAILING.search(bare)
-    return " ".join((bare[: trailed.start()] if trailed else bare).rstrip(" ,").split())
+    bullet = BULLET.match(part)
+    plain = (part[bullet.end() :] if bullet else part).replace("**", "")
+    bare = plain[end_of_lead(plain) :].strip().rstrip(" .!;,")
+    return " ".join(bare[: start_of_trail(bare)].rstrip(" ,").split())
+
+
+def end_of_lead(plain: str) -> int:
+    """Where what leads into a sentence is over."""
+    first = FIRST.match(plain)
+    if first is None:
+        return 0
+    word = first["word"].lower()
+    if word in LEADERS or (word in MAY_LEAD and any(map(plain.lower().__contains__, LED_BY))):
+        led = LEADING.match(plain)
+        return led.end() if led else 0
+    return first.start("word")
+
+
+def start_of_trail(bare: str) -> int:
+    """Where what leads out of a sentence begins."""
+    last = bare[bare.rfind(" ") + 1 :].lower()
+    trail = TRAILING.search(bare) if last in TRAILERS else None
+    return trail.start() if trail else len(bare)

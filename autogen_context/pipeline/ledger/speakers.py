@@ -17,7 +17,7 @@ from autogen_context.pipeline.ledger.sentences import is_quoted
 
 ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
 MARKER = re.compile(
-    rf"^[ \t]*(?:\[(?P<bracketed>{ROLE})\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
+    rf"^[ \t]*(?:\[(?P<bracketed>{ROLE})(?: calls [^\]\n]{{1,80}})?\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 LEAST_SPEAKERS = 2  # where the first does not stand at the very beginning
@@ -31,10 +31,13 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
         return
     style = markers[0].lastgroup
     turns = [match for match in markers if match.lastgroup == style]
-    yield author, 0, turns[0].start()
+    before = turns[0].start()
+    yield author, 0, before
+    opens = not text[:before].strip()
     ends = [match.start() for match in turns[1:]] + [len(text)]
     for turn, end in zip(turns, ends, strict=True):
-        yield speaker_of(turn, opens=not text[: turn.start()].strip()), turn.end(), end
+        yield speaker_of(turn, opens=opens), turn.end(), end
+        opens = False
 
 
 def is_transcript(text: str, markers: list[re.Match[str]]) -> bool:

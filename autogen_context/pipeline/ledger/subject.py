@@ -33,7 +33,8 @@ MARKED_HEADS = frozenset(
 CONCEPT = {row.head: row for row in CONCEPTS}
 DAY = re.compile(r"(?:(?:on|by|at|until|for|from) )?(?:the )?", re.IGNORECASE)
 WISHED = Cue(
-    r"(?:i|we|user|the user)(?:'d| would)?(?: really| now| rather)* (?:prefer|like|want|need|have)s? (?P<what>[a-z][\w' -]{2,40})"
+    r"(?:i|we|user|the user)(?:'d| would)?(?: really| now| rather)* (?:prefer|like|want|need|have)s? (?P<what>[a-z][\w' -]{2,40})",
+    "prefer prefers like likes want wants need needs have haves",
 )
 NAMING: frozenset[ValueKind] = frozenset({"code", "name", "quoted", "link"})
 NOTHING: frozenset[str] = frozenset()

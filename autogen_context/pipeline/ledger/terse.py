@@ -5,9 +5,10 @@ shortening would change that, the longer form is given.
 """
 
 import re
+from functools import lru_cache
 
 from autogen_context.pipeline.ledger.cue import words
-from autogen_context.pipeline.ledger.english import FILLERS, LINKS, TELEGRAPHED
+from autogen_context.pipeline.ledger.english import FILLERS, LINKS, PADDING, TELEGRAPHED
 from autogen_context.pipeline.ledger.entry import Entry, Kind
 from autogen_context.pipeline.ledger.subject import subject_of
 from autogen_context.pipeline.ledger.values import values
@@ -34,15 +35,27 @@ BOUND: dict[Kind, re.Pattern[str]] = {"preference": WISHER, "decision": SAID}
 
 def forms(entry: Entry) -> tuple[str, ...]:
     """The statement in full, without fillers, as key and value, as a telegram; each at most as long as the one before."""
-    full = entry.text
+    return forms_of(entry.text, entry.kind)
+
+
+@lru_cache(4_096)
+def forms_of(full: str, kind: Kind) -> tuple[str, ...]:
+    """The forms of a statement of a kind."""
     plain = faithful(without(full, words(FILLERS)), full)
-    bare = (
-        faithful(BOUND[entry.kind].sub("", plain, count=1), plain) if entry.kind in BOUND else plain
-    )
+    bare = faithful(BOUND[kind].sub("", plain, count=1), plain) if kind in BOUND else plain
     keyed = faithful(COPULA.sub(r"\g<subject>: \g<value>", bare), bare)
     short = faithful(without(keyed, words(TELEGRAPHED)), keyed)
-    linked = entry.kind == "preference" or LINKED.search(short)  # to what, from what
-    return full, plain, short, short if linked else faithful(without(short, words(LINKS)), short)
+    return full, plain, short, telegram(short, linked=kind == "preference")
+
+
+def telegram(short: str, *, linked: bool) -> str:
+    """The shortest that still says it: what is added without a value goes, and links where nothing hangs on them."""
+    first, *rest = short.split("; ")
+    bare = faithful(first, short) if rest and not values("; ".join(rest)) else short
+    dense = faithful(without(bare, words(PADDING)), bare)
+    if linked or LINKED.search(dense):  # to what, from what
+        return dense
+    return faithful(without(dense, words(LINKS)), dense)
 
 
 def faithful(shorter: str, longer: str) -> str:

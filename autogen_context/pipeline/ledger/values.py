@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast
 
-from autogen_context.pipeline.ledger.cue import Cue, words
+from autogen_context.pipeline.ledger.cue import Cue, first_of, words, words_in
 from autogen_context.pipeline.ledger.english import FIRST_WORDS, GIVEN_NAMES
 
 ValueKind = Literal[
@@ -51,6 +51,12 @@ VALUE = Cue(
     r"|(?P<acronym>\b[A-Z][A-Z-]{1,9}\b)",
     cased=True,
 )
+SIGN = re.compile(  # of which one stands in whatever VALUE finds, but for the words below
+    r"[\d_A-Z\"\u201c`#@/$\u20ac\u00a3\u00a5]|'(?<!\w')|\(\)|[.:](?=[:\w])"
+)
+SPOKEN = words("tomorrow tomorrow's tonight tonight's end next time") | words(
+    ONES[3:-1].replace("|", " ")
+)
 NUMBER = re.compile(rf"[+-]?(?:{AMOUNT})")
 TAIL = re.compile(rf"(?:\s?(?:to|and|-|x|by)\s?(?:{AMOUNT}))?\s?{UNIT}")
 
@@ -69,13 +75,24 @@ class Value:
 def values(text: str) -> tuple[Value, ...]:
     """The values of a sentence."""
     found: list[Value] = []
-    at = 0
-    while match := VALUE.pattern.search(text, at):
+    at = start_of(text, 0)
+    while at >= 0 and (match := VALUE.pattern.search(text, at)):
         value = value_of(match, text)
-        at = max(value.end, match.start() + 1) if value else match.end()
+        at = start_of(text, max(value.end, match.start() + 1) if value else match.end())
         if value:
             found.append(value)
     return tuple(found)
+
+
+def start_of(text: str, at: int) -> int:
+    """A place from which on the next value is found, at or behind a place; -1 where there is none."""
+    if not SPOKEN.isdisjoint(words_in(text)):
+        return at
+    plain = at == 0 and text[:1].isupper() and first_of(text).capitalize() not in GIVEN
+    sign = SIGN.search(text, 1 if plain else at)
+    if sign is None:
+        return -1
+    return 0 if plain else max(at, text.rfind(" ", at, sign.start()) + 1)
 
 
 def value_of(match: re.Match[str], text: str) -> Value | None:
