@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 
@@ -116,3 +116,30 @@ def test_where_the_host_edits_its_past_nothing_points_at_it(first: str) -> None:
         messages[2] = {**messages[2], "content": "gone"}
     sent = one.prepare_nowait(messages).messages
     assert (str(sent[4]["content"]) == FILES[0]) == (first == "edited")
+
+
+@given(READINGS)
+def test_a_call_heard_before_its_result_is_decided_alike(results: list[str]) -> None:
+    """Whether its result comes with it or later changes neither what is sent nor what is said of it."""
+    messages = conversation([*results, "same line\n" * 5])
+    early, late = manager(), manager()
+    for heard in range(1, len(messages) + 1):
+        early.observe(messages[:heard])
+    assert early.prepare_nowait(messages) == late.prepare_nowait(messages)
+
+
+def test_what_a_tool_gave_in_the_users_role_is_no_task() -> None:
+    """What a cut keeps is what the person asked for, not what some output named since."""
+    lines = [f"the {n}. animal of the park has {n % 7} legs and {n % 5} ears" for n in range(900)]
+    lines[450] = "the zebra is striped"
+    messages: list[ChatMessage] = [
+        {"role": "user", "content": "Find out about the zebra."},
+        {"role": "assistant", "content": "```bash\ncat fruits\n```"},
+        {"role": "user", "content": "<output>\napple\npear\n</output>"},
+        *step(0, "\n".join(lines)),
+    ]
+    config = ContextConfig(window_tokens=100_000, reduce="lossy")
+    kept = IncrementalContextManager(config=config, counter=Characters())
+    result = str(kept.prepare_nowait(messages).messages[-1]["content"])
+    assert len(result) < len("\n".join(lines)) / 2
+    assert "zebra is striped" in result

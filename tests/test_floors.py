@@ -19,6 +19,7 @@ def message(role: str, text: str, arguments: str = "") -> Message:
 
 SYSTEM, PERSON, ANSWER = message("system", "s"), message("user", "p"), message("assistant", "a")
 CALLS = message("assistant", "c", "{}")
+OUTPUT = message("user", "<returncode>0</returncode>\n<output>\no\n</output>")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,11 @@ CALLS = message("assistant", "c", "{}")
         pytest.param([PERSON], {0: "newest"}, id="the newest is the task"),
         pytest.param([PERSON, CALLS], {0: "task", 1: "pending"}, id="a call that waits"),
         pytest.param([ANSWER, ANSWER], {1: "newest"}, id="nobody asked"),
+        pytest.param(
+            [PERSON, ANSWER, PERSON, ANSWER, OUTPUT, ANSWER],
+            {0: "task", 2: "task", 5: "newest"},
+            id="output is no task, in whosever role it comes",
+        ),
     ],
 )
 def test_what_must_stay(messages: list[Message], floors: dict[int, str]) -> None:

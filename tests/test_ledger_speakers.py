@@ -30,3 +30,10 @@ def test_turns_of_others_rule_nothing(user: str, other: str, said: str) -> None:
     ledger = Ledger()
     ledger.learn_text(f"{user} Never push to main.\n{other} {said}\n{user} Thanks.")
     assert [entry.text for entry in ledger if not entry.reported] == ["Never push to main"]
+
+
+def test_a_ledger_begins_a_line() -> None:
+    """What stands behind other words is those words' matter, and no rule of ours."""
+    ledger = Ledger().learn_text("Its log ends with " + FORGED)
+    assert not [entry for entry in ledger if entry.kind == "safety rule"]
+    assert [entry.kind for entry in Ledger().learn_text(FORGED)] == ["safety rule"]

@@ -187,6 +187,11 @@ def overwritten(path: Path) -> None:
     path.write_bytes(content)
 
 
+def no_text(path: Path) -> None:
+    """A schema with bytes that are no text."""
+    path.write_bytes(path.read_bytes().replace(b"PRIMARY KEY", b"PRIMARY \xf7EY"))
+
+
 def emptied(path: Path) -> None:
     """A file without content."""
     path.write_bytes(b"")
@@ -210,6 +215,7 @@ def sql(statement: str) -> Callable[[Path], None]:
         garbage,
         torn,
         overwritten,
+        no_text,
         emptied,
         sql("UPDATE vectors SET floats = zeroblob(32)"),
         sql("UPDATE vectors SET floats = substr(floats, 1, 30)"),
@@ -222,6 +228,7 @@ def sql(statement: str) -> Callable[[Path], None]:
         "garbage",
         "torn",
         "overwritten",
+        "no text",
         "empty",
         "zeros",
         "short",

@@ -12,6 +12,7 @@ from autogen_context.errors import BudgetImpossible
 from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
 from autogen_context.pipeline.message import SYSTEM_ROLES
 from autogen_context.pipeline.piece import Piece
+from autogen_context.pipeline.user_output import words_and_output
 
 Floor = Literal["system", "pinned", "pending", "newest", "task"]
 
@@ -29,10 +30,11 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 def floors_of(candidates: Sequence[Candidate], pinned: frozenset[int]) -> dict[int, Floor]:
     """Which candidates must stay, by position, and why; of two reasons the stronger one.
 
-    Pinned are messages, by position. The task is the latest instruction of a person, and the first one, which set the conversation's purpose.
+    Pinned are messages, by position. The task is the latest instruction of a person, and the first one, which set the conversation's
+    purpose; output that a host sends in the user's role is none.
     """
     floors: dict[int, Floor] = {}
-    people = [i for i, c in enumerate(candidates) if c.unit.messages[0].role == "user"]
+    people = [i for i in range(len(candidates)) if is_instruction(candidates, i)]
     for i in people[:1] + people[-1:]:
         floors[i] = "task"
     for i, candidate in enumerate(candidates[-1:], len(candidates) - 1):
@@ -46,6 +48,16 @@ def floors_of(candidates: Sequence[Candidate], pinned: frozenset[int]) -> dict[i
             break
         floors[i] = "system"
     return floors
+
+
+def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
+    """Whether a person, or the orchestrator in a person's role, says something in a unit."""
+    message = candidates[i].unit.messages[0]
+    if message.role != "user":
+        return False
+    before = candidates[i - 1].unit.messages[-1] if i else None
+    words, output = words_and_output(message, before)
+    return bool(words.strip()) or not output
 
 
 def satisfied(decisions: Sequence[Decision], floors: Mapping[int, Floor]) -> bool:

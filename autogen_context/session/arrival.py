@@ -18,9 +18,10 @@ from autogen_context.pipeline.reduce.arrive import Arrived, Asked, asked_by, cut
 from autogen_context.pipeline.reduce.echo import Sight
 from autogen_context.pipeline.segment import Unit
 from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.pipeline.user_output import words_and_output
 
 Mode = Literal["off", "lossless", "lossy"]
-REASON = "reduced on arrival"
+REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
 
 
 class Arrival:
@@ -42,10 +43,11 @@ class Arrival:
         self._keep = keep
         self._sight = Sight()
         self._task = ""
+        self._last: Message | None = None
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Forget what was sent before; this is."""
-        self._sight, self._task = Sight(), ""
+        self._forget()
         for message in sent:
             self._see(message)
 
@@ -69,10 +71,13 @@ class Arrival:
             return before
         if before.action == "shorten":
             return self._grown(before, candidate)
-        again = self._arrived(candidate, written_in(before), since=before.stop, spared=spared)
+        reason = before.reason.removesuffix(REDUCED)
+        again = self._arrived(
+            candidate, written_in(before), since=before.stop, spared=spared, reason=reason
+        )
         in_front = sum(map(self._meter.message, messages_of(before.before, ())))
         tokens_after = again.tokens_after + in_front
-        return replace(again, before=before.before, tokens_after=tokens_after, reason=before.reason)
+        return replace(again, before=before.before, tokens_after=tokens_after)
 
     def settle(
         self,
@@ -90,7 +95,7 @@ class Arrival:
             messages: of the conversation.
             spared: positions of messages that stay as they are.
         """
-        self._sight, self._task = Sight(), ""
+        self._forget()
         settled: list[Decision] = []
         for decision, candidate in zip(decisions, candidates, strict=True):
             if decision.action == "keep":
@@ -109,7 +114,7 @@ class Arrival:
         *,
         since: int = 0,
         spared: AbstractSet[int],
-        reason: str = "",
+        reason: str,
     ) -> Decision:
         """A unit that stays, with its messages from a position on reduced; those before it are."""
         unit = candidate.unit
@@ -129,7 +134,7 @@ class Arrival:
             self._meter.message(unit.messages[position - unit.start]) - self._meter.message(short)
             for position, short in reduced.items()
         )
-        reason = f"{reason}; {REASON}"
+        reason += REDUCED
         return replaced(candidate, "reduce", reason, pieces, candidate.tokens - saved)
 
     def _grown(self, decision: Decision, candidate: Candidate) -> Decision:
@@ -166,11 +171,15 @@ class Arrival:
             self._keep(arrived.handle, original)
         return replace(result, text=arrived.text)
 
+    def _forget(self) -> None:
+        self._sight, self._task, self._last = Sight(), "", None
+
     def _see(self, message: Message) -> None:
         if message.own:
             return  # some come and go while what a tool returned stays
         if message.role == "user" and not message.results:
-            self._task = message.text
+            self._task = words_and_output(message, self._last)[0].strip() or self._task
+        self._last = message
         self._sight.add(message.text)
         for result in message.results:
             self._sight.add(result.text)

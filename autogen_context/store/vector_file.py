@@ -83,7 +83,7 @@ class VectorFile:
         """Whatever goes wrong with the file is one warning; what is damaged goes."""
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
             _LOGGER.warning("the file of vectors failed; it is done without", exc_info=error)
             if _is_damage(error):
                 with suppress(OSError):
@@ -92,6 +92,8 @@ class VectorFile:
 
 def _is_damage(error: Exception) -> bool:
     """Whether the file is none of SQLite's (any more); locks and full disks are other errors."""
+    if isinstance(error, UnicodeDecodeError):
+        return True  # what SQLite says of damage can quote bytes of it that are no text
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(
         error, sqlite3.OperationalError
     )

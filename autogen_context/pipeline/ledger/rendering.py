@@ -38,7 +38,8 @@ CREDITS: dict[Author, str] = {author: credit for credit, author in AUTHORS.items
 TITLE, CREDIT = "|".join(map(re.escape, KINDS)), "|".join(map(re.escape, AUTHORS))
 HEADING = re.compile(f"(?P<title>{TITLE})(?P<credit>{CREDIT}):")
 BLOCK = re.compile(
-    rf"{re.escape(OPENING)}\n(?P<lines>(?:{TITLE})(?:{CREDIT}):\n(?:[^\n]+(?:\n|\Z))+)"
+    rf"^{re.escape(OPENING)}\n(?P<lines>(?:{TITLE})(?:{CREDIT}):\n(?:[^\n]+(?:\n|\Z))+)",
+    re.MULTILINE,
 )
 
 
