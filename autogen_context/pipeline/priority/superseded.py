@@ -128,10 +128,12 @@ class Superseded:
         entry.lasting |= not shows_all
 
     def _outdate(self, path: str, entry: _Entry) -> None:
-        """A file was written: what was shown of it is stale."""
+        """A file was written: what was shown of it is stale; of what was shown before the last time it is already."""
         here = len(self) - 1
-        for shown in self._shown.get(path, ()):
-            if shown.stale is None and shown.unit < here:
+        for shown in reversed(self._shown.get(path, ())):
+            if shown.stale is not None:
+                return
+            if shown.unit < here:
                 shown.stale = here
                 entry.outdated.append(shown)
 
