@@ -1,7 +1,7 @@
 """What a compaction decides: what of a conversation stays in a room.
 
-Promise: the same conversation in the same room gives the same decisions. Indexes are caught up here, when they are
-needed; a turn that holds pays nothing for them.
+Promise: the same conversation in the same room gives the same decisions, whatever was read ahead. Indexes are caught up
+here, when they are needed; a turn that holds reads a few units at most.
 
 What stays beside the floors is what later turns are likely to name again. Only where the newest message is a person's
 who asks for the past is it what answers that, and then it may fill more of the room.
@@ -30,6 +30,7 @@ SHARE_STEP = 0.16  # more for each doubling of the room
 LARGE_SHARE = 0.52  # at most
 ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
+READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
 
 
@@ -51,6 +52,14 @@ class Compaction:
         self._known = around.summaries
         self.references = References(rules.kinds)
         self._telling = Telling(around.meter)
+
+    def read_ahead(self, conversation: Conversation) -> None:
+        """Read the next few units that no compaction has read; the last one may still grow."""
+        read, settled = len(self.references.units), conversation.candidates[:-1]
+        ahead = settled[: read + READ_AHEAD]
+        if len(ahead) > read:
+            self.references.follow(ahead, conversation.messages)
+            self._telling.follow(conversation.messages[: ahead[-1].unit.stop])
 
     def planned(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]

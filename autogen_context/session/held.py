@@ -17,6 +17,8 @@ Decide = Callable[[Candidate, Decision | None], Decision]
 class Held:
     """The decisions in force, one for each unit.
 
+    Their list only grows, its last item apart, until another takes its place: versions share it.
+
     Args:
         decisions: what was held in a saved state.
     """
@@ -55,9 +57,10 @@ class Held:
             self._append(decide(candidate, None))
 
     def put_before_last(self, piece: Piece, tokens: int) -> None:
-        """Send something in front of the newest unit, from now on."""
+        """Send something in front of the newest unit, behind what stands there already, from now on."""
         last = self.decisions[-1]
-        self._set_last(replace(last, before=(piece,), tokens_after=last.tokens_after + tokens))
+        before, tokens_after = (*last.before, piece), last.tokens_after + tokens
+        self._set_last(replace(last, before=before, tokens_after=tokens_after))
 
     def replace(self, decisions: Sequence[Decision]) -> None:
         """Hold other decisions from now on."""

@@ -74,6 +74,11 @@ class Holding:
         )
         self._keep(0)
 
+    def restore(self, decisions: Sequence[Decision]) -> None:
+        """Hold what was held once; what came in since is still to be decided on."""
+        self.held.replace(decisions)
+        self._is_seen = False
+
     def start_again(self, spared: AbstractSet[int]) -> None:
         """Decide on everything as if it came in now."""
         self.held.replace([])

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+READ_AHEAD_SHARE = (
+    0.5  # of the window; with more in it, each turn reads ahead for the compaction to come
+)
+
+
 class Session:
     """A conversation under its window.
 
@@ -172,6 +177,8 @@ class Session:
             compacted = True
             request = self._request(fixed)
         self._must_replan = False
+        if not compacted and self.held.tokens > READ_AHEAD_SHARE * self.window.limit_tokens:
+            self._compaction.read_ahead(self.conversation)
         return Prepared(
             messages=self._sender.payloads(request, payloads),
             certificate=request.certificate,

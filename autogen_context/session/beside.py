@@ -1,0 +1,149 @@
+"""Tell what is due beside the messages, in front of the newest unit.
+
+Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. It has
+its share of the room at most, and never makes a request impossible. With nothing to tell a turn costs nothing.
+"""
+
+from collections.abc import Collection
+
+from autogen_context.pipeline.measure import Meter
+from autogen_context.pipeline.message import SYSTEM_ROLES, Message
+from autogen_context.pipeline.piece import Written
+from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.session.change import ContextChange
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.effects import applied
+from autogen_context.session.files import FilesShown, in_sight
+from autogen_context.session.held import Held
+from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
+
+NOTICE_SHARE = 0.1  # of the room, for what is told at once
+LEAST_NOTICE = 64  # tokens, in a small room as well
+SMALL_SHARE = 0.25  # of a room in which that would be much
+
+
+class Beside:
+    """What is told beside the messages of one conversation.
+
+    Args:
+        conversation: what there is.
+        held: what of it is sent.
+        meter: counts texts.
+        kinds: what tools do.
+
+    Attributes:
+        notices: what holds, and what is due.
+        sent: how many of the host's messages the last turn sent; nothing is put in front of those.
+    """
+
+    def __init__(
+        self, conversation: Conversation, held: Held, *, meter: Meter, kinds: ToolKinds
+    ) -> None:
+        self.notices = Notices()
+        self.sent = 0
+        self._conversation = conversation
+        self._held = held
+        self._meter = meter
+        self._files = FilesShown(kinds)
+
+    @property
+    def stale(self) -> frozenset[int]:
+        """The units that show a file as it was before it changed on disk."""
+        files = self.notices.files
+        if files:
+            self._files.follow(self._conversation.candidates)
+        return self._files.stale(files)
+
+    def apply(self, change: ContextChange) -> None:
+        """Take a change in.
+
+        Raises:
+            Unfit: it makes no sense here; nothing was changed.
+        """
+        self.notices = applied(
+            change, self.notices, position=self._held.stop, shows=self._may_show
+        )
+
+    def follow(self) -> None:
+        """Withdraw what was said of files that the context no longer shows as they were."""
+        if not self.notices.files:
+            return
+        self._files.follow(self._conversation.candidates)
+        for notice in self.notices.files:
+            if not self._is_shown(notice.key, notice.position):
+                self.notices = self.notices.withdraw(notice.name)
+
+    def tokens_due(self, room_tokens: int) -> int:
+        """What is due in the next request costs, in tokens; 0 where there is nothing, or nowhere to put it."""
+        if not self.notices.due or self.notices.waits or not self._has_place:
+            return 0
+        return self._cost(self._block(self.notices.due, room_tokens))
+
+    def tokens_kept_free(self, room_tokens: int) -> int:
+        """What a compaction leaves free for what is told behind it, in tokens."""
+        return self._cost(self._block(self.notices.anew().due, room_tokens))
+
+    def tell(self, *, room_tokens: int, used_tokens: int) -> None:
+        """Put what is due in front of the newest unit, if that was not sent yet and there is room.
+
+        Args:
+            room_tokens: what a request may have.
+            used_tokens: what it has already.
+        """
+        if not self.notices.due or not self._has_place:
+            return
+        block = self._block(self.notices.due, room_tokens)
+        tokens = self._cost(block)
+        if block.names and tokens <= room_tokens - used_tokens:
+            message = Message(role="user", text=block.text, own=True)
+            self._held.put_before_last(Written(message=message), tokens)
+            self.notices = self.notices.after_telling(block.names)
+
+    def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> None:
+        """Nothing that was told stands in front of a unit any more; what was sent is not continued.
+
+        Args:
+            overruled: what messages said otherwise since.
+            waits: whether there is no room for what is due, so that no compaction is to be made for it.
+        """
+        self.notices = self.notices.anew(overruled=overruled, waits=waits)
+        self.sent = 0
+        self.follow()
+
+    def cut_back(self, messages: int) -> None:
+        """The host has another past from a message on."""
+        if self.notices.standing or self.notices.due:
+            self.notices = self.notices.cut_back(messages)
+        self.sent = min(self.sent, messages)
+
+    def message(self) -> Message | None:
+        """What is due, all of it, as a message; ``None`` where nothing is."""
+        text = block_of(self.notices.due, room_tokens=2**62, count=len).text
+        return Message(role="user", text=text, own=True) if text else None
+
+    @property
+    def _has_place(self) -> bool:
+        """Whether the newest unit was not sent yet, and something may stand in front of it."""
+        decisions, candidates = self._held.decisions, self._conversation.candidates
+        if not decisions or decisions[-1].start < self.sent:
+            return False
+        return candidates[-1].unit.messages[0].role not in SYSTEM_ROLES
+
+    def _may_show(self, path: str) -> bool:
+        """Whether the context shows a file; of messages that were not read yet it may."""
+        if len(self._conversation.messages) < self._held.stop:
+            return True
+        self._files.follow(self._conversation.candidates)
+        return self._is_shown(path, self._held.stop)
+
+    def _is_shown(self, path: str, position: int) -> bool:
+        return in_sight(self._files.units(path, position=position), self._held.decisions)
+
+    def _block(self, notices: Collection[Notice], room_tokens: int) -> Block:
+        share = max(int(NOTICE_SHARE * room_tokens), min(LEAST_NOTICE, int(SMALL_SHARE * room_tokens)))
+        room = share - self._meter.message(Message(role="user", own=True))
+        return block_of(notices, room_tokens=room, count=self._meter.text)
+
+    def _cost(self, block: Block) -> int:
+        own = Message(role="user", text=block.text, own=True)
+        return self._meter.message(own) if block.names else 0

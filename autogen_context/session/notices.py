@@ -1,0 +1,181 @@
+"""What is told beside the host's messages: the one place for it.
+
+Promise: pure values. What holds is told once when it changes, and once after each compaction, in its newest form; what
+was told and no longer holds is taken back; what was never told is not. A block of notices fits its room.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from autogen_context.pipeline.ledger import Entry, Kind
+from autogen_context.pipeline.ledger.rendering import entry_of
+from autogen_context.pipeline.shorten import shorten_text
+
+CountText = Callable[[str], int]
+Topic = Literal["task", "requirement", "decision", "file", "outcome"]
+Name = tuple[Topic, str]
+"""What a notice is about: a later one of the same name takes its place."""
+
+LABELS: Mapping[Topic, str] = {  # the most important first
+    "task": "Task: ",
+    "requirement": "Requirement: ",
+    "decision": "Decided: ",
+    "file": "",
+    "outcome": "",
+}
+RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
+STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
+OPENING, CLOSING = "[Told beside the conversation:", "]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One thing that is told.
+
+    Attributes:
+        topic: what kind of thing.
+        key: which one.
+        text: how it is, on one line.
+        position: how many of the host's messages were known when it came.
+        detail: what is told with it, quoted below its line: it may be the content of a file.
+        news: how it is told the first time, where that is not how it is told later.
+    """
+
+    topic: Topic
+    key: str
+    text: str
+    position: int = 0
+    detail: str = ""
+    news: str = ""
+
+    @property
+    def name(self) -> Name:
+        """What it is about."""
+        return self.topic, self.key
+
+    @property
+    def told(self) -> str:
+        """It as it is told; whatever it quotes cannot pass for a line of ours."""
+        line = self.news or f"{LABELS[self.topic]}{self.text}"
+        return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
+
+    @property
+    def statement(self) -> Entry | None:
+        """What it states, by which the ledger knows what it replaces and what replaces it."""
+        kind = STATED.get(self.topic)
+        return entry_of(kind, self.text, "person", self.position) if kind else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Notices as one text.
+
+    Attributes:
+        text: empty where nothing has room.
+        names: of those that are in it.
+    """
+
+    text: str = ""
+    names: frozenset[Name] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notices:
+    """What is told of one conversation.
+
+    Attributes:
+        standing: what holds, in the order in which it came.
+        due: what is to be told next.
+        in_sight: the names of what was told since the last compaction.
+        waits: whether what is due had no room even after a compaction; no other is made for its sake.
+    """
+
+    standing: tuple[Notice, ...] = ()
+    due: tuple[Notice, ...] = ()
+    in_sight: frozenset[Name] = frozenset()
+    waits: bool = False
+
+    @property
+    def files(self) -> tuple[Notice, ...]:
+        """Those on files."""
+        return tuple(notice for notice in self.standing if notice.topic == "file")
+
+    def get(self, topic: Topic, key: str) -> Notice | None:
+        """What holds of something; ``None`` where nothing does."""
+        return next((notice for notice in self.standing if notice.name == (topic, key)), None)
+
+    def of(self, topic: Topic) -> list[str]:
+        """The keys of a topic."""
+        return [notice.key for notice in self.standing if notice.topic == topic]
+
+    def put(self, notice: Notice) -> "Notices":
+        """Something holds from now on, in the place of what held of it; it is told next, unless that was told already."""
+        holds = replace(notice, news="")
+        before = self.get(*notice.name)
+        standing = [holds if known.name == notice.name else known for known in self.standing]
+        standing += [] if before else [holds]
+        said = before is not None and replace(before, position=notice.position) == holds
+        due = self.due if said else (*without(self.due, {notice.name}), notice)
+        return replace(self, standing=tuple(standing), due=due, waits=self.waits and said)
+
+    def withdraw(self, name: Name, news: str = "") -> "Notices":
+        """Something no longer holds; ``news`` says so, where it was told before."""
+        due = without(self.due, {name})
+        if news and name in self.in_sight:
+            due = (*due, Notice(topic=name[0], key=name[1], text=news, news=news))
+        return replace(self, standing=without(self.standing, {name}), due=due)
+
+    def after_telling(self, names: frozenset[Name]) -> "Notices":
+        """Some of what was due is told."""
+        return replace(self, due=without(self.due, names), in_sight=self.in_sight | names)
+
+    def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> "Notices":
+        """Nothing that was told is in sight any more: what holds is due, but for what messages said otherwise since."""
+        due = without(self.standing, overruled)
+        return Notices(standing=self.standing, due=due, waits=waits)
+
+    def cut_back(self, messages: int) -> "Notices":
+        """The host has another past from a message on: what was told there is told again."""
+        known = (replace(n, position=min(n.position, messages)) for n in self.standing)
+        return replace(self, standing=tuple(known)).anew()
+
+
+def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice, ...]:
+    """The notices but for those of these names."""
+    return tuple(notice for notice in notices if notice.name not in names)
+
+
+def block_of(notices: Iterable[Notice], *, room_tokens: int, count: CountText) -> Block:
+    """Notices within a room, the most important ones first.
+
+    Args:
+        notices: what is to be told.
+        room_tokens: what the text may have, in tokens.
+        count: tokens of a text.
+
+    Returns:
+        The block; what had no room is not in it. Only where nothing else has room, one is shortened.
+    """
+    parts: list[str] = []
+    names: set[Name] = set()
+    for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
+        if count(framed([*parts, notice.told])) <= room_tokens:
+            parts.append(notice.told)
+            names.add(notice.name)
+        elif not parts:
+            parts += shortened(notice.told, room_tokens - count(framed([])) - 2, count)
+            names.update([notice.name] if parts else [])
+    text = framed(parts) if parts else ""
+    return Block(text=text, names=frozenset(names)) if count(text) <= room_tokens else Block()
+
+
+def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
+    """A notice that is too long for any block, shortened, if that leaves something of it."""
+    short = shorten_text(text, room_tokens=room_tokens, count=count)
+    return [short] if short and not short.startswith("[…") else []
+
+
+def framed(parts: Iterable[str]) -> str:
+    """Notices with what says what they are."""
+    return "\n".join([OPENING, *parts]) + CLOSING
