@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from autogen_context.model.limit_names import ancestor, squash
 from autogen_context.model.limits import known_rows
+from autogen_context.pipeline.price.rates import Rates
 
 OTHER = "other"  # the rule for providers that have none of their own
 
@@ -61,15 +62,22 @@ class Price:
 
     def cached_tokens(self, shared_tokens: int) -> int:
         """Tokens that are cached of a prefix shared with the request before."""
-        if shared_tokens < self.minimum_prefix_tokens or self.cached_share >= 1:
-            return 0
-        return shared_tokens // self.block_tokens * self.block_tokens
+        return rates_of(self).cached_tokens(shared_tokens)
 
     def cost_tokens(self, tokens: int, cached_tokens: int) -> float:
         """What a request costs, in uncached input tokens: so that prices compare where dollars are not known."""
-        is_written = tokens >= self.minimum_prefix_tokens
-        new = (tokens - cached_tokens) * (self.cache_write_share if is_written else 1)
-        return cached_tokens * self.cached_share + new
+        return rates_of(self).cost_tokens(tokens, cached_tokens)
+
+
+def rates_of(price: Price) -> Rates:
+    """What of a price decides about a rewrite of the history."""
+    return Rates(
+        cached_share=price.cached_share,
+        write_share=price.cache_write_share,
+        minimum_prefix_tokens=price.minimum_prefix_tokens,
+        block_tokens=price.block_tokens,
+        cache_ttl_s=price.cache_ttl_s,
+    )
 
 
 def price_of(model: str) -> Price:

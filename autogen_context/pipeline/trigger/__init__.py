@@ -1,0 +1,1 @@
+"""When meaning allows to compact: one trigger per file, over a neutral view of a turn."""

@@ -1,0 +1,111 @@
+"""When looking around ends: what was looked up in many ways is used.
+
+Promise: a look-up made again counts once. What is remembered is bounded, and a turn costs the same however many there
+were.
+
+Calls belong to families: those of one file, and those of tools that name one thing (``get_reservation`` and
+``cancel_reservation``).
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import lru_cache
+
+from autogen_context.pipeline.relevance.stems import stem
+from autogen_context.pipeline.relevance.terms import PART, STOP_WORDS
+from autogen_context.pipeline.tools.action import ToolAction, ToolKind
+from autogen_context.pipeline.tools.kinds import NAME_CHARS
+from autogen_context.pipeline.tools.words import NAME_WORDS
+from autogen_context.pipeline.trigger.turn import Step, Turn
+
+LEAST_LOOKUPS = 3  # different ones, of what is then used
+KEPT_LOOKUPS = 4  # the newest of these, and as many reads of files: the use comes from them
+LEAST_LETTERS = 3  # of a word that names a thing
+MOST_FAMILIES = 500  # of a span; of more the newest are known
+MOST_LOOKUPS = 100  # of a family
+REMEMBERED = 1_000
+
+LOOKING: frozenset[ToolKind] = frozenset({"read", "search"})
+USING: frozenset[ToolKind] = frozenset({"write", "run"})
+NO_THING = STOP_WORDS | NAME_WORDS.keys()  # what a tool does, not with what
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """The first use of what was looked up.
+
+    Attributes:
+        used: the file that is changed, or the tool that is called where it names none.
+        lookups: in how many ways its family was looked up.
+        turns: the newest turns that did, and the newest that read files.
+    """
+
+    used: str
+    lookups: int
+    turns: tuple[int, ...]
+
+
+class Exploring:
+    """What was looked up in the span that is open, and not used yet."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, int]] = {}  # by family: each look-up, and its newest turn
+        self._read: deque[int] = deque(maxlen=KEPT_LOOKUPS)
+
+    def observe(self, turn: Turn) -> Use | None:
+        """The use that a turn makes of what was looked up before it."""
+        uses = [use for step in turn.steps if step.action.kind in USING for use in self._use(step)]
+        for step in turn.steps:
+            if step.action.kind in LOOKING:
+                self._look(step, turn.number)
+        return max(uses, key=lambda use: use.lookups, default=None)
+
+    def restart(self) -> None:
+        """Begin a span."""
+        self._found.clear()
+        self._read.clear()
+
+    def _use(self, step: Step) -> list[Use]:
+        found = [self._found.pop(family, {}) for family in families_of(step)]
+        return [
+            Use(
+                used=(*step.action.writes, step.tool)[0],
+                lookups=len(lookups),
+                turns=(*sorted(set(lookups.values()))[-KEPT_LOOKUPS:], *self._read),
+            )
+            for lookups in found
+            if len(lookups) >= LEAST_LOOKUPS
+        ]
+
+    def _look(self, step: Step, number: int) -> None:
+        asked = f"{step.tool} {asked_of(step.action)}"
+        for family in families_of(step):
+            lookups = self._found.setdefault(family, {})
+            if asked in lookups or len(lookups) < MOST_LOOKUPS:
+                lookups[asked] = number
+        if step.action.kind == "read" and step.action.views:
+            self._read.append(number)
+        while len(self._found) > MOST_FAMILIES:
+            del self._found[next(iter(self._found))]
+
+
+def asked_of(action: ToolAction) -> str:
+    """What stands for a look-up: equal where the same is asked."""
+    return action.key or " ".join(view.told() for view in action.views)
+
+
+def families_of(step: Step) -> tuple[str, ...]:
+    """What a step is about: its files where it names some, else what its tool's name says beside a kind."""
+    action = step.action
+    files = [*action.writes, *(view.path for view in action.views)]
+    if action.kind == "search":
+        files += action.subjects[1:]  # the pattern is first
+    return tuple(dict.fromkeys(files)) or families_of_name(step.tool[:NAME_CHARS])
+
+
+@lru_cache(REMEMBERED)
+def families_of_name(name: str) -> tuple[str, ...]:
+    """The things that a tool's name names."""
+    words = (part.lower() for part in PART.findall(name))
+    things = (word for word in words if word not in NO_THING and len(word) >= LEAST_LETTERS)
+    return tuple(dict.fromkeys(stem(word) for word in things))

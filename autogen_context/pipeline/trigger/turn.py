@@ -1,0 +1,61 @@
+"""A turn as triggers see it: what the agent thought, what it did, what came of it.
+
+Promise: values only; the same unit gives the same turn, whatever host wrote it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.tools.action import ToolAction
+from autogen_context.pipeline.tools.answer import answers_of
+from autogen_context.pipeline.tools.kinds import BY_NAME, ToolKinds, actions_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call of a turn.
+
+    Attributes:
+        tool: its name.
+        action: what it does, and with which files.
+        observation: what came back; ``None`` where nothing has yet.
+    """
+
+    tool: str
+    action: ToolAction
+    observation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What an agent thought, did and saw between two requests to its model.
+
+    Attributes:
+        number: its place among the turns of the conversation, from 0; each turn has a greater one than the turn before.
+        reasoning: what the model wrote.
+        steps: what it did, in the order of its calls; empty where it only spoke.
+    """
+
+    number: int
+    reasoning: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+def turn_of(
+    unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME, actions: Sequence[ToolAction] = ()
+) -> Turn:
+    """The turn that a unit of the model is.
+
+    Args:
+        unit: a message of the model, and the results of its calls.
+        number: its place among the turns.
+        kinds: what tools do.
+        actions: what its calls do, in their order, where that is known already.
+    """
+    done = actions or actions_of(unit, kinds)
+    steps = (
+        Step(tool=call.name, action=action, observation=answer)
+        for action, (call, answer) in zip(done, answers_of(unit), strict=True)
+    )
+    return Turn(number=number, reasoning=unit.messages[0].text, steps=tuple(steps))
