@@ -77,11 +77,7 @@ ORIGINAL_KEYS = (
     OriginalKey(name="attention_threshold", awaits="attention filter"),
     OriginalKey(name="attention_top_k", awaits="attention filter"),
     OriginalKey(name="adaptive_compression", awaits="adaptive compression"),
-    OriginalKey(name="masking_window", awaits="masking"),
-    OriginalKey(name="staleness_threshold", awaits="staleness trigger"),
-    OriginalKey(name="enable_staleness_detection", awaits="staleness trigger"),
-    OriginalKey(name="enable_intent_detection", awaits="intent trigger"),
-    OriginalKey(name="enable_boundary_detection", awaits="boundary trigger"),
+    OriginalKey(name="masking_window", becomes="fallback_turns"),
 )
 BY_NAME = {row.name: row for row in ORIGINAL_KEYS}
 TRUTH = {

@@ -30,6 +30,7 @@ VALUES: Mapping[str, tuple[object, object]] = {  # two valid values of each sett
     "limits_file": ("a.json", "b.json"),
     "limits_ttl_s": (60, 120),
     "discovery_timeout_s": (1, 2),
+    "fallback_turns": (5, 10),
 }
 
 

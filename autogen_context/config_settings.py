@@ -1,0 +1,153 @@
+"""All that a user may set.
+
+Promise: fields alone, each with its default, its range and what it does; ``ContextConfig`` reads and checks them.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from autogen_context.config_values import Number, Seconds, Share, Tools
+
+
+class Settings(BaseModel):
+    """The settings."""
+
+    model: str = Field(
+        default="", description="Name of the model; it decides the limits and the tokenizer."
+    )
+    window_tokens: Number | None = Field(
+        default=None,
+        gt=0,
+        description="The most input tokens a request may have, above 0; left out, the model's limit.",
+    )
+    reserve_tokens: Number = Field(
+        default=0,
+        ge=0,
+        description="Of these, what the host adds unseen (system prompt, tool schemas); below `window_tokens`.",
+    )
+    compact_at_share: Share = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="How full the room may get before a compaction; above 0, at most 1.",
+    )
+    compact_to_share: Share | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_share`. "
+        "Left out, by the room: 0.36 up to 8,000 tokens, 0.52 from 16,000 on, of `compact_at_share`.",
+    )
+    prepare_at_share: Share = Field(
+        default=0.8,
+        gt=0,
+        le=1,
+        description="How full the room may get before what will go next is summarised ahead; above 0, at most 1.",
+    )
+    summary_timeout_s: Seconds = Field(
+        default=0.0,
+        ge=0,
+        description="How long an awaited turn that compacts may wait for summaries, in seconds; 0: it takes what is there.",
+    )
+    reduce: Literal["auto", "off", "lossless", "lossy"] = Field(
+        default="auto",
+        description="How a tool's result is made smaller before it is first sent: `off`, `lossless`, `lossy` as well, or "
+        "`auto`: `lossy` for an agent that has the tool `recall_context`, else `lossless`.",
+    )
+    rewrite: Literal["forced", "cold", "priced"] = Field(
+        default="cold",
+        description="When the history is rewritten: `forced` by the window alone; `cold`: also when the provider's cache has "
+        "run out and it is worth it, which takes a manager with a clock; `priced`: also what is finished, as soon as that "
+        "pays for the cache that it breaks.",
+    )
+    enable_subtask_detection: bool = Field(
+        default=True, description="For `priced`: whether a completed subtask is finished."
+    )
+    enable_intent_detection: bool = Field(
+        default=True, description="For `priced`: whether a change of intent finishes a phase."
+    )
+    enable_boundary_detection: bool = Field(
+        default=True, description="For `priced`: whether work that moves on finishes a stretch."
+    )
+    enable_staleness_detection: bool = Field(
+        default=True, description="For `priced`: whether what has grown stale is finished."
+    )
+    staleness_threshold: Share = Field(
+        default=0.7, ge=0, le=1, description="Above which staleness, 0 to 1, a turn is stale."
+    )
+    fallback_turns: Number = Field(
+        default=0,
+        ge=0,
+        description="For `priced`: after how many turns without a proposal the turns so far count as finished; 0: never.",
+    )
+    versions: Number = Field(
+        default=50, gt=0, description="How many versions of the context are kept, above 0."
+    )
+    tools: Tools = Field(
+        default={},
+        description="What tools of your own do, by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`.",
+    )
+    orphans: Literal["repair", "report", "refuse"] = Field(
+        default="repair",
+        description="What becomes of a call without its result or a result without its call: "
+        "`repair`, `report` or `refuse`.",
+    )
+    alternate_roles: bool = Field(
+        default=False, description="For models that insist on alternating user and assistant."
+    )
+    single_system: bool = Field(
+        default=False, description="For models that take one system message, at the start."
+    )
+    enabled: bool = Field(default=True, description="`false` passes every message through.")
+    default_window_tokens: Number = Field(
+        default=8192,
+        gt=0,
+        description="The window where nothing is known of the model, in tokens, above 0.",
+    )
+    limits_file: Path | None = Field(
+        default=None,
+        description="Your own `model_limits.json`; a relative path starts at the working directory.",
+    )
+    limits_ttl_s: Seconds = Field(
+        default=3600.0,
+        ge=0,
+        description="How long a limit that was looked up holds, in seconds; 0: looked up each time.",
+    )
+    discovery_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S+$",
+        description="Base URL of an OpenAI-compatible server to ask for limits; left out, none is asked.",
+    )
+    discovery_timeout_s: Seconds = Field(
+        default=5.0, gt=0, description="How long that server may take, in seconds, above 0."
+    )
+    tokenizer_timeout_s: Seconds = Field(
+        default=5.0,
+        ge=0,
+        description="How long the first awaited turn may wait for a tokenizer's download, in seconds; 0: never download.",
+    )
+    embedding_timeout_s: Seconds = Field(
+        default=2.0,
+        ge=0,
+        description="How long an awaited turn may wait for the vector of a question, in seconds; 0: not at all.",
+    )
+    stash_bytes: Number = Field(
+        default=64 * 1024 * 1024,
+        ge=0,
+        description="What the stash of originals may hold in memory, in bytes; 0: nothing is kept there.",
+    )
+    stash_directory: Path | None = Field(
+        default=None, description="A folder that keeps originals as well; left out, memory alone."
+    )
+    stash_disk_bytes: Number = Field(
+        default=1024 * 1024 * 1024,
+        gt=0,
+        description="What that folder may hold, in bytes, above 0.",
+    )
+    stash_ttl_s: Seconds = Field(
+        default=0.0, ge=0, description="How long an original is kept, in seconds; 0: by room alone."
+    )
+    tenant: str = Field(default="", description="For whom it works; no other gets its originals.")
+    agent: str = Field(default="", description="Which of the tenant's agents this is.")
