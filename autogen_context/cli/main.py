@@ -1,6 +1,7 @@
 """The ``autogen-context`` command: it knows its subcommands and turns errors into one line.
 
-Promise: it ends with 0, 2 for what the user can put right, or 130 for Ctrl-C; never with a traceback for those.
+Promise: it ends with 0, 1 where a check found damage, 2 for what the user can put right, or 130 for Ctrl-C; never with a
+traceback for those.
 A subcommand is a module with ``add_parser(subparsers)``, which sets ``run`` to a function of the arguments.
 """
 
@@ -11,10 +12,10 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Protocol, cast
 
-from autogen_context.cli import limits, replay
+from autogen_context.cli import cache, limits, replay
 from autogen_context.errors import ContextError
 
-_SUBCOMMANDS = (limits, replay)
+_SUBCOMMANDS = (limits, replay, cache)
 
 
 class Subparsers(Protocol):

@@ -1,0 +1,121 @@
+"""``autogen-context cache``: what a folder of cached values holds, whether it is sound, and how to empty it.
+
+Promise: looking deletes nothing, and what is kept is read without running anything of it.
+"""
+
+import argparse
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autogen_context.report.table import new_table, plain, say, show
+from autogen_context.store.cache_disk import CacheDisk, user_directory
+from autogen_context.store.cache_entry import CacheEntry
+from autogen_context.store.cache_rows import Timeout
+from autogen_context.store.fingerprint import FingerprintReader
+
+if TYPE_CHECKING:
+    from autogen_context.cli.main import Subparsers
+
+_LARGEST = 10
+
+
+class _Arguments(argparse.Namespace):
+    action: str
+    directory: Path
+
+
+def add_parser(subparsers: "Subparsers") -> None:
+    """Add ``cache`` to the command."""
+    parser = subparsers.add_parser(
+        "cache",
+        help="what cached values there are, and whether they are sound",
+        description="stats: what is kept. verify: reads every entry and compares it with its files; ends with 1 if one "
+        "is damaged. clear: deletes all of them.",
+    )
+    parser.add_argument("action", choices=list(_ACTIONS))
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=user_directory(),
+        metavar="FOLDER",
+        help="the folder of the cache (%(default)s)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked; the exit code."""
+    given = _Arguments(**vars(arguments))
+    disk = CacheDisk(given.directory)
+    if not disk.path.exists():
+        raise ValueError(f"there is no cache in {given.directory}; name its folder: --directory")
+    try:
+        return _ACTIONS[given.action](disk)
+    except (sqlite3.Error, Timeout) as error:
+        raise ValueError(f"{disk.path} cannot be used: {error}") from error
+    finally:
+        disk.close()
+
+
+def _stats(disk: CacheDisk) -> int:
+    held_bytes = disk.held_bytes  # before reading writes that it did
+    found = [entry for _, entry in disk.entries() if entry]
+    values_bytes = sum(len(entry.payload) for entry in found)
+    say(f"{disk.path}: {len(found):,} entries", None)
+    say(f"  {values_bytes:>14,} bytes of values", None)
+    say(f"  {held_bytes:>14,} bytes on disk", None)
+    largest = sorted(found, key=lambda entry: len(entry.payload), reverse=True)[:_LARGEST]
+    if largest:
+        table = new_table()
+        for header in ("bytes", "kind", "files"):
+            table.add_column(header, justify="right", no_wrap=True)
+        table.add_column("the largest" if len(found) > _LARGEST else "key", overflow="fold")
+        for entry in largest:
+            numbers = f"{len(entry.payload):,}", entry.kind, f"{len(entry.dependencies):,}"
+            table.add_row(*numbers, plain(entry.key))
+        show(table, None)
+    return 0
+
+
+def _verify(disk: CacheDisk) -> int:
+    findings = list(_findings(disk))
+    table = new_table()
+    for header in ("entry", "what was found"):
+        table.add_column(header, overflow="fold")
+    for name, finding in findings:
+        table.add_row(plain(name), plain(finding))
+    show(table, None)
+    damaged = sum(finding == _DAMAGED for _, finding in findings)
+    say(f"\n{len(findings):,} entries, {damaged:,} damaged", None)
+    return 1 if damaged else 0
+
+
+def _clear(disk: CacheDisk) -> int:
+    disk.clear()
+    say(f"{disk.path}: emptied", None)
+    return 0
+
+
+def _findings(disk: CacheDisk) -> Iterator[tuple[str, str]]:
+    """Every entry by its key, or by its row where it has none, and what is to be said of it."""
+    reader = FingerprintReader()
+    for row, entry in disk.entries():
+        yield (entry.key, _finding(entry, reader)) if entry else (row, _DAMAGED)
+
+
+def _finding(entry: CacheEntry, reader: FingerprintReader) -> str:
+    if entry.expires_at <= time.time():
+        return "its time is over"
+    changed = [one.name for one in entry.dependencies if reader.renewed([one]) is None]
+    return f"outdated: {', '.join(changed)}" if changed else "good"
+
+
+_DAMAGED = "damaged, or not written by this: it is never served"
+_ACTIONS: Mapping[str, Callable[[CacheDisk], int]] = {
+    "stats": _stats,
+    "verify": _verify,
+    "clear": _clear,
+}
