@@ -1,0 +1,264 @@
+"""What is taken of pages, records of decisions and settings."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.project.design_decisions import decision_files, record_of
+from autogen_context.project.extract import (
+    Document,
+    documents_as_json,
+    documents_from_json,
+    extracts,
+)
+from autogen_context.project.memory_patterns import SETTINGS, convention_files, settings_of
+from autogen_context.project.prose import document_of
+from autogen_context.project.requirements import requirement_files
+from support.texts import TEXTS
+from support.tree import README, RECORD
+
+LARGE = 100_000
+
+
+def said(document: Document, room: int = LARGE) -> list[str]:
+    """The lines of a document within a room, in characters."""
+    return list(extracts([document], room_tokens=room, count=len).lines.get(document.name, ()))
+
+
+@given(st.lists(TEXTS, max_size=3), st.integers(0, 2_000))
+def test_extracts_fit_their_room(texts: list[str], room: int) -> None:
+    """With the names of their documents and the ends of all lines."""
+    documents = [document_of(f"{n}.md", text) for n, text in enumerate(texts)]
+    found = extracts(documents, room_tokens=room, count=len)
+    written = sum(len(line) + 1 for lines in found.lines.values() for line in lines)
+    assert written + sum(len(name) + 1 for name in found.lines) <= found.tokens + 3 * written
+    assert found.tokens <= room
+
+
+@given(TEXTS, st.integers(0, 1_500))
+def test_nothing_is_cut_in_the_middle(text: str, room: int) -> None:
+    """Each line is made of whole pieces: sentences, items, headings, blocks."""
+    document = document_of("page.md", text)
+    pieces = {line for piece in document.pieces for line in piece.text.split("\n")}
+    for line in said(document, room):
+        rest = line
+        for piece in sorted(pieces, key=len, reverse=True):
+            rest = rest.replace(piece, "") if piece else rest
+        assert not rest.replace("…", "").strip()
+
+
+@given(TEXTS)
+def test_documents_are_read_back_as_written(text: str) -> None:
+    """From a cache, whatever they hold."""
+    documents = (document_of("a.md", text), record_of("b.md", text))
+    assert documents_from_json(documents_as_json(documents)) == documents
+
+
+def test_the_top_comes_first_and_a_heading_with_what_it_heads() -> None:
+    """The beginning, then the first sentence of each section, then the rest."""
+    page = "\n\n".join(
+        ["# Top", "One. Two. Three. Four."]
+        + [f"## Part {n}\n\nFirst of {n}. Second of {n}." for n in range(3)]
+    )
+    document = document_of("page.md", page)
+    assert said(document, 48) == ["# Top", "One. Two. Three. Four."]
+    assert said(document, 110)[2:] == [
+        "## Part 0",
+        "First of 0.",
+        "## Part 1",
+        "First of 1.",
+        "## Part 2",
+        "First of 2.",
+    ]
+    assert "First of 1. Second of 1." in said(document)
+
+
+def test_a_gap_within_a_paragraph_is_marked() -> None:
+    """So that nobody takes two sentences for neighbours that are none."""
+    page = "# Top\n\nA a. B b. C c. D d.\n\n## More\n\nStart. " + "Long " * 30 + "sentence. End."
+    assert said(document_of("page.md", page), 80)[-1] == "Start. … End."
+
+
+def test_badges_and_rulers_are_no_text() -> None:
+    """What only looks good on a screen."""
+    page = "# Shop\n\n[![Build](https://x/y.svg)](https://x)\n<p align=center>\n\n---\n\nIt sells."
+    assert said(document_of("README.md", page)) == ["# Shop", "It sells."]
+
+
+def test_asked_for_words_come_earlier() -> None:
+    """A sentence with a word of the task is taken before one without."""
+    page = (
+        "# Top\n\nAa. Bb. Cc. Dd.\n\n## More\n\nFirst thing. Other thing. Coins are counted twice."
+    )
+    document = document_of("page.md", page)
+    plain = extracts([document], room_tokens=76, count=len).lines["page.md"]
+    asked = extracts([document], room_tokens=76, count=len, words=frozenset({"coins"}))
+    assert "Coins" not in str(plain)
+    assert "Coins are counted twice." in str(asked.lines["page.md"])
+
+
+MADR = """---
+status: "accepted"
+---
+# Use Postgres
+
+## Context and Problem Statement
+
+We need a store. It must last.
+
+## Decision Outcome
+
+Chosen option: "Postgres", because it lasts.
+
+### Consequences
+
+* Good, because it lasts.
+"""
+RECORDS = {
+    "nygard": (
+        RECORD,
+        [
+            "1. Prices are whole cents (accepted)",
+            "We keep all prices as whole cents. Nobody divides them.",
+        ],
+    ),
+    "madr": (MADR, ["Use Postgres (accepted)", 'Chosen option: "Postgres", because it lasts.']),
+    "bullet status": (
+        "# 3. Rust\n\n* Status: proposed\n\n## Decision\n\nWe write Rust.\n",
+        ["3. Rust (proposed)", "We write Rust."],
+    ),
+    "bold lead": (
+        "# 4. Go\n\n**Decision.** We write Go. It is quick.\n\n**Why.** It is.\n",
+        ["4. Go", "We write Go. It is quick.", "**Why.** It is."],
+    ),
+    "superseded": (
+        RECORD.replace("Accepted", "Superseded by 7"),
+        ["1. Prices are whole cents (superseded by 7)"],
+    ),
+    "no decision": (
+        "# 5. Odd\n\nWe did it so.\n\n## Notes\n\nNone at all.\n",
+        ["5. Odd", "We did it so.", "None at all."],
+    ),
+    "no title": ("We did it so.", ["x.md", "We did it so."]),
+    "empty": ("", ["x.md"]),
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), RECORDS.values(), ids=RECORDS)
+def test_records_of_decisions(text: str, lines: list[str]) -> None:
+    """Title and status, then the decision; what no longer holds gives its title alone."""
+    assert said(record_of("docs/adr/x.md", text)) == lines
+
+
+def test_titles_come_before_details() -> None:
+    """With little room all titles are told, and no decision."""
+    documents = [record_of(f"{n}.md", RECORD) for n in range(3)]
+    found = extracts(documents, room_tokens=130, count=len).lines
+    assert set(found.values()) == {("1. Prices are whole cents (accepted)",)}
+    assert len(found) == 3
+
+
+def test_which_files_are_records() -> None:
+    """Those in folders of decisions, the newest first; no indexes and templates."""
+    names = [
+        "docs/adr/0001-a.md",
+        "docs/adr/0010-b.md",
+        "doc/adr/0002-c.md",
+        "docs/adr/README.md",
+        "docs/adr/template.md",
+        "src/x.md",
+        "docs/decisions/0003-d.md",
+    ]
+    assert decision_files(names) == (
+        "docs/adr/0010-b.md",
+        "docs/decisions/0003-d.md",
+        "doc/adr/0002-c.md",
+        "docs/adr/0001-a.md",
+    )
+
+
+def test_which_files_say_what_is_wanted() -> None:
+    """README, pages on requirements, the index, other pages; no lists of packages."""
+    names = [
+        "docs/zebra.md",
+        "docs/index.md",
+        "REQUIREMENTS.md",
+        "README.md",
+        "requirements.txt",
+        "src/README.md",
+        "docs/deep/page.md",
+    ]
+    assert requirement_files(names) == (
+        "README.md",
+        "REQUIREMENTS.md",
+        "docs/index.md",
+        "docs/zebra.md",
+    )
+    assert (
+        said(document_of("README.md", README))[1]
+        == "Shop sells things. It never sells the same thing twice!"
+    )
+
+
+SAID = {
+    "pyproject.toml": (
+        '[project]\nrequires-python = ">=3.11"\nscripts = {shop = "x:y"}\n[tool.ruff]\nline-length = 100\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\naddopts = ["-q", "-x"]\n',
+        [
+            "python: >=3.11",
+            "ruff: line-length=100",
+            "pytest: addopts=-q -x",
+            "mypy: strict=True",
+            "scripts: shop",
+        ],
+    ),
+    "package.json": (
+        '{"scripts": {"test": "jest"}, "engines": {"node": ">=20"}}',
+        ["script test: jest", "engines: node=>=20"],
+    ),
+    "Cargo.toml": ('[package]\nedition = "2021"\n', ["package: edition=2021"]),
+    "go.mod": ("module shop\n\ngo 1.22\n", ["go: 1.22"]),
+    "Makefile": ("all: test\ntest:\n\tpytest\nX := 1\n", ["make: all test"]),
+    ".editorconfig": (
+        "root = true\n[*.py]\nindent_size = 4\nmax_line_length = 100\n",
+        ["*: root=true", "*.py: indent_size=4 max_line_length=100"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_settings(name: str) -> None:
+    """What one has to know to write a line that passes."""
+    text, lines = SAID[name]
+    assert said(settings_of(name, text)) == lines
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "{}", "null", "[1]", '{"scripts": 3}', "project = 3\n", "\x00", "[" * 100_000],
+    ids=range(9),
+)
+def test_broken_settings_say_nothing_wrong(name: str, text: str) -> None:
+    """Whatever stands in the file."""
+    assert all(line.strip() for line in said(settings_of(name, text)))
+
+
+def test_which_files_are_conventions() -> None:
+    """Settings first, in a fixed order; pages for contributors and agents."""
+    names = [
+        "src/AGENTS.md",
+        "CLAUDE.md",
+        "AGENTS.md",
+        "Makefile",
+        "pyproject.toml",
+        "docs/development.md",
+        ".github/copilot-instructions.md",
+    ]
+    assert convention_files(names) == (
+        "pyproject.toml",
+        "Makefile",
+        ".github/copilot-instructions.md",
+        "AGENTS.md",
+        "CLAUDE.md",
+        "docs/development.md",
+    )

@@ -1,0 +1,185 @@
+"""What source files define and refer to."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.project.language import LANGUAGES, Language, language_by_name
+from autogen_context.project.symbols import HEAD_CHARS, Symbols, name_in, symbols_of
+from support.sources import SOURCES
+from support.texts import HOSTILE, TEXTS
+
+ENDINGS = {"python": ".py", "ts": ".ts", "go": ".go", "rust": ".rs", "java": ".java", "c": ".c"}
+HEADS = {
+    "python": [
+        "LIMIT = 7",
+        "class Alpha(Base)",
+        "  def total(self, lines) -> int",
+        "  def name(self)",
+        "async def main()",
+    ],
+    "ts": [
+        "export interface Line",
+        "export class Alpha extends Base",
+        "  async total(lines: Line[]): Promise<number>",
+        "export const main = (): void",
+    ],
+    "go": ["type Alpha struct", "func (a *Alpha) Total(lines []int) int", "func main()"],
+    "rust": ["pub struct Alpha", "impl Alpha", "  pub fn total(&self, lines: &[u32]) -> u32"],
+    "java": ["public class Alpha", "  public int total(List<Integer> lines)"],
+    "c": ["#define LIMIT 7", "int total(const int *lines, int n)"],
+}
+PYTHON = LANGUAGES[".py"]
+SCRIPT = LANGUAGES[".js"]
+HOSTILE_CHARS = 10_000
+languages = st.sampled_from(list(LANGUAGES.values()))
+read_both_ways = pytest.mark.parametrize("by_grammar", [True, False], ids=["grammar", "words"])
+
+
+def read(text: str, language: Language, *, by_grammar: bool = True) -> Symbols:
+    """The symbols of a text, in one of two ways."""
+    return symbols_of(text, language if by_grammar else language.without_grammar())
+
+
+@read_both_ways
+@pytest.mark.parametrize("name", SOURCES)
+def test_definitions_with_their_heads(name: str, *, by_grammar: bool) -> None:
+    """In six languages: in order, those of a class below it, none that only a function knows."""
+    found = read(SOURCES[name], LANGUAGES[ENDINGS[name]], by_grammar=by_grammar)
+    assert ["  " * each.depth + each.head for each in found.definitions] == HEADS[name]
+
+
+@given(TEXTS, languages, st.booleans())
+def test_any_text_goes(text: str, language: Language, by_grammar: bool) -> None:  # noqa: FBT001 - drawn
+    """Heads are one line and short; names are one word; what is written is read back."""
+    found = read(text, language, by_grammar=by_grammar)
+    for each in found.definitions:
+        assert each.name
+        assert len(each.name.split()) == 1
+        assert each.head.splitlines() == [each.head]
+        assert len(each.head) <= HEAD_CHARS + 1
+    assert list(found.references) == sorted(set(found.references))
+    assert Symbols.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_end(text: str) -> None:
+    """Many thousand characters of the same are read as any others."""
+    for language in {each.key: each for each in LANGUAGES.values()}.values():
+        symbols_of(text[:HOSTILE_CHARS], language)
+
+
+REFERENCES: dict[str, tuple[str, Language, set[str]]] = {
+    "imports": (
+        "from shop.price import price_of as cost, Basket\nimport shop.till\n",
+        PYTHON,
+        {"price:price_of", "price:Basket", "shop:till"},
+    ),
+    "relative": (
+        "from .price import (\n    price_of,\n)\nfrom . import till\n",
+        PYTHON,
+        {"price:price_of", ":till"},
+    ),
+    "members": ("self.total = basket.price_of(1)\n", PYTHON, {".total", ".price_of"}),
+    "local names": ("def f(price_of):\n    price_of = other_name\n", PYTHON, set()),
+    "comments": ("# a.price_of\nx = 'b.price_of'\n'''c.price_of'''\n", PYTHON, set()),
+    "module": (
+        "import { pay, type Till } from './shop/till.js'\n",
+        SCRIPT,
+        {"till:pay", "till:Till"},
+    ),
+    "default": (
+        "import Till from '../till'\nimport * as money from 'money'\n",
+        SCRIPT,
+        {"till:Till", ":money"},
+    ),
+    "required": (
+        "const { pay: buy, Till } = require('./till')\n",
+        SCRIPT,
+        {"till:pay", "till:Till"},
+    ),
+    "script comments": ("// a.pay()\n/* b.pay */ `c.pay`\n", SCRIPT, set()),
+    "lifetime": ("fn f<'a>(x: &'a Till) {}\n", LANGUAGES[".rs"], {"Till"}),
+    "arrow": ("a->price_of;\n", LANGUAGES[".c"], {".price_of"}),
+    "path": ("shop::price_of();\n", LANGUAGES[".rs"], {"shop", ".price_of"}),
+}
+
+
+@pytest.mark.parametrize(("text", "language", "expected"), REFERENCES.values(), ids=REFERENCES)
+def test_references(text: str, language: Language, expected: set[str]) -> None:
+    """What is imported, with its module; members of something; nothing of comments, strings and local names."""
+    assert set(symbols_of(text, language).references) == expected
+
+
+NAMES = {
+    "export default class Alpha extends Base": "Alpha",
+    "pub(crate) async fn total<T>(x: T) -> T": "total",
+    "impl<T> Display for Alpha<T>": "Alpha",
+    "func (a *Alpha) Total(lines []int) int": "Total",
+    "static inline struct node *next(struct node *n)": "node",
+    "export const main = async () ": "main",
+    "static async *items ()": "items",
+    "test('adds numbers', () ": "",
+    "if (x)": "",
+    "void Alpha::run(int x)": "run",
+}
+
+
+@pytest.mark.parametrize(("head", "name"), NAMES.items(), ids=NAMES)
+def test_names(head: str, name: str) -> None:
+    """The name that a head defines, in many languages."""
+    assert name_in(head) == name
+
+
+OUTSIDE: dict[str, tuple[str, Language, list[str]]] = {
+    "constants": (
+        "LIMIT = 7\nKinds = Literal['a']\nplain = 3\n",
+        PYTHON,
+        ["LIMIT = 7", "Kinds = Literal['a']"],
+    ),
+    "annotated": ("TABLE: dict[str, int] = {\n    'a': 1,\n}\n", PYTHON, ["TABLE: dict[str, int]"]),
+    "required is none": (
+        "const fs = require('fs')\nconst limit = 3\n",
+        SCRIPT,
+        ["const limit = 3"],
+    ),
+    "type": (
+        "export type Row = { a: number }\n",
+        LANGUAGES[".ts"],
+        ["export type Row = { a: number }"],
+    ),
+    "compared": ("LIMIT == 7\n", PYTHON, []),
+    "inside": ("def f():\n    LIMIT = 7\n", PYTHON, ["def f()"]),
+    "in a function": ("def f():\n    def inner(x):\n        return x\n", PYTHON, ["def f()"]),
+    "remark": (
+        "def f(\n    x,  # type: ignore\n):  # noqa: X\n    return x\n",
+        PYTHON,
+        ["def f(x,"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "language", "heads"), OUTSIDE.values(), ids=OUTSIDE)
+def test_what_stands_at_the_margin(text: str, language: Language, heads: list[str]) -> None:
+    """Constants and types for others; a value only where it ends in its line."""
+    assert [each.head for each in symbols_of(text, language).definitions] == heads
+
+
+def test_broken_code_is_read() -> None:
+    """A file in the middle of an edit keeps the definitions that are whole."""
+    text = "def first(x):\n    return x\n\nclass Broken(:\n\ndef second(y):\n    return y\n"
+    names = {each.name for each in symbols_of(text, PYTHON).definitions}
+    assert {"first", "second"} <= names
+
+
+def test_something_else_is_no_symbols() -> None:
+    """What a cache should not have held is refused, whatever it is."""
+    for text in ("", "[]", "null", '{"a": 1}', '[[["x"]], ""]', "[3, 4]", '[[["a", 1, 2]], 3]'):
+        with pytest.raises(ValueError, match=r".*"):
+            Symbols.from_json(text)
+
+
+def test_languages_by_name() -> None:
+    """By the end of the name, in any case."""
+    assert language_by_name("a/B.PY") is PYTHON
+    assert language_by_name("Makefile") is None
