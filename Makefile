@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo/run.py
 
 test: $(VENV)/.installed
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check

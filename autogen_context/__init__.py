@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from autogen_context.errors import (
         BrokenTranscript,
         BudgetImpossible,
+        ChangeRefused,
         CompletionFailed,
         ContextError,
         EmbeddingFailed,
         MissingExtra,
+        NoSuchVersion,
         NotInHistory,
         NotStashed,
         StateError,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from autogen_context.model.chat import CompletionClient
     from autogen_context.model.embedding_endpoint import OpenAIEmbedder
     from autogen_context.model.embeddings import SentenceTransformerEmbedder
+    from autogen_context.model.intent import IntentModel
     from autogen_context.model.limits import ModelLimit, ModelLimits
     from autogen_context.model.summary import Summarizer
     from autogen_context.model.summary_breaker import Breaker
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from autogen_context.pipeline.ledger.entry import Entry
     from autogen_context.pipeline.ledger.ledger import Ledger
     from autogen_context.pipeline.measure import Count, TokenCounter
+    from autogen_context.pipeline.price.verdict import Verdict
     from autogen_context.pipeline.priority.prioritize import (
         ContextPrioritizer,
         PrioritizedContext,
@@ -48,13 +52,30 @@ if TYPE_CHECKING:
     from autogen_context.pipeline.task.definition import TaskDefinition
     from autogen_context.pipeline.tools.kinds import ToolKinds
     from autogen_context.pipeline.tools.recall_tool import answer_recall, recall_tool_schema
+    from autogen_context.pipeline.trigger.boundary import SemanticBoundaryDetector
+    from autogen_context.pipeline.trigger.decision import TriggerDecision
+    from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
+    from autogen_context.pipeline.trigger.settings import TriggerSettings
+    from autogen_context.pipeline.trigger.staleness import StalenessTracker
+    from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
+    from autogen_context.pipeline.trigger.turn import Step, Turn
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
+    from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
+    from autogen_context.session.diff import VersionDiff
     from autogen_context.session.prepared import Prepared
+    from autogen_context.session.versions import Version
+    from autogen_context.store.cache import CacheLimits, ContextCache
+    from autogen_context.store.cache_stats import CacheStats
     from autogen_context.store.scope import Scope
+    from autogen_context.store.seen_file import SeenFiles
     from autogen_context.store.stash import Stash
     from autogen_context.store.stash_file import StashFile
     from autogen_context.store.vectors import VectorStore
+    from autogen_context.store.watch import FileWatch
 
 __all__ = [
     "Advisor",
@@ -64,10 +85,16 @@ __all__ = [
     "Breaker",
     "BrokenTranscript",
     "BudgetImpossible",
+    "CacheLimits",
+    "CacheStats",
     "Certificate",
+    "ChangeRefused",
+    "ChangeType",
     "CompletionClient",
     "CompletionFailed",
     "CompressionResult",
+    "ContextCache",
+    "ContextChange",
     "ContextConfig",
     "ContextError",
     "ContextPart",
@@ -78,33 +105,53 @@ __all__ = [
     "EmbeddingFailed",
     "Entry",
     "Facts",
+    "FileWatch",
     "IncrementalContextManager",
+    "IntentBasedTrigger",
+    "IntentModel",
     "Ledger",
     "ManagedChatCompletionContext",
     "MissingExtra",
     "ModelLimit",
     "ModelLimits",
+    "NoSuchVersion",
     "NotInHistory",
     "NotStashed",
     "OpenAIEmbedder",
     "Prepared",
     "PrioritizedContext",
+    "ProjectContext",
+    "ProjectView",
     "RecallDecision",
     "RecallGate",
     "Scope",
+    "SeenFiles",
+    "SemanticBoundaryDetector",
     "SemanticCompressor",
+    "SemanticHybridTrigger",
     "SentenceTransformerEmbedder",
     "Signals",
+    "StalenessTracker",
     "Stash",
     "StashFile",
     "StateError",
+    "Step",
+    "SubtaskTrigger",
     "Summarizer",
     "TaskDefinition",
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
     "ToolKinds",
+    "Trigger",
+    "TriggerDecision",
+    "TriggerSettings",
+    "Turn",
+    "UpdatedContext",
     "VectorStore",
+    "Verdict",
+    "Version",
+    "VersionDiff",
     "answer_recall",
     "recall_tool_schema",
 ]
@@ -115,10 +162,12 @@ _HOMES = {
     "ContextConfig": "config",
     "BrokenTranscript": "errors",
     "BudgetImpossible": "errors",
+    "ChangeRefused": "errors",
     "CompletionFailed": "errors",
     "ContextError": "errors",
     "EmbeddingFailed": "errors",
     "MissingExtra": "errors",
+    "NoSuchVersion": "errors",
     "NotInHistory": "errors",
     "NotStashed": "errors",
     "StateError": "errors",
@@ -127,6 +176,7 @@ _HOMES = {
     "CompletionClient": "model.chat",
     "OpenAIEmbedder": "model.embedding_endpoint",
     "SentenceTransformerEmbedder": "model.embeddings",
+    "IntentModel": "model.intent",
     "ModelLimit": "model.limits",
     "ModelLimits": "model.limits",
     "Summarizer": "model.summary",
@@ -145,6 +195,7 @@ _HOMES = {
     "Ledger": "pipeline.ledger.ledger",
     "Count": "pipeline.measure",
     "TokenCounter": "pipeline.measure",
+    "Verdict": "pipeline.price.verdict",
     "ContextPrioritizer": "pipeline.priority.prioritize",
     "PrioritizedContext": "pipeline.priority.prioritize",
     "Signals": "pipeline.priority.prioritize",
@@ -152,14 +203,36 @@ _HOMES = {
     "ToolKinds": "pipeline.tools.kinds",
     "answer_recall": "pipeline.tools.recall_tool",
     "recall_tool_schema": "pipeline.tools.recall_tool",
+    "SemanticBoundaryDetector": "pipeline.trigger.boundary",
+    "TriggerDecision": "pipeline.trigger.decision",
+    "SemanticHybridTrigger": "pipeline.trigger.hybrid",
+    "Trigger": "pipeline.trigger.hybrid",
+    "IntentBasedTrigger": "pipeline.trigger.intent_trigger",
+    "TriggerSettings": "pipeline.trigger.settings",
+    "StalenessTracker": "pipeline.trigger.staleness",
+    "SubtaskTrigger": "pipeline.trigger.subtask",
+    "Step": "pipeline.trigger.turn",
+    "Turn": "pipeline.trigger.turn",
+    "ProjectContext": "project.project",
+    "ProjectView": "project.view",
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",
+    "ChangeType": "session.change",
+    "ContextChange": "session.change",
+    "UpdatedContext": "session.change",
+    "VersionDiff": "session.diff",
     "Prepared": "session.prepared",
+    "Version": "session.versions",
+    "CacheLimits": "store.cache",
+    "ContextCache": "store.cache",
+    "CacheStats": "store.cache_stats",
     "Scope": "store.scope",
+    "SeenFiles": "store.seen_file",
     "Stash": "store.stash",
     "StashFile": "store.stash_file",
     "VectorStore": "store.vectors",
+    "FileWatch": "store.watch",
 }
 
 

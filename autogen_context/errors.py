@@ -7,6 +7,8 @@
     ├── BrokenTranscript    the messages do not form a conversation
     ├── NotInHistory        a message that the manager never saw
     ├── NotStashed          an original that the stash does not hold (any more)
+    ├── ChangeRefused       a change that cannot be applied; nothing was
+    ├── NoSuchVersion       a version that there never was, or that is not kept any more
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
     ├── StateError          a saved state that cannot be loaded
@@ -15,7 +17,7 @@
 A wrong argument is a plain ``ValueError``, raised where the argument was given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
 
@@ -95,6 +97,39 @@ class NotStashed(ContextError, KeyError):
     @override
     def __str__(self) -> str:  # a KeyError shows its argument's repr
         return str(self.args[0])
+
+
+class ChangeRefused(ContextError):
+    """A change makes no sense, or would leave the context broken; everything is as it was before.
+
+    Attributes:
+        index: which of the changes that were given, from 0.
+        change: it in a few words.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, *, index: int, change: str, reason: str, way_out: str) -> None:
+        self.index = index
+        self.change = change
+        self.reason = reason
+        super().__init__(f"change {index} ({change}): {reason}; {way_out}")
+
+
+class NoSuchVersion(ContextError, LookupError):
+    """There is no version of this number, or it is not kept any more.
+
+    Attributes:
+        number: what was asked for.
+        known: the numbers of those that are kept, oldest first.
+    """
+
+    def __init__(self, number: int, *, known: Sequence[int]) -> None:
+        self.number = number
+        self.known = tuple(known)
+        super().__init__(
+            f"no version {number} is kept, only {self.known[0]} to {self.known[-1]}; "
+            "see manager.versions"
+        )
 
 
 class CompletionFailed(ContextError):

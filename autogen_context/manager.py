@@ -4,36 +4,34 @@ Promise: what ``prepare`` returns fits the window, has its pairs closed and hold
 new in it. The promises one by one: docs/promises.md.
 """
 
-import logging
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from autogen_context.ahead import Ahead
 from autogen_context.config import ContextConfig
-from autogen_context.model.gauge import gauge_for
-from autogen_context.pipeline.calibrate import Bill
+from autogen_context.conversing import Conversing, Given
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.pipeline.tools.recall_tool import has_recall_tool
+from autogen_context.session.applying import updated
+from autogen_context.session.change import ContextChange, UpdatedContext
+from autogen_context.session.diff import VersionDiff, difference
 from autogen_context.session.history import digest_of
 from autogen_context.session.prepared import Payload, Prepared
-from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
-from autogen_context.session.state import State, dump, load
+from autogen_context.session.state import dump, load
+from autogen_context.session.state_file import read_state, write_state
 from autogen_context.session.untouched import untouched
+from autogen_context.session.versions import Version
 from autogen_context.session.window import Usage
-from autogen_context.wiring import asked_back, rules_of, stash_of, window_of
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.recall.asked_back import AskedBack
     from autogen_context.session.explaining import Explanation
-
-logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
 
@@ -52,6 +50,8 @@ class IncrementalContextManager:
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
+        clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
+            Left out, time decides nothing; versions have the system's.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -68,18 +68,22 @@ class IncrementalContextManager:
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
-        self.usage = Usage()
         self._host = host or OpenAIChat()
-        self._counter = counter
-        self._ahead = Ahead(self.config, vectors, summarizer)
-        self._lock = threading.RLock()
-        self._session: Session | None = None
-        self._asked_back: AskedBack | None = None
-        self._tokenizer_awaited = counter is not None
+        given = Given(
+            config=self.config,
+            host=self._host,
+            counter=counter,
+            vectors=vectors,
+            summarizer=summarizer,
+            clock=clock,
+        )
+        self._conversing = Conversing(given)
+        self._lock = self._conversing.lock
 
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas = ()
@@ -90,15 +94,11 @@ class IncrementalContextManager:
         background. With a ``summarizer``, what will go next is summarised in the background; a turn that compacts waits
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
-        if not self._tokenizer_awaited:
-            self._tokenizer_awaited = True
-            await self._ahead.load_tokenizer()
-            self._count_exactly()
-        self._ahead.discover(self._resize)
-        if self.config.enabled and not self._ahead.is_idle:
-            self._started().can_recall(can=has_recall_tool(tools))
+        await self._conversing.look_up()
+        if self.config.enabled and not self._conversing.ahead.is_idle:
+            self._session.can_recall(can=has_recall_tool(tools))
             self.observe(messages)
-            await self._ahead.before_turn(self._started(), self._fixed(tools).tokens)
+            await self._conversing.before_turn(tools)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(
@@ -107,8 +107,7 @@ class IncrementalContextManager:
         """Prepare a turn with what is there; never waits.
 
         Args:
-            messages: the whole history as the host has it, oldest first; what was handed in before is not edited in
-                place.
+            messages: the whole history as the host has it, oldest first; what was handed in is not edited in place.
             tools: schemas of the tools that go with the request, to be counted.
 
         Returns:
@@ -119,24 +118,22 @@ class IncrementalContextManager:
             BudgetImpossible: what must stay does not fit; nothing is lost, the next turn tries again.
         """
         with self._lock:
-            session, fixed = self._started(), self._fixed(tools)
+            session, fixed = self._session, self._conversing.fixed(tools)
             session.can_recall(can=has_recall_tool(tools))
             if not self.config.enabled:
-                gauge, window = self._gauge, self._window
-                return untouched(
-                    messages, host=self._host, meter=gauge.meter, window=window, fixed=fixed
-                )
+                meter, window = self._conversing.gauge.meter, session.window
+                return untouched(messages, host=self._host, meter=meter, window=window, fixed=fixed)
             session.take_in(messages)
             prepared = session.turn(messages, fixed)
         return cast(
             "Prepared[Payload]", prepared
-        )  # the host's own objects, or new ones of their kind
+        )  # the host's own objects, or others of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure what is new without preparing a turn, for hosts that hear of messages early."""
         with self._lock:
             if self.config.enabled:
-                self._started().take_in(messages)
+                self._session.take_in(messages)
 
     def record_usage(
         self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
@@ -148,31 +145,25 @@ class IncrementalContextManager:
             prompt_tokens: all input tokens of the bill, cached ones included.
             cached_tokens: of these, what the provider had cached.
         """
-        certificate = prepared.certificate
-        bill = Bill(
-            counted=certificate.counted_tokens,
-            billed=prompt_tokens,
-            assumed=certificate.assumed_tokens,
-            rewrites=certificate.rewrites,
-        )
         with self._lock:
-            if self._started().window.record(bill):
-                self.usage = self.usage.after(
-                    prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
-                )
-                return
-        numbers = {"counted_tokens": bill.counted, "billed_tokens": bill.billed}
-        logger.warning("a bill that cannot be true was ignored", extra=numbers)
+            bill = self._session.window.bill
+            bill(prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+
+    @property
+    def usage(self) -> Usage:
+        """What the provider billed so far."""
+        with self._lock:
+            return self._session.window.usage
 
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, and with it the call or the results that belong to it."""
         with self._lock:
-            self._started().pin(digest_of(self._host, message))
+            self._session.pin(digest_of(self._host, message))
 
     def unpin(self, message: object) -> None:
         """Let a pinned message go at the next compaction."""
         with self._lock:
-            self._started().pins.discard(digest_of(self._host, message))
+            self._session.unpin(digest_of(self._host, message))
 
     def explain(self, message: object) -> "Explanation":
         """What became of a message in the last turn, what it matters now, and why.
@@ -181,7 +172,7 @@ class IncrementalContextManager:
             NotInHistory: the list that was prepared last does not have it.
         """
         with self._lock:
-            return self._started().explain(digest_of(self._host, message))
+            return self._session.explain(digest_of(self._host, message))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """The originals of a unit that was shortened or dropped.
@@ -190,7 +181,7 @@ class IncrementalContextManager:
             NotStashed: the stash does not hold them (any more).
         """
         with self._lock:
-            return self._started().stash.get(handle)
+            return self._session.stash.get(handle)
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; every question gets a text.
@@ -201,14 +192,12 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            stash = self._started().stash
-            self._asked_back = self._asked_back or asked_back(stash, self._gauge, self._window)
-            return self._asked_back.recall_context(handle, query, lines)
+            return self._conversing.asked_back.recall_context(handle, query, lines)
 
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
         with self._lock:
-            return dump(replace(self._started().state, usage=self.usage))
+            return dump(self._session.state)
 
     def load_state(self, state: Mapping[str, object]) -> None:
         """Continue where another manager stopped.
@@ -218,14 +207,84 @@ class IncrementalContextManager:
         """
         loaded = load(state)
         with self._lock:
-            window = self._started().window
-            window.calibrate(self._gauge.calibration.resumed(loaded.calibration))
-            self._session = self._new_session(loaded)
-            self.usage = loaded.usage
+            self._conversing.resume(loaded)
+
+    async def save(self, path: str | os.PathLike[str]) -> None:
+        """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
+
+        Raises:
+            OSError: the file cannot be written; what was there is there.
+        """
+        await asyncio.to_thread(write_state, Path(path), self.save_state())
+
+    async def load(self, path: str | os.PathLike[str]) -> None:
+        """Continue from the state in a file, which is read in a thread.
+
+        Raises:
+            StateError: the state is damaged or of a newer schema; nothing was changed.
+            OSError: the file cannot be read.
+        """
+        self.load_state(await asyncio.to_thread(read_state, Path(path)))
+
+    async def apply_changes(self, changes: Iterable[ContextChange]) -> UpdatedContext:
+        """Take in what changed beside the messages, all of it or nothing; it makes a version. Waits as ``prepare`` does.
+
+        Args:
+            changes: one or more, in the order in which they happened.
+
+        Raises:
+            ChangeRefused: one makes no sense, or would break the context; everything is as before.
+            ValueError: there are none.
+        """
+        await self._conversing.look_up()
+        with self._lock:
+            return updated(self._session, tuple(changes))
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """What the context was after each change and each compaction, as far as it is kept, oldest first."""
+        with self._lock:
+            return tuple(self._session.versions)
+
+    def diff(self, a: int, b: int) -> VersionDiff:
+        """What is different between two versions, by their numbers.
+
+        Raises:
+            NoSuchVersion: one is not kept.
+        """
+        with self._lock:
+            kept = self._session.versions
+            return difference(a, b, before=kept.moment(a), after=kept.moment(b))
+
+    def roll_back(self, version: int) -> Version:
+        """Have decisions, notices and pins as they were in a version, which makes a new one.
+
+        Messages are the host's: what it handed in since then comes in anew, and what it took back stays away.
+
+        Raises:
+            NoSuchVersion: it is not kept.
+        """
+        with self._lock:
+            return self._session.roll_back(version)
+
+    def branch(self) -> "IncrementalContextManager":
+        """Another manager that goes on from here; neither sees what becomes of the other."""
+        with self._lock:
+            given = self._conversing.given
+            other = IncrementalContextManager(
+                config=given.config,
+                host=given.host,
+                counter=given.counter,
+                vectors=given.vectors,
+                summarizer=given.summarizer,
+                clock=given.clock,
+            )
+            self._conversing.branch(other._conversing)
+        return other
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        await self._ahead.aclose()
+        await self._conversing.ahead.aclose()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -235,43 +294,6 @@ class IncrementalContextManager:
         """End what is still under way."""
         await self.aclose()
 
-    def _fixed(self, tools: ToolSchemas) -> Fixed:
-        """What a request with these tools has beside messages."""
-        self._started()
-        in_tools = self._gauge.tool_tokens(tools)
-        in_all = in_tools + self._gauge.meter.overheads.per_request
-        return Fixed(tokens=in_all, assumed=in_tools)
-
-    def _started(self) -> Session:
-        """The session; tokenizer and limits are looked up at its first use, not on construction."""
-        if self._session is None:
-            own_name = self._host.own_name
-            self._gauge = gauge_for(self.config.model, self._counter, own_name=own_name)
-            self._window = window_of(self.config, self._gauge)
-            self._session = self._new_session(State())
-        return self._session
-
-    def _count_exactly(self) -> None:
-        """Start again from the same state where a pin or a saved state came before the tokenizer."""
-        with self._lock:
-            if self._session is not None and self._gauge.meter.source == "estimate":
-                state, self._session = self._session.state, None
-                self._started()
-                self._session = self._new_session(state)
-
-    def _new_session(self, state: State) -> Session:
-        around = Surroundings(
-            host=self._host,
-            meter=self._gauge.meter,
-            window=self._window,
-            stash=stash_of(self.config, state.stash),
-            memory=self._ahead.memory(),
-            summaries=self._ahead.summaries(self._gauge.counter, state),
-        )
-        self._asked_back = None
-        return Session(rules_of(self.config), around=around, state=state)
-
-    def _resize(self, window_tokens: int) -> None:
-        """Later turns have this window."""
-        with self._lock:
-            self._started().window.resize(window_tokens)
+    @property
+    def _session(self) -> Session:
+        return self._conversing.session

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import Gauge
 from autogen_context.model.limits import ModelLimits, standard_files
+from autogen_context.model.prices import price_of, rates_of
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
 from autogen_context.store.scope import Scope
@@ -35,6 +37,22 @@ def rules_of(config: ContextConfig) -> Rules:
         roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
         kinds=ToolKinds(named=config.tools),
         reduce=config.reduce,
+        versions=config.versions,
+        rewrite=config.rewrite,
+        rates=rates_of(price_of(config.model)),
+        triggers=triggers_of(config),
+    )
+
+
+def triggers_of(config: ContextConfig) -> TriggerSettings:
+    """What proposes that something is finished."""
+    return TriggerSettings(
+        subtasks=config.enable_subtask_detection,
+        intents=config.enable_intent_detection,
+        boundaries=config.enable_boundary_detection,
+        staleness=config.enable_staleness_detection,
+        staleness_threshold=config.staleness_threshold,
+        fallback_turns=config.fallback_turns,
     )
 
 

@@ -16,13 +16,27 @@ LEVELS = (
     {"pipeline"},
     {"model", "store", "report"},
     {"session", "recall", "project"},
-    {"config", "config_keys", "config_problems", "config_sources", "config_values"},
-    {"manager", "ahead", "wiring"},
+    {
+        "config",
+        "config_keys",
+        "config_problems",
+        "config_settings",
+        "config_sources",
+        "config_values",
+    },
+    {"manager", "conversing", "ahead", "wiring"},
     {"adapters", "cli", "testing"},
 )
 ONE_ROOM = (
-    {"config", "config_keys", "config_problems", "config_sources", "config_values"},
-    {"manager", "ahead", "wiring"},
+    {
+        "config",
+        "config_keys",
+        "config_problems",
+        "config_settings",
+        "config_sources",
+        "config_values",
+    },
+    {"manager", "conversing", "ahead", "wiring"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")
@@ -30,6 +44,8 @@ HEAVY = (
     *HOSTS,
     "openai",
     "redis",
+    "diskcache",
+    "watchdog",
     "torch",
     "numpy",
     "sentence_transformers",

@@ -1,9 +1,11 @@
 """A saved state is read back equal, or refused before anything is changed."""
 
+import asyncio
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -16,7 +18,11 @@ from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Verbatim, Written
+from autogen_context.session.change import ContextChange
+from autogen_context.session.migration import SCHEMA, present
+from autogen_context.session.notices import LABELS, Notice, Notices
 from autogen_context.session.state import State, dump, load
+from autogen_context.session.versions import Kept, Moment, Past, Version
 from autogen_context.session.window import Usage
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
@@ -96,6 +102,40 @@ def decisions(draw: st.DrawFn) -> tuple[Decision, ...]:
     return tuple(made)
 
 
+NOTICES = st.builds(
+    Notice,
+    topic=st.sampled_from(list(LABELS)),
+    key=TEXTS,
+    text=TEXTS,
+    position=st.integers(0, 9),
+    detail=TEXTS,
+    news=TEXTS,
+)
+APART = st.lists(NOTICES, max_size=3, unique_by=lambda notice: notice.name).map(tuple)
+TOLD = st.builds(
+    Notices,
+    standing=APART,
+    due=APART,
+    in_sight=st.frozensets(st.tuples(st.sampled_from(list(LABELS)), TEXTS), max_size=2),
+    waits=st.booleans(),
+)
+MOMENTS = st.builds(
+    Moment,
+    past=decisions().map(Past),
+    pins=st.frozensets(st.binary(max_size=3), max_size=2),
+    notices=TOLD,
+    must_replan=st.booleans(),
+    same=st.none() | st.integers(0, 9),
+)
+VERSIONS = st.builds(
+    Version,
+    number=st.integers(0, 99),
+    kind=TEXTS,
+    summary=TEXTS,
+    tokens=st.integers(0, 9),
+    timestamp=st.floats(0, 9),
+)
+KEPT = st.lists(st.tuples(VERSIONS, MOMENTS), max_size=3, unique_by=lambda kept: kept[0].number)
 STATES = st.builds(
     State,
     digests=st.lists(st.binary(max_size=3), min_size=12, max_size=13).map(tuple),
@@ -108,6 +148,12 @@ STATES = st.builds(
     ),
     must_replan=st.booleans(),
     rewrites=st.integers(0, 9),
+    summaries=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    notices=TOLD,
+    sent=st.integers(0, 9),
+    versions=KEPT.map(lambda kept: tuple(sorted(kept, key=lambda each: each[0].number))),
+    context_id=TEXTS,
+    branches=st.integers(0, 9),
 )
 
 
@@ -115,7 +161,23 @@ STATES = st.builds(
 @given(STATES)
 def test_what_was_saved_is_loaded(state: State) -> None:
     """Through JSON text, any text included."""
-    assert load(json.loads(json.dumps(dump(state)))) == state
+    loaded = load(json.loads(json.dumps(dump(state))))
+    assert replace(loaded, versions=()) == replace(state, versions=())
+    assert list(map(content_of, loaded.versions)) == list(map(content_of, state.versions))
+    assert dump(loaded) == dump(state)
+
+
+def content_of(kept: Kept) -> tuple[object, ...]:
+    """A version with what it holds, to be compared."""
+    version, moment = kept
+    return (
+        version,
+        moment.past.decisions,
+        moment.pins,
+        moment.notices,
+        moment.must_replan,
+        moment.same,
+    )
 
 
 def manager() -> IncrementalContextManager:
@@ -139,10 +201,14 @@ def saved() -> dict[str, object]:
     turn = keeper.prepare_nowait(HISTORY)
     keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
     keeper.pin(HISTORY[5])
+    changes = [ContextChange.task_started("x"), ContextChange.requirement_added("y")]
+    asyncio.run(keeper.apply_changes(changes))
     return keeper.save_state()
 
 
 SAVED = saved()
+
+ONE_NOTICE = asdict(Notice(topic="task", key="x", text="x"))
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -170,14 +236,47 @@ def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
     return state
 
 
-def test_a_state_of_an_earlier_release_is_read() -> None:
-    """What it does not have yet is as at the start."""
-    earlier = copy.deepcopy(SAVED)
-    del earlier["usage"]
-    del cast("dict[str, object]", earlier["calibration"])["before"]
-    assert load(earlier) == replace(
-        load(SAVED), usage=Usage(), calibration=replace(load(SAVED).calibration, before=None)
+EARLIER = json.loads((Path(__file__).parent / "saved_states.json").read_text("utf-8"))
+READ: ChatMessage = {
+    "id": "1",
+    "type": "function",
+    "function": {"name": "read_file", "arguments": '{"path": "a.py"}'},
+}
+EARLIER_HISTORY: list[ChatMessage] = [
+    {"role": "user", "content": "The task: make it fast. The budget is 500 EUR."},
+    *({"role": "assistant", "content": f"{i} " + "x" * 200} for i in range(4)),
+    {"role": "tool", "tool_call_id": "nobody", "content": "stray"},
+    {"role": "assistant", "content": None, "tool_calls": [READ]},
+    {"role": "tool", "tool_call_id": "1", "content": "y" * 1_200},
+]
+
+
+@pytest.mark.parametrize("saved", EARLIER.values(), ids=EARLIER)
+def test_a_state_of_an_earlier_release_is_read(saved: dict[str, object]) -> None:
+    """In every form that was ever saved: what it holds is there, what it does not have yet is as at the start."""
+    state = load(saved)
+    assert len(state.digests) == state.sent == len(EARLIER_HISTORY)
+    assert [decision.stop for decision in state.decisions] == [1, 2, 3, 4, 5, 6, 8]
+    assert len(state.pins) == 1
+    assert [handle for handle, _ in state.stash] == [d.handle for d in state.decisions if d.handle]
+    assert (state.notices, state.versions, state.context_id) == (Notices(), (), "")
+    assert state.calibration.last is None or state.calibration.last.assumed == 40
+    keeper = IncrementalContextManager(
+        config=ContextConfig(window_tokens=600), counter=Characters()
     )
+    keeper.load_state(saved)
+    turn = keeper.prepare_nowait(EARLIER_HISTORY)
+    assert turn.certificate.fits
+    assert turn.certificate.pairs_closed
+    assert turn.certificate.newest_present
+    assert keeper.save_state()["schema"] == SCHEMA
+    asyncio.run(keeper.apply_changes([ContextChange.task_started("x")]))
+    assert keeper.prepare_nowait(EARLIER_HISTORY).messages == turn.messages
+
+
+def test_what_is_of_the_present_schema_is_left_as_it_is() -> None:
+    """No step is taken twice."""
+    assert present(SAVED) is SAVED
 
 
 def test_a_manager_goes_on_from_what_another_saved() -> None:
@@ -218,8 +317,8 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         pytest.param({}, "damaged: KeyError: 'schema'", id="empty"),
         pytest.param({"schema": "1"}, "'schema' must be int, got str", id="schema of a wrong type"),
         pytest.param(
-            {**SAVED, "schema": 2},
-            "has schema 2 and this release reads 1; load it with the release that saved it",
+            {**SAVED, "schema": 3},
+            "has schema 3 and this release reads 1 to 2; load it with the release that saved it",
             id="newer",
         ),
         pytest.param(damaged(("digests",), "ab"), "'digests' must be a list, got str", id="text"),
@@ -244,6 +343,30 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             damaged(("calibration", "lowest_ratio"), 0), "impossible bills or ratios", id="ratio"
         ),
         pytest.param(damaged(("rewrites",), json.loads("true")), "got a bool", id="a bool"),
+        pytest.param(
+            {**SAVED, "schema": 0}, "has schema 0 and this release reads 1 to 2", id="none"
+        ),
+        pytest.param(
+            damaged(("notices", "due", 0, "topic"), "weather"), "no such topic: weather", id="topic"
+        ),
+        pytest.param(
+            damaged(("notices", "due"), [ONE_NOTICE, ONE_NOTICE]),
+            "two notices are about the same",
+            id="two of one name",
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "number"), 0), "version 0 after 0", id="versions"
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "decided", 0, "last"), 99),
+            "decisions 0 to 99 of",
+            id="no such decisions",
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "decided", 0, "first"), 1),
+            "decision on 1 to 2 after 0",
+            id="a version with a gap",
+        ),
         pytest.param(
             damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"
         ),

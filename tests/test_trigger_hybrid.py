@@ -15,7 +15,8 @@ from autogen_context.pipeline.trigger.decision import (
     TriggerDecision,
     TriggerKind,
 )
-from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger, TriggerSettings
+from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger
+from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.pipeline.trigger.turn import Step, Turn
 from autogen_context.pipeline.trigger.turn_count import TurnCountTrigger
 from support.turns import called, edit, ran_tests, read, searched, shell, turn, written

@@ -43,7 +43,7 @@ class Decision:
         tokens_after: what it costs now.
         pieces: what is sent for it; for the first of the dropped, a notice.
         handle: the key of the original in the stash, where it was reduced, shortened or dropped.
-        before: what is sent in front of it: earlier exchanges that it asks for. Its tokens count as the unit's.
+        before: what is sent in front of it: earlier exchanges that it asks for, notices. Its tokens count as the unit's.
     """
 
     start: int

@@ -24,6 +24,11 @@ class Record:
             raise TypeError(f"expected an object, got {type(data).__name__}")
         self._data = cast("Mapping[str, object]", data)  # JSON has no other keys
 
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """All of it."""
+        return self._data
+
     def __contains__(self, key: str) -> bool:
         """Whether there is such a field."""
         return key in self._data

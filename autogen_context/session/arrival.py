@@ -68,16 +68,11 @@ class Arrival:
         if before is None:
             return self._arrived(candidate, {}, spared=spared, reason="new")
         if before.action == "drop":
-            return before
+            gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
+            return before if gone.stop == before.stop else replace(gone, before=before.before)
         if before.action == "shorten":
             return self._grown(before, candidate)
-        reason = before.reason.removesuffix(REDUCED)
-        again = self._arrived(
-            candidate, written_in(before), since=before.stop, spared=spared, reason=reason
-        )
-        in_front = sum(map(self._meter.message, messages_of(before.before, ())))
-        tokens_after = again.tokens_after + in_front
-        return replace(again, before=before.before, tokens_after=tokens_after)
+        return self._again(candidate, before, written_in(before), since=before.stop, spared=spared)
 
     def settle(
         self,
@@ -86,6 +81,7 @@ class Arrival:
         messages: Sequence[Message],
         *,
         spared: AbstractSet[int],
+        since: int = 0,
     ) -> list[Decision]:
         """What a plan decided, without what would be said twice in it.
 
@@ -94,18 +90,35 @@ class Arrival:
             candidates: its n units.
             messages: of the conversation.
             spared: positions of messages that stay as they are.
+            since: position of the first unit that is not sent already.
         """
         self._forget()
         settled: list[Decision] = []
-        for decision, candidate in zip(decisions, candidates, strict=True):
-            if decision.action == "keep":
-                decided = self._arrived(candidate, {}, spared=spared, reason=decision.reason)
-                settled.append(decided)
+        for i, (decision, candidate) in enumerate(zip(decisions, candidates, strict=True)):
+            if i >= since and decision.action in ("keep", "reduce"):
+                settled.append(self._again(candidate, decision, {}, spared=spared))
             else:
                 settled.append(decision)
                 for message in messages_of(decision.sent, messages):
                     self._see(message)
         return settled
+
+    def _again(
+        self,
+        candidate: Candidate,
+        before: Decision,
+        reduced: dict[int, Message],
+        *,
+        since: int = 0,
+        spared: AbstractSet[int],
+    ) -> Decision:
+        """A unit that stays, decided on again from a position on; what stands in front of it stays there."""
+        reason = before.reason.removesuffix(REDUCED)
+        again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
+        if not before.before:
+            return again
+        in_front = sum(map(self._meter.message, messages_of(before.before, ())))
+        return replace(again, before=before.before, tokens_after=again.tokens_after + in_front)
 
     def _arrived(
         self,

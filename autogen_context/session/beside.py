@@ -1,7 +1,8 @@
 """Tell what is due beside the messages, in front of the newest unit.
 
 Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. It has
-its share of the room at most, and never makes a request impossible. With nothing to tell a turn costs nothing.
+its share of the room at most, leaves as much again to the turns to come, and never makes a request impossible. With
+nothing to tell a turn costs nothing.
 """
 
 from collections.abc import Collection
@@ -20,6 +21,7 @@ from autogen_context.session.notices import Block, Name, Notice, Notices, block_
 NOTICE_SHARE = 0.1  # of the room, for what is told at once
 LEAST_NOTICE = 64  # tokens, in a small room as well
 SMALL_SHARE = 0.25  # of a room in which that would be much
+ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 
 
 class Beside:
@@ -60,9 +62,7 @@ class Beside:
         Raises:
             Unfit: it makes no sense here; nothing was changed.
         """
-        self.notices = applied(
-            change, self.notices, position=self._held.stop, shows=self._may_show
-        )
+        self.notices = applied(change, self.notices, position=self._held.stop, shows=self._may_show)
 
     def follow(self) -> None:
         """Withdraw what was said of files that the context no longer shows as they were."""
@@ -73,15 +73,15 @@ class Beside:
             if not self._is_shown(notice.key, notice.position):
                 self.notices = self.notices.withdraw(notice.name)
 
-    def tokens_due(self, room_tokens: int) -> int:
-        """What is due in the next request costs, in tokens; 0 where there is nothing, or nowhere to put it."""
+    def room_due(self, room_tokens: int) -> int:
+        """The room that what is due in the next request needs, in tokens; 0 where nothing is, or it has no place."""
         if not self.notices.due or self.notices.waits or not self._has_place:
             return 0
-        return self._cost(self._block(self.notices.due, room_tokens))
+        return ROOM_NEEDED * self._cost(self._block(self.notices.due, room_tokens))
 
-    def tokens_kept_free(self, room_tokens: int) -> int:
-        """What a compaction leaves free for what is told behind it, in tokens."""
-        return self._cost(self._block(self.notices.anew().due, room_tokens))
+    def room_kept_free(self, room_tokens: int) -> int:
+        """The room that a compaction leaves to what is told behind it, in tokens."""
+        return ROOM_NEEDED * self._cost(self._block(self.notices.anew().due, room_tokens))
 
     def tell(self, *, room_tokens: int, used_tokens: int) -> None:
         """Put what is due in front of the newest unit, if that was not sent yet and there is room.
@@ -94,7 +94,7 @@ class Beside:
             return
         block = self._block(self.notices.due, room_tokens)
         tokens = self._cost(block)
-        if block.names and tokens <= room_tokens - used_tokens:
+        if block.names and ROOM_NEEDED * tokens <= room_tokens - used_tokens:
             message = Message(role="user", text=block.text, own=True)
             self._held.put_before_last(Written(message=message), tokens)
             self.notices = self.notices.after_telling(block.names)
@@ -116,10 +116,11 @@ class Beside:
             self.notices = self.notices.cut_back(messages)
         self.sent = min(self.sent, messages)
 
-    def message(self) -> Message | None:
-        """What is due, all of it, as a message; ``None`` where nothing is."""
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What is due, all of it: one message, or none where nothing is."""
         text = block_of(self.notices.due, room_tokens=2**62, count=len).text
-        return Message(role="user", text=text, own=True) if text else None
+        return (Message(role="user", text=text, own=True),) if text else ()
 
     @property
     def _has_place(self) -> bool:
@@ -140,7 +141,9 @@ class Beside:
         return in_sight(self._files.units(path, position=position), self._held.decisions)
 
     def _block(self, notices: Collection[Notice], room_tokens: int) -> Block:
-        share = max(int(NOTICE_SHARE * room_tokens), min(LEAST_NOTICE, int(SMALL_SHARE * room_tokens)))
+        share = max(
+            int(NOTICE_SHARE * room_tokens), min(LEAST_NOTICE, int(SMALL_SHARE * room_tokens))
+        )
         room = share - self._meter.message(Message(role="user", own=True))
         return block_of(notices, room_tokens=room, count=self._meter.text)
 

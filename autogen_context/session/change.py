@@ -5,7 +5,7 @@ values: nothing happens until they are applied.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
@@ -190,7 +190,7 @@ class UpdatedContext:
 
     context_id: str
     version: int
-    context: tuple[Message, ...]
+    context: tuple[Message, ...] = field(repr=False)
     changes_applied: tuple[ContextChange, ...]
     timestamp: float
 

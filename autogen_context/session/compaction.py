@@ -7,8 +7,6 @@ What stays beside the floors is what later turns are likely to name again. Only 
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
-import math
-
 from autogen_context.pipeline.blocks.asked import AnswerWorth
 from autogen_context.pipeline.blocks.choose import Values
 from autogen_context.pipeline.blocks.fill import Filler
@@ -20,14 +18,14 @@ from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.piece import Piece, messages_of
 from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim, Means, plan
 from autogen_context.pipeline.span import Span, spans_of
+from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.depth import low_share
+from autogen_context.session.notices import Name
 from autogen_context.session.rules import Room, Rules, Surroundings
+from autogen_context.session.statements import Statements
 from autogen_context.session.telling import Telling
 
-SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000 to 80,000
-SMALL_SHARE = 0.36  # of the room beside what must stay, in a room as small or smaller
-SHARE_STEP = 0.16  # more for each doubling of the room
-LARGE_SHARE = 0.52  # at most
 ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
@@ -42,7 +40,8 @@ class Compaction:
         around: counts, looks back, and has what a model made of spans.
 
     Attributes:
-        references: the values of the conversation, as of the last compaction.
+        references: the values of the conversation, as far as it was read.
+        telling: tells of what is out of sight.
     """
 
     def __init__(self, rules: Rules, around: Surroundings) -> None:
@@ -51,7 +50,7 @@ class Compaction:
         self._memory = around.memory
         self._known = around.summaries
         self.references = References(rules.kinds)
-        self._telling = Telling(around.meter)
+        self.telling = Telling(around.meter)
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -59,10 +58,15 @@ class Compaction:
         ahead = settled[: read + READ_AHEAD]
         if len(ahead) > read:
             self.references.follow(ahead, conversation.messages)
-            self._telling.follow(conversation.messages[: ahead[-1].unit.stop])
+            self.telling.follow(conversation.messages[: ahead[-1].unit.stop])
+
+    def follow(self, conversation: Conversation) -> None:
+        """Read all that was not read yet."""
+        self.references.follow(conversation.candidates, conversation.messages)
+        self.telling.follow(conversation.messages)
 
     def planned(
-        self, conversation: Conversation, room: Room, pinned: frozenset[int]
+        self, conversation: Conversation, room: Room, pinned: frozenset[int], beside: Beside
     ) -> tuple[Decision, ...]:
         """A decision for each unit.
 
@@ -70,48 +74,44 @@ class Compaction:
             conversation: what there is.
             room: what may be used.
             pinned: positions of pinned messages.
+            beside: what is told beside the messages.
 
         Raises:
             BudgetImpossible: what must stay does not fit.
         """
         candidates = conversation.candidates
-        self.references.follow(candidates, conversation.messages)
+        self.follow(conversation)
         floors = floors_of(candidates, pinned)
         scores = self._asked_for(conversation)
         worth: Values = (
             AnswerWorth(self.references, scores)
             if scores
-            else Worth(self.references, room_tokens=room.limit_tokens)
+            else Worth(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
         )
-        self._telling.follow(conversation.messages)
+        self.telling.statements = Statements(beside.notices.standing)
         summaries = self._summaries(conversation, room, pinned)
         return plan(
             candidates,
             floors=floors,
             aim=Aim(
                 limit_tokens=room.limit_tokens - room.fixed_tokens,
-                target_share=ASKED_SHARE if scores else self._share(room.limit_tokens),
+                target_share=ASKED_SHARE if scores else low_share(self._rules, room.limit_tokens),
                 recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
                 told_share=0.0 if scores else SUMMED_SHARE if summaries else TOLD_SHARE,
             ),
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
                 fill=Filler(self.references, self._meter, worth).fill,
-                tell=lambda decided, tokens: self._telling.told(
+                tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),
                 count=self._meter.message,
             ),
         )
 
-    def _share(self, room_tokens: int) -> float:
-        """How full to leave the room; a large one is left fuller, since it holds for more turns all the same."""
-        given = self._rules.compact_to_share
-        if given is not None:
-            return given
-        doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
-        share = min(LARGE_SHARE, max(SMALL_SHARE, SMALL_SHARE + SHARE_STEP * doublings))
-        return share * self._rules.compact_at_share
+    def overruled(self) -> frozenset[Name]:
+        """The notices about which messages had said something else at the last plan."""
+        return self.telling.overruled()
 
     def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""

@@ -26,7 +26,7 @@ ENDINGS: Mapping[ChangeType, str] = {
 }
 
 
-class Unfit(ValueError):  # noqa: N818 - told to the caller as ``ChangeRefused``, which has the change
+class Unfit(ValueError):
     """A change makes no sense in this context; says why and what would."""
 
 
@@ -54,9 +54,7 @@ def of_file(change: ContextChange, notices: Notices, position: int, shows: Shows
     if shows(change.key):
         text = TOLD_OF_FILES[change.type].format(path=change.key, moved_to=change.moved_to)
         notices = notices.put(
-            Notice(
-                topic="file", key=change.key, text=text, position=position, detail=change.text
-            )
+            Notice(topic="file", key=change.key, text=text, position=position, detail=change.text)
         )
     if change.moved_to and shows(change.moved_to):
         return of_file(ContextChange.file_modified(change.moved_to), notices, position, shows)
@@ -90,7 +88,9 @@ def requirement_added(change: ContextChange, notices: Notices, position: int) ->
         raise Unfit(
             f"the requirement {change.key!r} is known already; change it, or give another key"
         )
-    return notices.put(notice_of("requirement", change, position, f"New requirement: {change.text}"))
+    return notices.put(
+        notice_of("requirement", change, position, f"New requirement: {change.text}")
+    )
 
 
 def requirement_changed(change: ContextChange, notices: Notices, position: int) -> Notices:

@@ -61,4 +61,4 @@ def is_same_file(one: str, other: str) -> bool:
     if one == other:
         return True
     longer, shorter = sorted((one, other), key=len, reverse=True)
-    return longer.startswith("/") and not shorter.startswith("/") and longer.endswith(f"/{shorter}")
+    return longer.startswith("/") and longer.endswith(f"/{shorter}")

@@ -32,6 +32,11 @@ class History:
         self._digests = list(digests)  # of the first messages: those that were asked for
 
     @property
+    def payloads(self) -> Sequence[object]:
+        """The host's objects, as far as they were handed over: a saved state has none."""
+        return tuple(self._payloads)
+
+    @property
     def digests(self) -> Sequence[bytes]:
         """A digest for each message."""
         self._digests += map(self._host.digest, self._snapshots[len(self._digests) :])

@@ -64,14 +64,25 @@ class Holding:
         same = [decision.handle for decision in self.held.decisions[settled:][:1]]
         self._keep(settled + (same == [decision.handle for decision in before]))
 
-    def replace(self, decisions: Sequence[Decision], spared: AbstractSet[int]) -> None:
-        """Hold what a plan decided, without what would be said twice in it."""
+    def replace(
+        self, decisions: Sequence[Decision], spared: AbstractSet[int], *, since: int = 0
+    ) -> None:
+        """Hold what a plan decided, without what would be said twice in it.
+
+        Args:
+            decisions: one for each unit.
+            spared: positions of messages that are sent as they are.
+            since: position of the first unit that is decided anew; those before it are held already.
+        """
         conversation = self._conversation
-        self.held.replace(
-            self._arrival.settle(
-                decisions, conversation.candidates, conversation.messages, spared=spared
-            )
+        settled = self._arrival.settle(
+            decisions,
+            conversation.candidates,
+            conversation.messages,
+            spared=spared,
+            since=since,
         )
+        self.held.replace(settled)
         self._keep(0)
 
     def restore(self, decisions: Sequence[Decision]) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from autogen_context.pipeline.ledger import Entry, Kind
-from autogen_context.pipeline.ledger.rendering import entry_of
 from autogen_context.pipeline.shorten import shorten_text
 
 CountText = Callable[[str], int]
@@ -25,7 +23,6 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "outcome": "",
 }
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
-STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 
 
@@ -59,12 +56,6 @@ class Notice:
         """It as it is told; whatever it quotes cannot pass for a line of ours."""
         line = self.news or f"{LABELS[self.topic]}{self.text}"
         return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
-
-    @property
-    def statement(self) -> Entry | None:
-        """What it states, by which the ledger knows what it replaces and what replaces it."""
-        kind = STATED.get(self.topic)
-        return entry_of(kind, self.text, "person", self.position) if kind else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +124,7 @@ class Notices:
     def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> "Notices":
         """Nothing that was told is in sight any more: what holds is due, but for what messages said otherwise since."""
         due = without(self.standing, overruled)
-        return Notices(standing=self.standing, due=due, waits=waits)
+        return Notices(standing=self.standing, due=due, waits=waits and bool(due))
 
     def cut_back(self, messages: int) -> "Notices":
         """The host has another past from a message on: what was told there is told again."""
@@ -178,4 +169,4 @@ def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
 
 def framed(parts: Iterable[str]) -> str:
     """Notices with what says what they are."""
-    return "\n".join([OPENING, *parts]) + CLOSING
+    return "\n".join([OPENING, *parts, CLOSING])

@@ -3,11 +3,12 @@
 Promise: a value; changing its list changes nothing that the manager keeps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from autogen_context.pipeline.assemble import Certificate
 from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.price.verdict import Verdict
 
 Payload = TypeVar("Payload")
 
@@ -21,9 +22,12 @@ class Prepared(Generic[Payload]):
         certificate: what holds for it.
         decisions: what became of each unit of the history, oldest first.
         compacted: whether the history was cut in this turn.
+        verdict: whether a rewrite is worth its price in this turn, with the numbers that say so, acted upon or not;
+            ``None`` where nothing is kept. Lists are equal whatever their verdicts.
     """
 
     messages: list[Payload]
     certificate: Certificate
     decisions: tuple[Decision, ...]
     compacted: bool
+    verdict: Verdict | None = field(default=None, compare=False)

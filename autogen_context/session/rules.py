@@ -3,18 +3,23 @@
 Promise: values only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import HostFormat
+from autogen_context.pipeline.price.rates import Rates
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
 from autogen_context.store.stash import Stash
+
+RewriteWhen = Literal["forced", "cold", "priced"]
+"""By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
 
@@ -30,6 +35,10 @@ class Rules:
         roles: what the model insists on.
         kinds: what tools do.
         reduce: how a tool's result is made smaller before it is first sent.
+        versions: how many versions of the context are kept.
+        rewrite: when the history is rewritten.
+        rates: what the provider asks for tokens, cached ones among them.
+        triggers: what proposes that something is finished.
     """
 
     compact_at_share: float
@@ -38,6 +47,10 @@ class Rules:
     roles: RoleRules
     kinds: ToolKinds
     reduce: Reduce
+    versions: int
+    rewrite: RewriteWhen
+    rates: Rates
+    triggers: TriggerSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +90,8 @@ class Surroundings:
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
+        clock: the time, in seconds since 1970; it stands in versions.
+        cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
 
     host: HostFormat
@@ -85,3 +100,5 @@ class Surroundings:
     stash: Stash
     memory: Memory
     summaries: Mapping[str, str]
+    clock: Callable[[], float]
+    cache_clock: Callable[[], float] | None = None

@@ -3,36 +3,35 @@
 Promise: below the mark nothing changes but by appending; above it the whole is planned anew, once, and held again.
 """
 
-import logging
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import BudgetImpossible, NotInHistory
-from autogen_context.pipeline.floors import floors_of, satisfied
 from autogen_context.pipeline.piece import Written
+from autogen_context.pipeline.price.verdict import Verdict
 from autogen_context.pipeline.span import Span
 from autogen_context.session.arrival import Arrival
+from autogen_context.session.beside import Beside
+from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
+from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Request, Sender
 from autogen_context.session.state import State
 from autogen_context.session.tail import Tail
+from autogen_context.session.versions import Moment, Past, Version, Versions
 
 if TYPE_CHECKING:
-    from autogen_context.session.compaction import Compaction
     from autogen_context.session.explaining import Explanation
+    from autogen_context.session.finishing import Finishing
 
-logger = logging.getLogger(__name__)
 
-
-READ_AHEAD_SHARE = (
-    0.5  # of the window; with more in it, each turn reads ahead for the compaction to come
-)
+READ_AHEAD_SHARE = 0.5  # of the window; with more in it, each turn reads for the compaction to come
 
 
 class Session:
@@ -64,15 +63,35 @@ class Session:
         )
         self._sender = Sender(around.host, meter=meter, window=around.window, roles=rules.roles)
         self._tail = Tail(memory, meter)
-        self._must_replan = state.must_replan
-        self._rewrites = state.rewrites
+        self.context_id, self.branches = state.context_id, state.branches
+        self.beside = Beside(self.conversation, self.held, meter=meter, kinds=rules.kinds)
+        self.beside.notices, self.beside.sent = state.notices, state.sent
+        open_pairs = rules.orphans == "report"
+        self.integrity = Integrity(self.conversation, self.held, open_pairs=open_pairs)
+        self._compacting = Compacting(
+            rules,
+            around,
+            conversation=self.conversation,
+            holding=self._holding,
+            beside=self.beside,
+            state=state,
+        )
+        self.versions = Versions(rules.versions, clock=around.clock, records=state.versions)
+        if not state.versions:
+            self.record("start", "the context as it was at the start")
 
     @cached_property
-    def _compaction(self) -> "Compaction":
-        """Plans anew; loaded when there is something to plan, which most short conversations never need."""
-        from autogen_context.session.compaction import Compaction  # noqa: PLC0415 - as said
+    def _finishing(self) -> "Finishing":
+        """Cuts what is finished; loaded where that is asked for."""
+        from autogen_context.session.finishing import Finishing  # noqa: PLC0415 - as said
 
-        return Compaction(self._rules, self._around)
+        return Finishing(
+            self._rules,
+            self._around,
+            conversation=self.conversation,
+            holding=self._holding,
+            compacting=self._compacting,
+        )
 
     @property
     def held(self) -> Held:
@@ -88,10 +107,50 @@ class Session:
             pins=frozenset(self.pins),
             calibration=self.window.calibration,
             stash=tuple(self.stash),
-            must_replan=self._must_replan,
-            rewrites=self._rewrites,
+            must_replan=self._compacting.must_replan,
+            rewrites=self._compacting.rewrites,
+            pace=self._compacting.pricing.pace,
+            usage=self.window.usage,
             summaries=dict(self._around.summaries),
+            notices=self.beside.notices,
+            sent=self.beside.sent,
+            versions=self.versions.records,
+            context_id=self.context_id,
+            branches=self.branches,
         )
+
+    @property
+    def moment(self) -> Moment:
+        """What a version made now holds."""
+        return Moment(
+            past=Past(self.held.decisions),
+            pins=frozenset(self.pins),
+            notices=self.beside.notices,
+            must_replan=self._compacting.must_replan,
+        )
+
+    def record(self, kind: str, summary: str) -> Version:
+        """Make a version of how it is now."""
+        return self.versions.record(kind, summary, self.moment, tokens=self.held.tokens)
+
+    def restore(self, moment: Moment) -> None:
+        """Have everything as it was; the host's messages are those that it handed in last."""
+        self._holding.restore(moment.decisions)
+        self.pins, self._compacting.must_replan = set(moment.pins), moment.must_replan
+        self.beside.notices = moment.notices
+
+    def roll_back(self, number: int) -> Version:
+        """Have everything as it was in a version; what the host handed in since comes in anew.
+
+        Raises:
+            NoSuchVersion: there is none, or it is not kept any more.
+        """
+        self.restore(self.versions.moment(number))
+        self.beside.sent = 0
+        self._compacting.rewrites += 1
+        if self.conversation.candidates:
+            self._holding.follow(self._pinned)
+        return self.record("roll back", f"as in version {number}")
 
     def take_in(self, payloads: Sequence[object]) -> None:
         """Follow the host's list: what it appended is held as new, where it changed its past that is forgotten."""
@@ -99,13 +158,16 @@ class Session:
         if same < self.held.stop:
             self._sender.forget()
             self._holding.cut_back(same)
-            self._must_replan = True
-            self._rewrites += 1
+            self._compacting.must_replan = True
+            self._compacting.rewrites += 1
+            self._compacting.pricing.changed()
+            self.beside.cut_back(same)
+            self.versions.cut_back(same)
         self._holding.follow(self._pinned)
 
     def can_recall(self, *, can: bool) -> None:
         """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
-        mode = self._rules.reduce
+        self.recalls, mode = can, self._rules.reduce
         self._arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
     def spans_due(self, fixed_tokens: int, *, at_share: float) -> list[Span]:
@@ -115,16 +177,22 @@ class Session:
             fixed_tokens: what the next request has beside messages.
             at_share: of the room.
         """
-        room = self.window.room(self._rewrites)
+        room = self._compacting.room_tokens
         if self.held.tokens + fixed_tokens < at_share * room:
             return []
         there = Room(limit_tokens=room, fixed_tokens=fixed_tokens)
-        return self._compaction.spans(self.conversation, there, self._pinned)
+        return self._compacting.compaction.spans(self.conversation, there, self._pinned)
 
     def pin(self, digest: bytes) -> None:
         """Keep a message from now on; it comes back if it was dropped."""
         self.pins.add(digest)
-        self._must_replan = True
+        self._compacting.must_replan = True
+        self._compacting.pricing.changed()
+
+    def unpin(self, digest: bytes) -> None:
+        """Let a pinned message go at the next compaction."""
+        self.pins.discard(digest)
+        self._compacting.pricing.changed()
 
     def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why.
@@ -137,7 +205,7 @@ class Session:
         if not decided:
             raise NotInHistory
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
-        references = self._compaction.references
+        references = self._compacting.compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
         from autogen_context.session.explaining import Explainer  # noqa: PLC0415 - when somebody asks
 
@@ -163,80 +231,74 @@ class Session:
             return self._turn(payloads, fixed)
 
     def _turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
-        compacted = self._must_compact(fixed.tokens) or self._must_look_back(fixed.tokens)
+        before, compacting = self.held.tokens, self._compacting
+        self.beside.follow()
+        used, pinned = fixed.tokens + self._room_due, self._pinned
+        verdict = compacting.verdict(used, pinned)
+        compacted = compacting.acts(verdict) or self._must_look_back(used)
         if compacted:
-            self._compact(fixed.tokens)
-        self._bring_back(fixed.tokens)
+            compacting.compact(fixed.tokens, pinned)
+        finished = None if compacted else self._finish(used, pinned)
+        self._bring_back(fixed.tokens + self._room_due)
+        self._tell(fixed.tokens)
         request = self._request(fixed)
         while (
             not request.certificate.fits
         ):  # fillers between roles, or held counts of another tokenizer
             counted = request.certificate.counted_tokens
             beside = counted - self.held.tokens if compacted else fixed.tokens
-            self._compact(beside)  # each time with less room: what is sent exceeds what is held
+            compacting.compact(beside, pinned)  # each time with less room: more is sent than held
             compacted = True
             request = self._request(fixed)
-        self._must_replan = False
-        if not compacted and self.held.tokens > READ_AHEAD_SHARE * self.window.limit_tokens:
-            self._compaction.read_ahead(self.conversation)
+        compacting.pass_turn(verdict, rewrote=compacted)
+        self.beside.sent = self.held.stop
+        rewrote = compacted or (finished is not None and finished.rewrites)
+        if rewrote:
+            self.record("compaction", f"from {before} to {self.held.tokens} tokens")
+        elif self.held.tokens > READ_AHEAD_SHARE * self.window.limit_tokens:
+            compacting.compaction.read_ahead(self.conversation)
         return Prepared(
             messages=self._sender.payloads(request, payloads),
             certificate=request.certificate,
             decisions=tuple(self.held.decisions),
-            compacted=compacted,
+            compacted=rewrote,
+            verdict=verdict if finished is None or compacted else finished,
         )
+
+    def _finish(self, used: int, pinned: frozenset[int]) -> Verdict | None:
+        """Cut what is finished, if that was asked for and pays."""
+        if self._rules.rewrite != "priced":
+            return None
+        return self._finishing.turn(used, pinned)
 
     @property
     def _pinned(self) -> frozenset[int]:
         """Positions of the messages that are pinned."""
         return self.conversation.history.positions(self.pins)
 
-    def _must_compact(self, fixed: int) -> bool:
-        """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
-        mark = int(self.window.room(self._rewrites) * self._rules.compact_at_share)
-        if not self._must_replan:
-            return self.held.tokens + fixed > mark
-        if self.conversation.tokens + fixed <= mark:
-            self._rewrites += any(decision.handle for decision in self.held.decisions)
-            self._holding.start_again(self._pinned)
-            return False
-        floors = floors_of(self.conversation.candidates, self._pinned)
-        return self.held.tokens + fixed > mark or not satisfied(self.held.decisions, floors)
-
-    def _compact(self, fixed: int) -> None:
-        """Plan the whole anew, hold that, and stash what left."""
-        before, room = self.held.tokens, self.window.room(self._rewrites + 1)
-        try:
-            room_there = Room(limit_tokens=room, fixed_tokens=fixed)
-            decisions = self._compaction.planned(self.conversation, room_there, self._pinned)
-        except BudgetImpossible as error:
-            raise self._impossible(error, fixed) from None
-        self._holding.replace(decisions, self._pinned)
-        self._rewrites += 1
-        numbers = {"tokens_before": before, "tokens_after": self.held.tokens, "room_tokens": room}
-        logger.info("compacted", extra=numbers)
-
-    def _impossible(self, error: BudgetImpossible, fixed: int) -> BudgetImpossible:
-        """The error in the provider's tokens, as the limit is."""
-        counted = error.floor_tokens + fixed
-        unlike = self.window.bound(counted, self._rewrites + 1).tokens - counted
-        calibration = {"calibration": unlike} if unlike else {}
-        beside = {"tools and format": fixed, **calibration}
-        return error.within(self.window.limit_tokens, beside)
-
     def _must_look_back(self, fixed: int) -> bool:
         """Whether the newest message asks for what only another choice has room for."""
-        room, used = self.window.room(self._rewrites), self.held.tokens + fixed
+        room, used = self._compacting.room_tokens, self.held.tokens + fixed
         return self._tail.lacks_room(
             self.conversation, self.held, room_tokens=room, used_tokens=used
         )
 
     def _bring_back(self, fixed: int) -> None:
         """Put what the newest message asks for of the past in front of it."""
-        room, used = self.window.room(self._rewrites), self.held.tokens + fixed
+        room, used = self._compacting.room_tokens, self.held.tokens + fixed
         tail = self._tail.of(self.conversation, self.held, room_tokens=room, used_tokens=used)
         if tail is not None:
             self.held.put_before_last(Written(message=tail), self._around.meter.message(tail))
+
+    @property
+    def _room_due(self) -> int:
+        """The room that what is due to be told needs."""
+        return self.beside.room_due(self._compacting.room_tokens)
+
+    def _tell(self, fixed: int) -> None:
+        """Put what is due to be told in front of the newest message."""
+        room, used = self._compacting.room_tokens, self.held.tokens + fixed
+        self.beside.tell(room_tokens=room, used_tokens=used)
 
     def _request(self, fixed: Fixed) -> Request:
         """What is sent for what is held."""
@@ -245,5 +307,5 @@ class Session:
             self.conversation,
             fixed=fixed,
             pinned=self._pinned,
-            rewrites=self._rewrites,
+            rewrites=self._compacting.rewrites,
         )

@@ -8,18 +8,21 @@ The host's messages are not in it, the host has them; there is a digest for each
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import cast, get_args
 
 from autogen_context.errors import StateError
 from autogen_context.pipeline.calibrate import Bill, Calibration
-from autogen_context.pipeline.decision import Action, Decision
+from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.message_json import dump_message, load_message
-from autogen_context.pipeline.piece import Piece, Verbatim, Written
 from autogen_context.pipeline.record import Record
+from autogen_context.session.decisions_json import checked, dump_decision, load_decision
+from autogen_context.session.migration import SCHEMA, present
+from autogen_context.session.notices import Notices
+from autogen_context.session.notices_json import dump_notices, load_notices
+from autogen_context.session.pricing import Pace, load_pace
+from autogen_context.session.versions import Kept
+from autogen_context.session.versions_json import dump_versions, load_versions
 from autogen_context.session.window import Usage
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,12 @@ class State:
         rewrites: how often what was sent before was not continued.
         usage: what the provider billed in all.
         summaries: what a model made of spans, by the key of the span.
+        notices: what is told beside the messages.
+        sent: how many of the host's messages the last turn sent.
+        pace: what the price of a rewrite is judged by.
+        versions: what the context was after each change, oldest first.
+        context_id: which conversation; empty where nobody said so yet.
+        branches: how many were made of it.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -47,6 +56,12 @@ class State:
     rewrites: int = 0
     usage: Usage = field(default_factory=Usage)
     summaries: Mapping[str, str] = field(default_factory=dict[str, str])
+    notices: Notices = field(default_factory=Notices)
+    sent: int = 0
+    pace: Pace = field(default_factory=Pace)
+    versions: tuple[Kept, ...] = ()
+    context_id: str = ""
+    branches: int = 0
 
 
 def dump(state: State) -> dict[str, object]:
@@ -65,6 +80,12 @@ def dump(state: State) -> dict[str, object]:
         "rewrites": state.rewrites,
         "usage": asdict(state.usage),
         "summaries": dict(state.summaries),
+        "notices": dump_notices(state.notices),
+        "sent": state.sent,
+        "pace": asdict(state.pace),
+        "versions": dump_versions(state.versions, state.decisions),
+        "context_id": state.context_id,
+        "branches": state.branches,
     }
 
 
@@ -75,93 +96,32 @@ def load(data: Mapping[str, object]) -> State:
         StateError: it is of a schema that this release does not know, or damaged.
     """
     try:
-        schema = Record(data).whole("schema")
-        if schema != SCHEMA:
-            raise StateError(
-                f"the state has schema {schema} and this release reads {SCHEMA}; "
-                "load it with the release that saved it, or start without it"
-            )
-        return load_state(Record(data))
+        return load_state(Record(present(data)))
     except (KeyError, TypeError, ValueError) as error:
         raise StateError(f"the state is damaged: {type(error).__name__}: {error}") from error
 
 
 def load_state(data: Record) -> State:
     """The state in a record of this schema."""
-    state = State(
-        digests=tuple(map(bytes.fromhex, data.texts("digests"))),
-        decisions=tuple(map(load_decision, data.records("decisions"))),
+    digests = tuple(map(bytes.fromhex, data.texts("digests")))
+    decisions = tuple(map(load_decision, data.records("decisions")))
+    return State(
+        digests=digests,
+        decisions=checked(decisions, known=len(digests)),
         pins=frozenset(map(bytes.fromhex, data.texts("pins"))),
         calibration=load_calibration(data.record("calibration")),
         stash=tuple((r.text("handle"), load_messages(r)) for r in data.records("stash")),
         must_replan=data.flag("must_replan"),
         rewrites=data.whole("rewrites"),
-        usage=load_usage(data.record("usage")) if "usage" in data else Usage(),
-        summaries=dict(data.record("summaries").items()) if "summaries" in data else {},
+        usage=load_usage(data.record("usage")),
+        summaries=dict(data.record("summaries").items()),
+        notices=load_notices(data.record("notices")),
+        sent=data.whole("sent"),
+        pace=load_pace(data.record("pace")),
+        versions=load_versions(data.record("versions"), decisions, known=len(digests)),
+        context_id=data.text("context_id"),
+        branches=data.whole("branches"),
     )
-    stop = 0
-    for decision in state.decisions:
-        check_decision(decision, after=stop)
-        stop = decision.stop
-    if stop > len(state.digests):
-        raise ValueError(f"{stop} messages are decided and {len(state.digests)} are known")
-    return state
-
-
-def check_decision(decision: Decision, *, after: int) -> None:
-    """Refuse a decision that does not follow the one before, or sends what is not its own.
-
-    Raises:
-        ValueError: says which.
-    """
-    if decision.start != after or decision.stop <= after:
-        raise ValueError(f"decision on {decision.start} to {decision.stop} after {after}")
-    for piece in decision.pieces:
-        first = piece.start if isinstance(piece, Verbatim) else piece.index
-        last = piece.stop - 1 if isinstance(piece, Verbatim) else piece.index
-        if first is not None and last is not None and not after <= first <= last < decision.stop:
-            raise ValueError(f"a piece with {first} to {last} in the decision on {after}")
-
-
-def dump_decision(decision: Decision) -> dict[str, object]:
-    """A decision as JSON data."""
-    fields = asdict(decision)
-    pieces = [dump_piece(piece) for piece in decision.pieces]
-    return {**fields, "pieces": pieces, "before": [dump_piece(p) for p in decision.before]}
-
-
-def load_decision(data: Record) -> Decision:
-    """A decision from JSON data."""
-    action = data.text("action")
-    if action not in get_args(Action):
-        raise ValueError(f"no such action: {action}")
-    return Decision(
-        start=data.whole("start"),
-        stop=data.whole("stop"),
-        action=cast("Action", action),  # checked above
-        reason=data.text("reason"),
-        tokens_before=data.whole("tokens_before"),
-        tokens_after=data.whole("tokens_after"),
-        pieces=tuple(map(load_piece, data.records("pieces"))),
-        handle=data.text("handle"),
-        before=tuple(map(load_piece, data.records("before"))) if "before" in data else (),
-    )
-
-
-def dump_piece(piece: Piece) -> dict[str, object]:
-    """A piece as JSON data."""
-    if isinstance(piece, Verbatim):
-        return {"start": piece.start, "stop": piece.stop}
-    index = {} if piece.index is None else {"index": piece.index}
-    return {**index, "message": dump_message(piece.message)}
-
-
-def load_piece(data: Record) -> Piece:
-    """A piece from JSON data."""
-    if "message" not in data:
-        return Verbatim(start=data.whole("start"), stop=data.whole("stop"))
-    message = load_message(data.record("message"))
-    return Written(message=message, index=data.whole("index") if "index" in data else None)
 
 
 def load_messages(data: Record) -> tuple[Message, ...]:
@@ -172,7 +132,7 @@ def load_messages(data: Record) -> tuple[Message, ...]:
 def load_calibration(data: Record) -> Calibration:
     """A calibration from JSON data."""
     calibration = load_settled(data)
-    if "before" in data and not data.is_null("before"):
+    if not data.is_null("before"):
         calibration = replace(calibration, before=load_settled(data.record("before")))
     if not calibration.is_sound:
         raise ValueError("a calibration from impossible bills or ratios")

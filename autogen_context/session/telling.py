@@ -1,7 +1,8 @@
 """Say what is to be known of what is out of sight: what was stated and still holds, what was done, what came of it.
 
 Promise: what is said fits its room and stands in the conversation, or is a model's summary that was verified; statements
-go last. A statement of a unit that is in sight as it was said is not repeated.
+go last. A statement of a unit that is in sight as it was said is not repeated, and neither is one in whose place another
+came that is told beside the messages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ from autogen_context.pipeline.outdated import without_outdated
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.span import Span
 from autogen_context.pipeline.user_output import words_and_output
+from autogen_context.session.notices import Name
+from autogen_context.session.statements import Statements
 
 LEDGER_SHARE = 0.5  # of the room, for statements
 
@@ -28,9 +31,13 @@ class Telling:
 
     Args:
         meter: counts texts.
+
+    Attributes:
+        statements: those that are told beside the messages.
     """
 
     def __init__(self, meter: Meter) -> None:
+        self.statements = Statements()
         self._meter = meter
         self._ledger = Ledger()
         self._learnt: list[Message] = []
@@ -46,6 +53,10 @@ class Telling:
             if words and states_something(message):
                 self._ledger.learn([replace(message, text=words)], start=position)
         self._learnt = list(messages)
+
+    def overruled(self) -> frozenset[Name]:
+        """The notices about which messages said something else since."""
+        return self.statements.overruled(self._ledger)
 
     def told(
         self,
@@ -87,7 +98,7 @@ class Telling:
             return ""
         stop = units[span.stop - 1].unit.stop
         newer = [entry for entry in self._ledger if entry.position >= stop]
-        return without_outdated(said, newer)
+        return without_outdated(said, [*newer, *self.statements.since(stop)])
 
     def _stated(
         self, units: Sequence[UnitText], decided: Mapping[int, Decision], room_tokens: int
@@ -98,6 +109,7 @@ class Telling:
             if i not in decided or decided[i].hides:
                 hidden.update(range(text.unit.start, text.unit.stop))
         entries = [entry for entry in self._ledger if entry.position in hidden]
+        entries = [entry for entry in entries if not self.statements.replace(entry)]
         return render(entries, room_tokens=room_tokens, count=self._meter.text).text
 
 

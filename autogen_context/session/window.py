@@ -3,12 +3,16 @@
 Promise: what fits the room fits the limit by the bound, bills included.
 """
 
+import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from autogen_context.pipeline.assemble import Certificate
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.measure import Count, Source
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,9 @@ class Window:
         reserve_tokens: of these, what the host adds unseen.
         source: where counts come from before the first bill.
         calibration: what is known of the difference between counts and bills.
+
+    Attributes:
+        usage: what the provider billed in all.
     """
 
     def __init__(
@@ -50,6 +57,7 @@ class Window:
         self._reserve = reserve_tokens
         self._source: Source = source
         self.calibration = calibration
+        self.usage = Usage()
         self.resize(window_tokens)
 
     def resize(self, window_tokens: int) -> None:
@@ -82,6 +90,26 @@ class Window:
         """What a request of so many counted tokens has at most, the reserve apart."""
         source = "provider" if self.calibration.last else self._source
         return Count(tokens=self.calibration.bound(counted, rewrites=rewrites), source=source)
+
+    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+        """Take in what the provider billed for a list that was prepared.
+
+        Args:
+            certificate: that of the list.
+            prompt_tokens: all input tokens.
+            cached_tokens: of these, what the provider had cached.
+        """
+        bill = Bill(
+            counted=certificate.counted_tokens,
+            billed=prompt_tokens,
+            assumed=certificate.assumed_tokens,
+            rewrites=certificate.rewrites,
+        )
+        if self.record(bill):
+            self.usage = self.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+            return
+        numbers = {"counted_tokens": bill.counted, "billed_tokens": bill.billed}
+        logger.warning("a bill that cannot be true was ignored", extra=numbers)
 
     def record(self, bill: Bill) -> bool:
         """Take a bill in; says whether it can be true.

@@ -14,6 +14,7 @@ Source:
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import exp, fsum, log, log1p
 from typing import NamedTuple
@@ -37,6 +38,7 @@ HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
 HEATS_LAST = 0.25  # of its heat, for the block before it
 CALLED = 1.5  # for the arguments of a call: what a model wrote it writes again
 SUPERSEDED = 0.25  # of the worth of a unit that later ones show again
+STALE = 0.25  # of the worth of a unit that shows a file as it was before it changed on disk
 FADES = 0.75  # of the room: where so much has come since, age counts
 FADING = 0.5  # exponent
 
@@ -71,11 +73,19 @@ class Worth:
     Args:
         references: the values of the conversation.
         room_tokens: what all may have together; ages are relative to it.
+        stale: the units that show a file as it was before it changed on disk.
     """
 
-    def __init__(self, references: References, *, room_tokens: int) -> None:
+    def __init__(
+        self,
+        references: References,
+        *,
+        room_tokens: int,
+        stale: AbstractSet[int] = frozenset(),
+    ) -> None:
         self._references = references
         self._units = references.units
+        self._stale = stale
         self._fades = max(1.0, FADES * room_tokens)
         self._focus = focus_of(references.units[-FOCUS_UNITS:])
         self._standings: dict[str, Standing] = {}
@@ -147,6 +157,8 @@ class Worth:
             factor = age * (CALLED if passage.place == "argument" else 1.0)
             if self._references.superseded.by(unit) is not None:
                 factor *= SUPERSEDED
+            if unit in self._stale:
+                factor *= STALE
             known = self._passages[unit, at] = self._weighed_passage(passage, factor)
         return known
 

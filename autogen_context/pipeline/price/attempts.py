@@ -14,11 +14,17 @@ class Situation:
 
     Attributes:
         movable_tokens: what it may touch, all that must stay apart.
-        changes: how often pins, the window or what was said before have changed.
+        changes: how often pins or what was said before have changed.
+        limit_tokens: what a request may have.
     """
 
     movable_tokens: int
     changes: int = 0
+    limit_tokens: int = 0
+
+    def is_like(self, other: "Situation") -> bool:
+        """Whether nothing but what came in is different."""
+        return (self.changes, self.limit_tokens) == (other.changes, other.limit_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +52,5 @@ class Attempt:
         There is one where pins, window or past have changed, or as much has come as was promised.
         """
         grown = now.movable_tokens - self.situation.movable_tokens
-        is_same = now.changes == self.situation.changes and grown < max(1, self.promised_tokens)
+        is_same = now.is_like(self.situation) and grown < max(1, self.promised_tokens)
         return is_same and not self.helped

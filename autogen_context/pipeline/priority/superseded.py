@@ -7,7 +7,7 @@ A failed call supersedes nothing. So does a read that gives far less than the ol
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autogen_context.pipeline.segment import Unit
@@ -94,6 +94,15 @@ class Superseded:
         found = [shown.by for shown in entry.shown if shown.by is not None]
         complete = not entry.lasting and 0 < len(found) == len(entry.shown)
         return max(found) if complete else None
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The files of which something is shown, and what else was asked, under names that no file has."""
+        return self._shown.keys()
+
+    def showing(self, path: str) -> list[int]:
+        """The units that show something of a file, or tried to, which no later unit shows, oldest first."""
+        return [shown.unit for shown in self._shown.get(path, ()) if shown.by is None]
 
     def stale(self, index: int) -> int | None:
         """The first later unit that changed a file which this one shows; ``None`` where none did."""

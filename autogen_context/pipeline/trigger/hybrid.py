@@ -5,18 +5,18 @@ decisions, so that a new one that is fed the turns again is where the old one wa
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from autogen_context.pipeline.trigger.boundary import SemanticBoundaryDetector
-from autogen_context.pipeline.trigger.checks import check_least, check_share
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
 from autogen_context.pipeline.trigger.joining import Joining
-from autogen_context.pipeline.trigger.staleness import THRESHOLD, StalenessTracker
+from autogen_context.pipeline.trigger.settings import TriggerSettings
+from autogen_context.pipeline.trigger.staleness import StalenessTracker
 from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
 from autogen_context.pipeline.trigger.turn import Turn
-from autogen_context.pipeline.trigger.turn_count import TURNS, TurnCountTrigger
+from autogen_context.pipeline.trigger.turn_count import TurnCountTrigger
 
 
 class Trigger(Protocol):
@@ -25,35 +25,6 @@ class Trigger(Protocol):
     def observe(self, turn: Turn, /) -> TriggerDecision:
         """What is proposed after one more turn; ``NOTHING`` where nothing is."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriggerSettings:
-    """Which triggers there are.
-
-    Attributes:
-        subtasks: whether a completed subtask is one.
-        intents: whether a change of what the agent is after is one.
-        boundaries: whether a boundary in the work is one.
-        staleness: whether what has grown stale is one.
-        staleness_threshold: above which a turn is stale, 0..1.
-        fallback_turns: without a proposal, after which turns are proposed for their number alone; 0 for never.
-
-    Raises:
-        ValueError: a number is none of these.
-    """
-
-    subtasks: bool = True
-    intents: bool = True
-    boundaries: bool = True
-    staleness: bool = True
-    staleness_threshold: float = THRESHOLD
-    fallback_turns: int = TURNS
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_share("staleness_threshold", self.staleness_threshold)
-        check_least("fallback_turns", self.fallback_turns, 0)
 
 
 class SemanticHybridTrigger:

@@ -12,10 +12,10 @@ from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDec
 from autogen_context.pipeline.trigger.enough import LEAST_TURNS, is_enough
 from autogen_context.pipeline.trigger.mention import Mentions
 from autogen_context.pipeline.trigger.outcome import Outcomes
+from autogen_context.pipeline.trigger.settings import STALE_ABOVE
 from autogen_context.pipeline.trigger.turn import Turn
 
 CONFIDENCE = 0.70
-THRESHOLD = 0.7
 MAX_AGE = 50
 MAX_REFERENCES = 10
 JUDGED_EVERY = 4  # turns: so that a turn costs little; what is stale was nearly so before
@@ -47,7 +47,7 @@ class StalenessTracker:
         self,
         max_age: int = MAX_AGE,
         max_references: int = MAX_REFERENCES,
-        threshold: float = THRESHOLD,
+        threshold: float = STALE_ABOVE,
         confidence: float = CONFIDENCE,
         *,
         similarity: Callable[[int], float] | None = None,

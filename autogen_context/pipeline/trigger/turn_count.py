@@ -10,10 +10,10 @@ from autogen_context.pipeline.trigger.checks import check_least, check_share
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.pipeline.trigger.enough import is_enough
 from autogen_context.pipeline.trigger.outcome import Outcomes
+from autogen_context.pipeline.trigger.settings import TURNS
 from autogen_context.pipeline.trigger.turn import Turn
 
 CONFIDENCE = 0.50
-TURNS = 10
 NEWEST_TURNS = 3  # are not proposed
 KEPT_READS = 4  # the newest of a scope: nothing says that they are done with
 

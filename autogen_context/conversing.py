@@ -1,0 +1,180 @@
+"""The session of a manager, made when it is first needed.
+
+Promise: tokenizer and limits are looked up at the first use, not before; a tokenizer that comes later takes over from the
+same state.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from autogen_context.ahead import Ahead
+from autogen_context.config import ContextConfig
+from autogen_context.model.gauge import Gauge, gauge_for
+from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.pipeline.message import HostFormat, content_digest
+from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.session.rules import Fixed, Surroundings
+from autogen_context.session.session import Session
+from autogen_context.session.state import State
+from autogen_context.session.window import Window
+from autogen_context.store.scope import Scope
+from autogen_context.wiring import asked_back, rules_of, stash_of, window_of
+
+if TYPE_CHECKING:
+    from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.recall.asked_back import AskedBack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a manager was given.
+
+    Attributes:
+        config: all settings.
+        host: how the host writes messages.
+        counter: counts tokens; the model's tokenizer where there is none.
+        vectors: lets the memory go by meaning.
+        summarizer: summarises what will be left out.
+        clock: the time, in seconds since 1970; the system's where there is none.
+    """
+
+    config: ContextConfig
+    host: HostFormat
+    counter: TokenCounter | None
+    vectors: WarmVectors | None
+    summarizer: "Summarize | None"
+    clock: Callable[[], float] | None
+
+
+class Conversing:
+    """Has the session of one manager.
+
+    Args:
+        given: what the manager was given.
+
+    Attributes:
+        given: the same.
+        ahead: works ahead of turns.
+        lock: held while the session is used.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.ahead = Ahead(given.config, given.vectors, given.summarizer)
+        self.lock = threading.RLock()
+        self._tokenizer_awaited = given.counter is not None
+        self._made: tuple[Gauge, Window, Session] | None = None
+        self._asked_back: AskedBack | None = None
+
+    @property
+    def gauge(self) -> Gauge:
+        """How requests are counted."""
+        return self._started()[0]
+
+    @property
+    def window(self) -> Window:
+        """What a request may have."""
+        return self._started()[1]
+
+    @property
+    def session(self) -> Session:
+        """The conversation."""
+        return self._started()[2]
+
+    @property
+    def asked_back(self) -> "AskedBack":
+        """Who answers the tool ``recall_context``."""
+        if self._asked_back is None:
+            self._asked_back = asked_back(self.session.stash, self.gauge, self.window)
+        return self._asked_back
+
+    def fixed(self, tools: Sequence[Mapping[str, object]]) -> Fixed:
+        """What a request with these tools has beside messages."""
+        in_tools = self.gauge.tool_tokens(tools)
+        in_all = in_tools + self.gauge.meter.overheads.per_request
+        return Fixed(tokens=in_all, assumed=in_tools)
+
+    async def look_up(self) -> None:
+        """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
+        if not self._tokenizer_awaited:
+            self._tokenizer_awaited = True
+            await self.ahead.load_tokenizer()
+            with self.lock:
+                self._count_exactly()
+        self.ahead.discover(self._resize)
+
+    async def before_turn(self, tools: Sequence[Mapping[str, object]]) -> None:
+        """Do what a turn with these tools, or later ones, will need of models; its messages are taken in."""
+        await self.ahead.before_turn(self.session, self.fixed(tools).tokens)
+
+    def resume(self, state: State) -> None:
+        """Go on from a state."""
+        gauge, window = self.gauge, self.window
+        window.calibrate(gauge.calibration.resumed(state.calibration))
+        self._made = gauge, window, self._session(gauge, window, state)
+
+    def branch(self, other: "Conversing") -> None:
+        """Let another go on from here, under a name of its own."""
+        session, window = self.session, self.window
+        session.branches += 1
+        name = branch_id(session.context_id, session.branches)
+        other.window.resize(window.limit_tokens + self.given.config.reserve_tokens)
+        other.resume(replace(session.state, context_id=name, branches=0))
+        other.session.can_recall(can=session.recalls)
+        if payloads := session.conversation.history.payloads:
+            other.session.take_in(payloads)
+
+    def _count_exactly(self) -> None:
+        """Start again from the same state where something came before the tokenizer."""
+        if self._made is None or self.gauge.meter.source != "estimate":
+            return
+        state, payloads = self.session.state, self.session.conversation.history.payloads
+        gauge, window = self._measures()
+        self._made = gauge, window, self._session(gauge, window, state)
+        if payloads:
+            self.session.take_in(payloads)
+
+    def _resize(self, window_tokens: int) -> None:
+        """Later turns have this window."""
+        with self.lock:
+            self.window.resize(window_tokens)
+
+    def _started(self) -> tuple[Gauge, Window, Session]:
+        if self._made is None:
+            gauge, window = self._measures()
+            self._made = gauge, window, self._session(gauge, window, State())
+        return self._made
+
+    def _measures(self) -> tuple[Gauge, Window]:
+        given = self.given
+        gauge = gauge_for(given.config.model, given.counter, own_name=given.host.own_name)
+        return gauge, window_of(given.config, gauge)
+
+    def _session(self, gauge: Gauge, window: Window, state: State) -> Session:
+        given, window.usage = self.given, state.usage
+        around = Surroundings(
+            host=given.host,
+            meter=gauge.meter,
+            window=window,
+            stash=stash_of(given.config, state.stash),
+            memory=self.ahead.memory(),
+            summaries=self.ahead.summaries(gauge.counter, state),
+            clock=given.clock or time.time,
+            cache_clock=given.clock,
+        )
+        self._asked_back = None
+        state = state if state.context_id else replace(state, context_id=id_of(given.config))
+        return Session(rules_of(given.config), around=around, state=state)
+
+
+def id_of(config: ContextConfig) -> str:
+    """What stands for the conversation of an agent of a tenant: 12 hex digits."""
+    return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()
+
+
+def branch_id(parent: str, number: int) -> str:
+    """What stands for a branch of a conversation: 12 hex digits."""
+    return content_digest(parent, str(number))[:6].hex()

@@ -1,0 +1,262 @@
+"""When a conversation is planned anew: when the window forces it, and when that is worth its price.
+
+Promise: below the mark nothing is planned but what pays for itself, where that was asked for; above it everything is, once,
+well below it. A plan that did not help is not made again for the mark's sake until something changed; what must stay
+and does not let the mark be reached is told once, by what it is.
+"""
+
+import logging
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.pipeline.decision import Decision
+from autogen_context.pipeline.floors import floors_of, satisfied
+from autogen_context.pipeline.message import SYSTEM_ROLES
+from autogen_context.pipeline.price.attempts import Situation
+from autogen_context.pipeline.price.rewrite import Rewrite
+from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.session.beside import Beside
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.depth import low_share
+from autogen_context.session.held import Held
+from autogen_context.session.holding import Holding
+from autogen_context.session.pricing import Pricing
+from autogen_context.session.rules import Room, Rules, Surroundings
+from autogen_context.session.state import State
+
+if TYPE_CHECKING:
+    from autogen_context.session.compaction import Compaction
+
+logger = logging.getLogger(__name__)
+
+
+class Compacting:
+    """Compacts one conversation.
+
+    Args:
+        rules: what holds for every turn.
+        around: what it works with.
+        conversation: what there is.
+        holding: holds what was decided.
+        beside: what is told beside the messages.
+        state: where to go on.
+
+    Attributes:
+        rewrites: how often what was sent before was not continued.
+        must_replan: whether a pin or a change of the past asks for another choice.
+        pricing: judges rewrites.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        around: Surroundings,
+        *,
+        conversation: Conversation,
+        holding: Holding,
+        beside: Beside,
+        state: State,
+    ) -> None:
+        self.rewrites = state.rewrites
+        self.must_replan = state.must_replan
+        self.pricing = Pricing(rules.rates, around.cache_clock, state.pace)
+        self._rules = rules
+        self._around = around
+        self._window = around.window
+        self._conversation = conversation
+        self._holding = holding
+        self._beside = beside
+        self._told: Situation | None = None
+
+    @cached_property
+    def compaction(self) -> "Compaction":
+        """Plans anew; loaded when there is something to plan, which most short conversations never need."""
+        from autogen_context.session.compaction import Compaction  # noqa: PLC0415 - as said
+
+        return Compaction(self._rules, self._around)
+
+    @property
+    def room_tokens(self) -> int:
+        """What a request may have, as we count."""
+        return self._window.room(self.rewrites)
+
+    def verdict(self, used_tokens: int, pinned: frozenset[int]) -> Verdict:
+        """Whether to compact in this turn, with the numbers that say so.
+
+        Args:
+            used_tokens: what the request has beside what is held.
+            pinned: positions of pinned messages.
+        """
+        forced = self._is_forced(used_tokens, pinned)
+        price = self.pricing.price(self._possible(used_tokens))
+        situation = self.situation(used_tokens)
+        return self.pricing.verdict(price, situation=situation, is_forced=forced)
+
+    def acts(self, verdict: Verdict) -> bool:
+        """Whether a verdict is acted upon by planning everything anew."""
+        if verdict.why == "forced":
+            return True
+        is_asked_for = verdict.price.is_cold and self._rules.rewrite != "forced"
+        return verdict.rewrites and is_asked_for
+
+    def compact(self, fixed: int, pinned: frozenset[int]) -> None:
+        """Plan the whole anew, hold that, and stash what left.
+
+        Raises:
+            BudgetImpossible: what must stay does not fit.
+        """
+        room = self._window.room(self.rewrites + 1)
+        situation, promised = self.situation(fixed), self._possible(fixed).saved_tokens
+        free = self._beside.room_kept_free(room)
+        try:
+            decisions = self._planned(room, fixed + free, pinned)
+        except BudgetImpossible:
+            if not free:
+                raise
+            free, decisions = 0, self._planned(room, fixed, pinned)
+        self.replace(decisions, pinned, situation, promised_tokens=promised)
+        self._beside.anew(overruled=self.compaction.overruled(), waits=not free)
+        self._tell_of_floors(fixed, pinned)
+
+    def replace(
+        self,
+        decisions: tuple[Decision, ...],
+        pinned: frozenset[int],
+        situation: Situation,
+        *,
+        promised_tokens: int,
+        since: int = 0,
+    ) -> None:
+        """Hold other decisions, and stash what left.
+
+        Args:
+            decisions: one for each unit.
+            pinned: positions of pinned messages.
+            situation: in which they were made.
+            promised_tokens: what they were to save.
+            since: position of the first unit of which anything else is sent.
+        """
+        before = self._held.tokens
+        self._holding.replace(decisions, pinned, since=since)
+        self.rewrites += 1
+        after = self._held.tokens
+        self.pricing.rewritten(
+            situation, promised_tokens=promised_tokens, saved_tokens=before - after
+        )
+        numbers = {"tokens_before": before, "tokens_after": after, "room_tokens": self.room_tokens}
+        logger.info("compacted", extra=numbers)
+
+    def pass_turn(self, verdict: Verdict, *, rewrote: bool) -> None:
+        """Go on to the next turn."""
+        self.must_replan = False
+        self.pricing.pass_turn(verdict, rewrote=rewrote, units=len(self._conversation.candidates))
+
+    @property
+    def _held(self) -> Held:
+        return self._holding.held
+
+    def _is_forced(self, used_tokens: int, pinned: frozenset[int]) -> bool:
+        """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
+        mark = int(self.room_tokens * self._rules.compact_at_share)
+        if not self.must_replan:
+            return self._is_above(mark, used_tokens)
+        if self._conversation.tokens + used_tokens <= mark:
+            if any(decision.handle for decision in self._held.decisions):
+                self.rewrites += 1
+                self._holding.start_again(pinned)
+                self._beside.anew()
+            return self._held.tokens + used_tokens > mark
+        floors = floors_of(self._conversation.candidates, pinned)
+        is_kept = satisfied(self._held.decisions, floors)
+        return self._held.tokens + used_tokens > mark or not is_kept
+
+    def _is_above(self, mark: int, used_tokens: int) -> bool:
+        """Whether there is more than fits, or more than the mark where that can be helped."""
+        tokens = self._held.tokens + used_tokens
+        if tokens <= mark or tokens > self.room_tokens:
+            return tokens > mark
+        attempt = self.pricing.pace.attempt
+        return attempt is None or not attempt.is_vain(self.situation(used_tokens))
+
+    def situation(self, used_tokens: int) -> Situation:
+        """What decides what a plan can do."""
+        return Situation(
+            movable_tokens=self._held.tokens + used_tokens,
+            changes=self.pricing.pace.changes,
+            limit_tokens=self._window.limit_tokens,
+        )
+
+    def _possible(self, used_tokens: int) -> Rewrite:
+        """What a compaction would leave, as far as that is known without planning it."""
+        decisions, window = self._held.decisions, self._held.tokens + used_tokens
+        opening = used_tokens + self._opening_tokens()
+        newest = decisions[-1].tokens_after if decisions else 0
+        room, floors = self._window.room(self.rewrites + 1), opening + newest
+        low = floors + int(low_share(self._rules, room) * max(0, room - floors))
+        saved = max(0, window - max(low, opening))
+        return Rewrite(
+            window_tokens=window,
+            untouched_tokens=min(opening, window - saved),
+            saved_tokens=saved,
+            new_tokens=self.new_tokens,
+        )
+
+    def _opening_tokens(self) -> int:
+        """What the system prompt and the first message behind it cost: no plan touches them."""
+        tokens = 0
+        for candidate, decision in zip(
+            self._conversation.candidates, self._held.decisions, strict=False
+        ):
+            tokens += decision.tokens_after
+            if candidate.unit.messages[0].role not in SYSTEM_ROLES:
+                break
+        return tokens
+
+    @property
+    def new_tokens(self) -> int:
+        """What is held that no request had yet."""
+        tokens = 0
+        for decision in reversed(self._held.decisions):
+            if decision.start < self._beside.sent:
+                break
+            tokens += decision.tokens_after
+        return tokens
+
+    def _planned(self, room: int, fixed: int, pinned: frozenset[int]) -> tuple[Decision, ...]:
+        """What a compaction decides.
+
+        Raises:
+            BudgetImpossible: what must stay does not fit.
+        """
+        there = Room(limit_tokens=room, fixed_tokens=fixed)
+        try:
+            return self.compaction.planned(self._conversation, there, pinned, self._beside)
+        except BudgetImpossible as error:
+            raise self._impossible(error, fixed) from None
+
+    def _impossible(self, error: BudgetImpossible, fixed: int) -> BudgetImpossible:
+        """The error in the provider's tokens, as the limit is."""
+        counted = error.floor_tokens + fixed
+        unlike = self._window.bound(counted, self.rewrites + 1).tokens - counted
+        calibration = {"calibration": unlike} if unlike else {}
+        beside = {"tools and format": fixed, **calibration}
+        return error.within(self._window.limit_tokens, beside)
+
+    def _tell_of_floors(self, fixed: int, pinned: frozenset[int]) -> None:
+        """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
+        mark = int(self.room_tokens * self._rules.compact_at_share)
+        situation = self.situation(fixed)
+        is_known = self._told is not None and self._told.is_like(situation)
+        if self._held.tokens + fixed <= mark or is_known:
+            return
+        self._told = situation
+        parts: Counter[str] = Counter({"tools and format": fixed})
+        for i, floor in floors_of(self._conversation.candidates, pinned).items():
+            parts[floor] += self._held.decisions[i].tokens_after
+        logger.warning(
+            "what must stay leaves no room below compact_at_share; unpin messages, shorten the system prompt, or raise "
+            "window_tokens or compact_at_share",
+            extra={"mark_tokens": mark, "held_tokens": self._held.tokens, "parts": dict(parts)},
+        )

@@ -1,0 +1,262 @@
+"""Whatever happens to a conversation, in whatever order, the promises hold.
+
+One manager hears of each message early, is saved, loaded and replaced by its own branch; its twin lives through the same
+in one piece and hears of everything at once. They must never differ.
+"""
+
+import asyncio
+import copy
+import json
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from typing_extensions import override
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import BudgetImpossible, ChangeRefused
+from autogen_context.session.change import ContextChange
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.shapes import Json
+from support.counting import Characters
+
+pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
+
+KEYS = st.sampled_from(["budget", "host", "style"])
+STATED = st.sampled_from(
+    ["The budget is 500 EUR", "The budget is now 700 EUR", "Use Postgres 15", "Never push to main"]
+)
+PATHS = st.sampled_from(["src/a.py", "/repo/src/b.py", "never_read.py"])
+TOLD_DIFFS = st.sampled_from(["", "-a\n+b", "[x]\n\n> y"])
+CHANGES: st.SearchStrategy[ContextChange] = st.one_of(
+    st.builds(ContextChange.requirement_added, STATED, key=KEYS),
+    st.builds(ContextChange.requirement_changed, STATED, key=KEYS),
+    st.builds(ContextChange.requirement_removed, KEYS),
+    st.builds(ContextChange.decision_recorded, STATED, key=KEYS),
+    st.builds(ContextChange.task_started, STATED, key=KEYS),
+    st.builds(ContextChange.task_completed, KEYS, text=STATED),
+    st.builds(ContextChange.task_failed, KEYS),
+    st.builds(ContextChange.file_modified, PATHS, text=TOLD_DIFFS),
+    st.builds(ContextChange.file_deleted, PATHS),
+    st.builds(ContextChange.file_moved, PATHS, PATHS),
+)
+WORDS = (
+    "the",
+    "parser",
+    "reads",
+    "a",
+    "line",
+    "and",
+    "hands",
+    "it",
+    "to",
+    "a",
+    "router",
+    "which",
+    "looks",
+)
+Outcome = Prepared[ChatMessage] | str
+
+
+def prose(seed: int, words: int) -> str:
+    """Some words, the same for the same seed."""
+    return " ".join(f"{WORDS[(seed * 7 + i * 5) % len(WORDS)]}{seed % 5}" for i in range(words))
+
+
+class Conversing(RuleBasedStateMachine):
+    """A host, its manager, and the twin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.messages: list[ChatMessage] = []
+        self.parents: list[tuple[IncrementalContextManager, dict[str, object]]] = []
+        self.last: Prepared[ChatMessage] | None = None
+        self.calls = 0
+
+    @initialize(window=st.integers(120, 900), reduce=st.sampled_from(["auto", "off"]))
+    def begin(self, window: int, reduce: str) -> None:
+        """Two managers, made alike."""
+        self.config = ContextConfig.model_validate({"window_tokens": window, "reduce": reduce})
+        self.keeper, self.twin = self.manager(), self.manager()
+
+    def manager(self) -> IncrementalContextManager:
+        """An empty one, whose clock stands still."""
+        return IncrementalContextManager(
+            config=self.config, counter=Characters(), clock=lambda: 1_000.0
+        )
+
+    def append(self, *messages: ChatMessage) -> None:
+        """The host has more; the keeper hears of each at once."""
+        for message in messages:
+            self.messages.append(message)
+            self.keeper.observe(self.messages)
+
+    @rule(seed=st.integers(0, 99), words=st.integers(1, 60))
+    def person_says(self, seed: int, words: int) -> None:
+        """A person says something."""
+        self.append({"role": "user", "content": prose(seed, words)})
+
+    @rule(stated=STATED)
+    def person_states(self, stated: str) -> None:
+        """A person states what a requirement may state as well."""
+        self.append({"role": "user", "content": f"{stated}."})
+
+    @rule(seed=st.integers(0, 99), words=st.integers(1, 60))
+    def model_says(self, seed: int, words: int) -> None:
+        """The model says something."""
+        self.append({"role": "assistant", "content": prose(seed, words)})
+
+    @rule(path=PATHS, words=st.integers(1, 200), calls=st.integers(1, 2), early=st.booleans())
+    def model_reads(self, path: str, words: int, calls: int, *, early: bool) -> None:
+        """The model reads a file, once or twice at once; where told early, a turn may come before the results."""
+        ids = [f"c{self.calls + n}" for n in range(calls)]
+        self.calls += calls
+        function = {"name": "read_file", "arguments": json.dumps({"path": path})}
+        asked = [{"id": i, "type": "function", "function": function} for i in ids]
+        self.append({"role": "assistant", "content": None, "tool_calls": asked})
+        if early:
+            self.prepare()
+        for i in ids:
+            content = prose(self.calls, words)
+            self.append({"role": "tool", "tool_call_id": i, "content": content})
+
+    @rule()
+    def prepare(self) -> None:
+        """A turn: both give the same, and what they give keeps the promises."""
+        outcome = outcome_of(lambda: self.keeper.prepare_nowait(copy.deepcopy(self.messages)))
+        assert outcome == outcome_of(lambda: self.twin.prepare_nowait(self.messages))
+        if isinstance(outcome, str):
+            return
+        self.check(outcome)
+        self.last = outcome
+
+    def check(self, turn: Prepared[ChatMessage]) -> None:
+        """It fits, its pairs are closed, the newest is there, and it continues the last one unless that is told."""
+        certificate = turn.certificate
+        assert certificate.fits
+        assert certificate.pairs_closed
+        assert certificate.newest_present
+        if self.messages and self.messages[-1].get("tool_calls") is None:
+            check_chat(cast("list[Json]", turn.messages))
+        last = self.last
+        if last is not None and last.certificate.rewrites == certificate.rewrites:
+            assert turn.messages[: len(last.messages)] == last.messages
+
+    @rule(changes=st.lists(CHANGES, min_size=1, max_size=3))
+    def change(self, changes: list[ContextChange]) -> None:
+        """Something changes; what is refused leaves no trace."""
+        self.twin.observe(self.messages)
+        before = self.keeper.save_state()
+        applied = self.applied(self.keeper, changes)
+        assert applied == self.applied(self.twin, changes)
+        if not applied:
+            assert self.keeper.save_state() == before
+
+    @rule(seed=st.integers(0, 99))
+    def message_comes_as_a_change(self, seed: int) -> None:
+        """A message that is told as a change is one that the host has."""
+        message: ChatMessage = {"role": "user", "content": prose(seed, 5)}
+        for keeper in (self.keeper, self.twin):
+            keeper.observe(self.messages)
+            assert self.applied(keeper, [ContextChange.message_added(message)])
+        self.messages.append(message)
+
+    def applied(self, keeper: IncrementalContextManager, changes: list[ContextChange]) -> bool:
+        """Whether changes are applied."""
+        try:
+            updated = self.runner.run(keeper.apply_changes(changes))
+        except ChangeRefused:
+            return False
+        assert updated.version == keeper.versions[-1].number
+        return True
+
+    @precondition(lambda self: self.messages)
+    @rule(at=st.integers(0, 99), pinned=st.booleans())
+    def pin(self, at: int, *, pinned: bool) -> None:
+        """A message is pinned or let go."""
+        message = self.messages[at % len(self.messages)]
+        for keeper in (self.keeper, self.twin):
+            (keeper.pin if pinned else keeper.unpin)(message)
+
+    @rule(back=st.integers(0, 9))
+    def roll_back(self, back: int) -> None:
+        """Both go back to a version."""
+        self.twin.observe(self.messages)
+        versions = self.keeper.versions
+        number = versions[max(0, len(versions) - 1 - back)].number
+        for keeper in (self.keeper, self.twin):
+            assert keeper.roll_back(number) == keeper.versions[-1]
+        diff = self.keeper.diff(number, self.keeper.versions[-1].number)
+        assert not any((diff.notes_gone, diff.notes_new, diff.pins_gone, diff.pins_new))
+
+    @rule(heard=st.booleans())
+    def save_and_load(self, *, heard: bool) -> None:
+        """Another manager goes on from what was saved; whether it hears of the messages before the next turn or in it."""
+        state = self.keeper.save_state()
+        self.keeper = self.manager()
+        self.keeper.load_state(json.loads(json.dumps(state)))
+        assert self.keeper.save_state() == state
+        if heard:
+            self.keeper.observe(self.messages)
+
+    @rule()
+    def branch(self) -> None:
+        """A branch goes on in the keeper's place."""
+        self.keeper.observe(self.messages)
+        parent, self.keeper = self.keeper, self.keeper.branch()
+        self.parents.append((parent, parent.save_state()))
+
+    @precondition(lambda self: len(self.messages) > 1)
+    @rule(kept=st.integers(1, 9))
+    def host_forgets(self, kept: int) -> None:
+        """The host takes back its latest messages, up to where no call waits."""
+        self.twin.observe(self.messages)
+        stop = max(1, len(self.messages) - kept)
+        while stop > 1 and self.messages[stop].get("role") == "tool":
+            stop -= 1
+        del self.messages[stop:]
+        for keeper in (self.keeper, self.twin):
+            keeper.observe(self.messages)
+
+    @invariant()
+    def versions_agree(self) -> None:
+        """Both have the same versions."""
+        if self.messages or self.parents:
+            assert numbers(self.keeper) == numbers(self.twin)
+
+    @override
+    def teardown(self) -> None:
+        """No parent saw what became of its branch."""
+        self.runner.close()
+        for parent, state in self.parents:
+            assert parent.save_state() == state
+
+
+def numbers(keeper: IncrementalContextManager) -> list[tuple[int, str, str]]:
+    """The versions, but for what they cost, which depends on when messages were heard of."""
+    return [(version.number, version.kind, version.summary) for version in keeper.versions]
+
+
+def outcome_of(prepare: Callable[[], Prepared[ChatMessage]]) -> Outcome:
+    """A turn, or the words of the error in its place."""
+    try:
+        return prepare()
+    except BudgetImpossible as error:
+        return str(error)
+
+
+Conversing.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow]
+)
+TestConversing = Conversing.TestCase

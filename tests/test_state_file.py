@@ -1,0 +1,194 @@
+"""A state in a file: whole at any time, and the same conversation in another process."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import StateError
+from autogen_context.session.change import ContextChange
+from autogen_context.session.state_file import as_bytes, read_state, write_state
+from support.counting import Characters
+from support.working import run, text_of
+
+HERE = Path(__file__).parent
+KILLS = 8
+
+
+def manager() -> IncrementalContextManager:
+    """One with a window that a few steps fill."""
+    config = ContextConfig(window_tokens=6_000)
+    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
+
+
+async def lived(keeper: IncrementalContextManager, steps: int) -> None:
+    """A conversation with a change in it."""
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+        if n == 3:
+            await keeper.apply_changes([ContextChange.requirement_added("Tests take a minute")])
+
+
+def names_in(folder: Path) -> list[str]:
+    """What is in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    """In a folder that is made for it, for its owner alone, in the place of what was there, and nothing else is left."""
+    path, keeper, other = tmp_path / "new" / "agent.json", manager(), manager()
+    await lived(keeper, 22)
+    path.parent.mkdir()
+    path.write_text("something else")
+    await keeper.save(path)
+    await other.load(str(path))
+    assert other.save_state() == keeper.save_state()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert names_in(path.parent) == ["agent.json"]
+    await keeper.save(tmp_path / "made" / "agent.json")
+    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == 0o700
+
+
+IN_ANOTHER = """
+import asyncio, json, sys
+sys.path.insert(0, sys.argv[1])
+from test_state_file import manager, run
+async def go_on():
+    keeper = manager()
+    await keeper.load(sys.argv[2])
+    print(json.dumps([keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]))
+    await keeper.save(sys.argv[3])
+asyncio.run(go_on())
+"""
+
+
+@pytest.mark.parametrize("steps", [4, 20], ids=["nothing left out", "compacted"])
+async def test_another_process_goes_on_to_the_byte(tmp_path: Path, steps: int) -> None:
+    """In mid-conversation: what it sends, and what it saves, is what this one would."""
+    keeper, path, other = manager(), tmp_path / "a.json", tmp_path / "b.json"
+    await lived(keeper, steps)
+    await keeper.save(path)
+    command = [sys.executable, "-c", IN_ANOTHER, str(HERE), str(path), str(other)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    out, _ = await process.communicate()
+    sent = [keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]
+    assert json.loads(out) == sent
+    assert "Tests take a minute" in text_of(sent[-1])
+    assert read_state(other) == json.loads(json.dumps(keeper.save_state()))
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from autogen_context.session.state_file import read_state, write_state
+path, n = Path(sys.argv[1]), 0
+while True:
+    n += 1
+    write_state(path, {"n": n, "padding": "x" * 300_000})
+    print(n, flush=True)
+"""
+
+
+def test_a_process_that_dies_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
+    """The last state that was written, or the one behind it, whenever it is killed."""
+    path = tmp_path / "state.json"
+    for n in range(KILLS):
+        command = [sys.executable, "-c", WRITING, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own code
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(0.001 * n)  # somewhere in the next write, or the one behind it
+            process.send_signal(signal.SIGKILL)
+            written = [1, *map(int, process.stdout.read().split())][-1]
+        state = read_state(path)
+        assert state["n"] in (written, written + 1)
+        assert state["padding"] == "x" * 300_000
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """And nothing beside it."""
+    path = tmp_path / "state.json"
+    write_state(path, {"n": 1})
+    with pytest.raises(TypeError):
+        write_state(path, {"n": {1}})
+    assert read_state(path) == {"n": 1}
+    assert names_in(tmp_path) == ["state.json"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        write_state(tmp_path / "folder", {"n": 2})
+    assert names_in(tmp_path) == ["folder", "state.json"]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """What it points to is written."""
+    (tmp_path / "real").mkdir()
+    link, target = tmp_path / "link.json", tmp_path / "real" / "state.json"
+    link.symlink_to(target)
+    write_state(link, {"n": 1})
+    assert link.is_symlink()
+    assert read_state(target) == {"n": 1}
+
+
+@given(
+    st.dictionaries(st.text(), st.text() | st.just("\ud83d\ude00"[0] + "\udc00") | st.integers())
+)
+def test_any_text_comes_back(state: dict[str, object]) -> None:
+    """Lone surrogates included."""
+    text = as_bytes(state).decode("utf-8", "surrogatepass")
+    assert json.loads(text)["state"] == state
+
+
+WHOLE = as_bytes({"schema": 2, "digests": ["00ff"], "text": "é"})
+
+
+@given(st.integers(0, len(WHOLE) - 2), st.integers(1, 255))
+def test_a_damaged_file_is_refused(at: int, flipped: int) -> None:
+    """Whatever one byte became: the error says so, or the state is what it was."""
+    content = bytearray(WHOLE)
+    content[at] ^= flipped
+    refuse_or_equal(bytes(content))
+
+
+@given(st.integers(0, len(WHOLE) - 2))
+def test_a_torn_file_is_refused(length: int) -> None:
+    """Of whatever length."""
+    refuse_or_equal(WHOLE[:length])
+
+
+def refuse_or_equal(content: bytes) -> None:
+    """Read a file with this content."""
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"autogen_context_state_{os.getpid()}.json"  # noqa: S108 - ours alone
+    path.write_bytes(content)
+    try:
+        assert read_state(path) == json.loads(WHOLE)["state"]
+    except StateError as error:
+        assert str(path) in str(error)  # noqa: PT017 - one of the two
+    finally:
+        path.unlink()
+
+
+async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
+    """A file that is missing is the system's error; any other content is ours, which names the file."""
+    keeper, path = manager(), tmp_path / "state.json"
+    await lived(keeper, 3)
+    before = keeper.save_state()
+    with pytest.raises(FileNotFoundError):
+        await keeper.load(path)
+    for content in (b"", b"[]", b"\xff\xfe", b"{}", b'{"state": 1, "crc32": 1}', b"[" * 100_000):
+        path.write_bytes(content)
+        with pytest.raises(StateError, match=r"state\.json: no state was saved in it"):
+            await keeper.load(path)
+    write_state(path, {**before, "schema": 3})
+    with pytest.raises(StateError, match="has schema 3 and this release reads 1 to 2"):
+        await keeper.load(path)
+    assert keeper.save_state() == before
