@@ -395,8 +395,8 @@ async def test_a_state_continues_to_the_byte(messages: list[LLMMessage], at: int
 
 
 def timeless(state: object) -> str:
-    """A state without the times at which its versions were made."""
-    return re.sub(r'"timestamp": [\d.]+', "", json.dumps(state))
+    """A state without the times of its versions and of its last turn."""
+    return re.sub(r'"(?:timestamp|last_turn_s)": [\d.]+', "", json.dumps(state))
 
 
 async def test_a_state_continues_in_another_process() -> None:

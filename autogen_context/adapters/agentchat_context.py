@@ -4,6 +4,7 @@ Promise: what ``get_messages`` returns fits the window together with the system 
 list that is kept is never handed out; a state that was saved continues to the byte in another process.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -97,6 +98,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             host=AgentChatFormat(),
             vectors=vectors,
             summarizer=summarizer,
+            clock=time.time,
         )
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()

@@ -7,6 +7,7 @@ An over-long newest message that cannot fit otherwise is the one exception: the 
 the same role and with the same ending. Nothing here imports the host.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -144,7 +145,9 @@ class ContextTransform:
             )
 
     def _new_manager(self, config: ContextConfig) -> IncrementalContextManager:
-        return IncrementalContextManager(config=config, host=ClassicFormat(), counter=self._counter)
+        return IncrementalContextManager(
+            config=config, host=ClassicFormat(), counter=self._counter, clock=time.time
+        )
 
 
 def before_reply(

@@ -62,7 +62,19 @@ class Beside:
         Raises:
             Unfit: it makes no sense here; nothing was changed.
         """
-        self.notices = applied(change, self.notices, position=self._held.stop, shows=self._may_show)
+        self.notices = applied(change, self.notices, position=self._held.stop, shows=self.may_show)
+
+    def may_show(self, path: str) -> bool:
+        """Whether the context shows a file; of messages that were not read yet it may."""
+        if len(self._conversation.messages) < self._held.stop:
+            return True
+        self._files.follow(self._conversation.candidates)
+        return self._is_shown(path, self._held.stop)
+
+    def take_back(self, path: str) -> None:
+        """A file is again as the context shows it."""
+        news = f"{path} is on disk again as it was read above"
+        self.notices = self.notices.withdraw(("file", path), news)
 
     def follow(self) -> None:
         """Withdraw what was said of files that the context no longer shows as they were."""
@@ -129,13 +141,6 @@ class Beside:
         if not decisions or decisions[-1].start < self.sent:
             return False
         return candidates[-1].unit.messages[0].role not in SYSTEM_ROLES
-
-    def _may_show(self, path: str) -> bool:
-        """Whether the context shows a file; of messages that were not read yet it may."""
-        if len(self._conversation.messages) < self._held.stop:
-            return True
-        self._files.follow(self._conversation.candidates)
-        return self._is_shown(path, self._held.stop)
 
     def _is_shown(self, path: str, position: int) -> bool:
         return in_sight(self._files.units(path, position=position), self._held.decisions)

@@ -193,7 +193,7 @@ class Compacting:
         decisions, window = self._held.decisions, self._held.tokens + used_tokens
         opening = used_tokens + self._opening_tokens()
         newest = decisions[-1].tokens_after if decisions else 0
-        room, floors = self._window.room(self.rewrites + 1), opening + newest
+        room, floors = self.room_tokens, opening + newest
         low = floors + int(low_share(self._rules, room) * max(0, room - floors))
         saved = max(0, window - max(low, opening))
         return Rewrite(
