@@ -83,18 +83,29 @@ class Conversing(RuleBasedStateMachine):
         self.parents: list[tuple[IncrementalContextManager, dict[str, object]]] = []
         self.last: Prepared[ChatMessage] | None = None
         self.calls = 0
+        self.now = 1_000.0
 
-    @initialize(window=st.integers(120, 900), reduce=st.sampled_from(["auto", "off"]))
-    def begin(self, window: int, reduce: str) -> None:
+    @initialize(
+        window=st.integers(120, 900),
+        reduce=st.sampled_from(["auto", "off"]),
+        rewrite=st.sampled_from(["forced", "cold", "priced"]),
+    )
+    def begin(self, window: int, reduce: str, rewrite: str) -> None:
         """Two managers, made alike."""
-        self.config = ContextConfig.model_validate({"window_tokens": window, "reduce": reduce})
+        chosen = {"window_tokens": window, "reduce": reduce, "rewrite": rewrite}
+        self.config = ContextConfig.model_validate(chosen)
         self.keeper, self.twin = self.manager(), self.manager()
 
     def manager(self) -> IncrementalContextManager:
-        """An empty one, whose clock stands still."""
+        """An empty one, whose clock goes when the test says so."""
         return IncrementalContextManager(
-            config=self.config, counter=Characters(), clock=lambda: 1_000.0
+            config=self.config, counter=Characters(), clock=lambda: self.now
         )
+
+    @rule(seconds=st.sampled_from([10.0, 400.0]))
+    def time_passes(self, seconds: float) -> None:
+        """The provider may forget what it cached."""
+        self.now += seconds
 
     def append(self, *messages: ChatMessage) -> None:
         """The host has more; the keeper hears of each at once."""
