@@ -22,6 +22,9 @@ if TYPE_CHECKING:
         NotInHistory,
         NotStashed,
         StateError,
+        StoreRefused,
+        StoreUnavailable,
+        WriteConflict,
     )
     from autogen_context.manager import IncrementalContextManager
     from autogen_context.model.advice import Advisor
@@ -70,10 +73,17 @@ if TYPE_CHECKING:
     from autogen_context.session.versions import Version
     from autogen_context.store.cache import CacheLimits, ContextCache
     from autogen_context.store.cache_stats import CacheStats
+    from autogen_context.store.followed_files import FollowedFiles
+    from autogen_context.store.redis_client import RedisLimits
+    from autogen_context.store.redis_documents import RedisDocuments
+    from autogen_context.store.redis_server import RedisServer
+    from autogen_context.store.redis_stash import RedisStash
+    from autogen_context.store.redis_tier import RedisTier
     from autogen_context.store.scope import Scope
     from autogen_context.store.seen_file import SeenFiles
     from autogen_context.store.stash import Stash
     from autogen_context.store.stash_file import StashFile
+    from autogen_context.store.stash_tiers import StashTiers
     from autogen_context.store.vectors import VectorStore
     from autogen_context.store.watch import FileWatch
 
@@ -106,6 +116,7 @@ __all__ = [
     "Entry",
     "Facts",
     "FileWatch",
+    "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -124,6 +135,11 @@ __all__ = [
     "ProjectView",
     "RecallDecision",
     "RecallGate",
+    "RedisDocuments",
+    "RedisLimits",
+    "RedisServer",
+    "RedisStash",
+    "RedisTier",
     "Scope",
     "SeenFiles",
     "SemanticBoundaryDetector",
@@ -134,8 +150,11 @@ __all__ = [
     "StalenessTracker",
     "Stash",
     "StashFile",
+    "StashTiers",
     "StateError",
     "Step",
+    "StoreRefused",
+    "StoreUnavailable",
     "SubtaskTrigger",
     "Summarizer",
     "TaskDefinition",
@@ -152,6 +171,7 @@ __all__ = [
     "Verdict",
     "Version",
     "VersionDiff",
+    "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
 ]
@@ -171,6 +191,9 @@ _HOMES = {
     "NotInHistory": "errors",
     "NotStashed": "errors",
     "StateError": "errors",
+    "StoreRefused": "errors",
+    "StoreUnavailable": "errors",
+    "WriteConflict": "errors",
     "IncrementalContextManager": "manager",
     "Advisor": "model.advice",
     "CompletionClient": "model.chat",
@@ -227,10 +250,17 @@ _HOMES = {
     "CacheLimits": "store.cache",
     "ContextCache": "store.cache",
     "CacheStats": "store.cache_stats",
+    "FollowedFiles": "store.followed_files",
+    "RedisLimits": "store.redis_client",
+    "RedisDocuments": "store.redis_documents",
+    "RedisServer": "store.redis_server",
+    "RedisStash": "store.redis_stash",
+    "RedisTier": "store.redis_tier",
     "Scope": "store.scope",
     "SeenFiles": "store.seen_file",
     "Stash": "store.stash",
     "StashFile": "store.stash_file",
+    "StashTiers": "store.stash_tiers",
     "VectorStore": "store.vectors",
     "FileWatch": "store.watch",
 }

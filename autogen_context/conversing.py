@@ -16,16 +16,21 @@ from autogen_context.model.gauge import Gauge, gauge_for
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, content_digest
 from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
+from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
 from autogen_context.store.scope import Scope
 from autogen_context.wiring import asked_back, rules_of, stash_of, window_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.following import Following
     from autogen_context.pipeline.compress.summarise import Summarize
     from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.store.followed_files import FollowedFiles
+    from autogen_context.store.stash_tiers import StashTier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,8 @@ class Given:
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         clock: the time, in seconds since 1970; the system's where there is none.
+        files: a folder; what changes of its files that the conversation shows is told.
+        originals: where originals are shared with other agents.
     """
 
     config: ContextConfig
@@ -47,6 +54,8 @@ class Given:
     vectors: WarmVectors | None
     summarizer: "Summarize | None"
     clock: Callable[[], float] | None
+    files: "FollowedFiles | None" = None
+    originals: "StashTier | None" = None
 
 
 class Conversing:
@@ -58,6 +67,7 @@ class Conversing:
     Attributes:
         given: the same.
         ahead: works ahead of turns.
+        following: follows the files that the conversation shows; ``None`` where nobody asked for it.
         lock: held while the session is used.
     """
 
@@ -65,6 +75,7 @@ class Conversing:
         self.given = given
         self.ahead = Ahead(given.config, given.vectors, given.summarizer)
         self.lock = threading.RLock()
+        self.following = following_of(given)
         self._tokenizer_awaited = given.counter is not None
         self._made: tuple[Gauge, Window, Session] | None = None
         self._asked_back: AskedBack | None = None
@@ -91,6 +102,30 @@ class Conversing:
             self._asked_back = asked_back(self.session.stash, self.gauge, self.window)
         return self._asked_back
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether a turn has nothing to wait for."""
+        return self.ahead.is_idle and self.following is None
+
+    def take_in(self, payloads: Sequence[object]) -> None:
+        """Follow the host's list."""
+        self.session.take_in(payloads)
+        if self.following is not None:
+            self.following.read(self.session.conversation.candidates)
+
+    def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
+        """The list to send for a host's list; raises what ``Session.turn`` does."""
+        self.take_in(payloads)
+        if self.following is not None:
+            self.following.turn(self.session)
+        return self.session.turn(payloads, fixed)
+
+    def roll_back(self, version: int) -> Version:
+        """Have everything as it was in a version; raises what ``Session.roll_back`` does."""
+        if self.following is not None:
+            self.following.doubt()
+        return self.session.roll_back(version)
+
     def fixed(self, tools: Sequence[Mapping[str, object]]) -> Fixed:
         """What a request with these tools has beside messages."""
         in_tools = self.gauge.tool_tokens(tools)
@@ -107,7 +142,9 @@ class Conversing:
         self.ahead.discover(self._resize)
 
     async def before_turn(self, tools: Sequence[Mapping[str, object]]) -> None:
-        """Do what a turn with these tools, or later ones, will need of models; its messages are taken in."""
+        """Do what a turn with these tools, or later ones, will need of disk and models; its messages are taken in."""
+        if self.following is not None:
+            await self.following.before_turn()
         await self.ahead.before_turn(self.session, self.fixed(tools).tokens)
 
     def resume(self, state: State) -> None:
@@ -115,17 +152,27 @@ class Conversing:
         gauge, window = self.gauge, self.window
         window.calibrate(gauge.calibration.resumed(state.calibration))
         self._made = gauge, window, self._session(gauge, window, state)
+        if self.following is not None:
+            self.following.doubt()
 
     def branch(self, other: "Conversing") -> None:
         """Let another go on from here, under a name of its own."""
         session, window = self.session, self.window
         session.branches += 1
+        if self.following is not None:
+            other.following = self.following.branch()
         name = branch_id(session.context_id, session.branches)
         other.window.resize(window.limit_tokens + self.given.config.reserve_tokens)
         other.resume(replace(session.state, context_id=name, branches=0))
         other.session.can_recall(can=session.recalls)
         if payloads := session.conversation.history.payloads:
             other.session.take_in(payloads)
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        if self.following is not None:
+            self.following.close()
+        await self.ahead.aclose()
 
     def _count_exactly(self) -> None:
         """Start again from the same state where something came before the tokenizer."""
@@ -159,7 +206,7 @@ class Conversing:
             host=given.host,
             meter=gauge.meter,
             window=window,
-            stash=stash_of(given.config, state.stash),
+            stash=stash_of(given.config, state.stash, given.originals),
             memory=self.ahead.memory(),
             summaries=self.ahead.summaries(gauge.counter, state),
             clock=given.clock or time.time,
@@ -168,6 +215,15 @@ class Conversing:
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))
         return Session(rules_of(given.config), around=around, state=state)
+
+
+def following_of(given: Given) -> "Following | None":
+    """What follows the files of a conversation, where that was asked for."""
+    if given.files is None:
+        return None
+    from autogen_context.following import Following  # noqa: PLC0415 - as said
+
+    return Following(given.files, rules_of(given.config).kinds)
 
 
 def id_of(config: ContextConfig) -> str:

@@ -12,6 +12,9 @@
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
     ├── StateError          a saved state that cannot be loaded
+    ├── StoreUnavailable    a shared store gave no answer
+    ├── StoreRefused        a shared store refuses whoever comes with this url
+    ├── WriteConflict       somebody else wrote a shared document first
     └── MissingExtra        an optional dependency is needed and not installed
 
 A wrong argument is a plain ``ValueError``, raised where the argument was given.
@@ -160,6 +163,54 @@ class EmbeddingFailed(ContextError):
 
 class StateError(ContextError):
     """A saved state that is damaged, or of a schema version that this release does not know."""
+
+
+class StoreUnavailable(ContextError):
+    """A shared store gave no answer, or declined what it was asked.
+
+    Attributes:
+        store: its url, without a password.
+        reason: what went wrong.
+    """
+
+    def __init__(self, store: str, *, reason: str) -> None:
+        self.store = store
+        self.reason = reason
+        super().__init__(f"the shared store {store} cannot be used: {reason}")
+
+
+class StoreRefused(ContextError):
+    """A shared store refuses whoever comes with this url.
+
+    Attributes:
+        store: its url, without a password.
+    """
+
+    def __init__(self, store: str) -> None:
+        self.store = store
+        super().__init__(
+            f"the shared store {store} refuses the user name, the password or the rights; "
+            "give them in the url: redis://user:password@host:port/database"
+        )
+
+
+class WriteConflict(ContextError):
+    """Somebody else wrote first.
+
+    Attributes:
+        name: of the document.
+        expected_version: the version that was to be replaced; 0: none.
+        version: the one that is there; 0: none.
+    """
+
+    def __init__(self, name: str, *, expected_version: int, version: int) -> None:
+        self.name = name
+        self.expected_version = expected_version
+        self.version = version
+        super().__init__(
+            f"{name!r} is at version {version}, not {expected_version}: somebody else wrote it; "
+            "read it again, apply your change to that, and write with its version"
+        )
 
 
 class MissingExtra(ContextError, ImportError):

@@ -32,6 +32,8 @@ from autogen_context.session.window import Usage
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
     from autogen_context.session.explaining import Explanation
+    from autogen_context.store.followed_files import FollowedFiles
+    from autogen_context.store.stash_tiers import StashTier
 
 ToolSchemas = Sequence[Mapping[str, object]]
 
@@ -52,6 +54,8 @@ class IncrementalContextManager:
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
+        originals: where originals are kept as well, for other agents to ask back; a ``RedisStash``.
+        files: a folder: what somebody else changes of its files is told where the conversation shows them.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -69,6 +73,8 @@ class IncrementalContextManager:
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         clock: Callable[[], float] | None = None,
+        originals: "StashTier | None" = None,
+        files: "FollowedFiles | None" = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -81,6 +87,8 @@ class IncrementalContextManager:
             vectors=vectors,
             summarizer=summarizer,
             clock=clock,
+            originals=originals,
+            files=files,
         )
         self._conversing = Conversing(given)
         self._lock = self._conversing.lock
@@ -95,7 +103,7 @@ class IncrementalContextManager:
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
         await self._conversing.look_up()
-        if self.config.enabled and not self._conversing.ahead.is_idle:
+        if self.config.enabled and not self._conversing.is_idle:
             self._session.can_recall(can=has_recall_tool(tools))
             self.observe(messages)
             await self._conversing.before_turn(tools)
@@ -123,17 +131,14 @@ class IncrementalContextManager:
             if not self.config.enabled:
                 meter, window = self._conversing.gauge.meter, session.window
                 return untouched(messages, host=self._host, meter=meter, window=window, fixed=fixed)
-            session.take_in(messages)
-            prepared = session.turn(messages, fixed)
-        return cast(
-            "Prepared[Payload]", prepared
-        )  # the host's own objects, or others of their kind
+            prepared = self._conversing.turn(messages, fixed)
+        return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
         """Read and measure what is new without preparing a turn, for hosts that hear of messages early."""
         with self._lock:
             if self.config.enabled:
-                self._session.take_in(messages)
+                self._conversing.take_in(messages)
 
     def record_usage(
         self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
@@ -265,26 +270,20 @@ class IncrementalContextManager:
             NoSuchVersion: it is not kept.
         """
         with self._lock:
-            return self._session.roll_back(version)
+            return self._conversing.roll_back(version)
 
     def branch(self) -> "IncrementalContextManager":
         """Another manager that goes on from here; neither sees what becomes of the other."""
         with self._lock:
-            given = self._conversing.given
-            other = IncrementalContextManager(
-                config=given.config,
-                host=given.host,
-                counter=given.counter,
-                vectors=given.vectors,
-                summarizer=given.summarizer,
-                clock=given.clock,
-            )
+            other = IncrementalContextManager(config=self.config, host=self._host)
+            other._conversing = Conversing(self._conversing.given)
+            other._lock = other._conversing.lock
             self._conversing.branch(other._conversing)
         return other
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        await self._conversing.ahead.aclose()
+        await self._conversing.aclose()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""

@@ -21,6 +21,7 @@ from autogen_context.store.scope import Scope
 from autogen_context.store.stash import Stash
 from autogen_context.store.stash_file import StashFile
 from autogen_context.store.stash_memory import Entry
+from autogen_context.store.stash_tiers import StashTier, StashTiers
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
@@ -56,13 +57,14 @@ def triggers_of(config: ContextConfig) -> TriggerSettings:
     )
 
 
-def stash_of(config: ContextConfig, entries: Iterable[Entry]) -> Stash:
-    """Where originals are kept, with what a saved state holds of them."""
-    file = None
+def stash_of(config: ContextConfig, entries: Iterable[Entry], shared: StashTier | None) -> Stash:
+    """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
+    tier = shared
     if config.stash_directory:
         scope = Scope(tenant=config.tenant, agent=config.agent)
-        file = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
-    return Stash(config.stash_bytes, entries, file=file, ttl_s=config.stash_ttl_s or math.inf)
+        near = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
+        tier = StashTiers(near, shared) if shared is not None else near
+    return Stash(config.stash_bytes, entries, file=tier, ttl_s=config.stash_ttl_s or math.inf)
 
 
 def asked_back(stash: Stash, gauge: Gauge, window: Window) -> "AskedBack":

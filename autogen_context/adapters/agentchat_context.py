@@ -24,6 +24,8 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.store.followed_files import FollowedFiles
+    from autogen_context.store.stash_tiers import StashTier
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -60,6 +62,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         config: all settings; the first three win over it.
         vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
         summarizer: likewise.
+        originals: likewise.
+        files: likewise.
 
     Attributes:
         manager: to pin, explain and recall messages, and for what was billed so far.
@@ -86,6 +90,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         config: ContextConfig | None = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
+        originals: "StashTier | None" = None,
+        files: "FollowedFiles | None" = None,
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
         described = system_message is not None or tools is not None
@@ -98,6 +104,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             host=AgentChatFormat(),
             vectors=vectors,
             summarizer=summarizer,
+            originals=originals,
+            files=files,
             clock=time.time,
         )
         self.last_prepared: Prepared[LLMMessage] | None = None

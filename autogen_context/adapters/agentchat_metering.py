@@ -27,18 +27,22 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.store.followed_files import FollowedFiles
+    from autogen_context.store.stash_tiers import StashTier
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
 
 
-def managed(
+def managed(  # noqa: PLR0913 - what a manager can be made of
     client: ChatCompletionClient,
     *,
     window_tokens: int | None = None,
     config: ContextConfig | None = None,
     vectors: WarmVectors | None = None,
     summarizer: "Summarize | None" = None,
+    originals: "StashTier | None" = None,
+    files: "FollowedFiles | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
     """A client and a context for one agent, from what the client says of its model.
 
@@ -51,6 +55,8 @@ def managed(
         config: all settings; they win over what the client says, ``window_tokens`` wins over them.
         vectors: as for the context.
         summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
+        originals: likewise.
+        files: likewise.
 
     Returns:
         ``model_client`` and ``model_context`` of the agent.
@@ -69,6 +75,8 @@ def managed(
         config=ContextConfig(**{**said, **chosen}),
         vectors=vectors,
         summarizer=summarizer,
+        originals=originals,
+        files=files,
     )
     return MeteredChatCompletionClient(client, context), context
 

@@ -55,10 +55,11 @@ class FilesShown:
 
     def units(self, path: str, *, position: int) -> frozenset[int]:
         """The units in front of a position that show a file, or look for it, and that no later unit shows again."""
+        file = path_of(path)
         shown = (
             unit
             for known in self._superseded.paths
-            if is_same_file(known, path_of(path))
+            if is_same_file(known, file)
             for unit in self._superseded.showing(known)
         )
         return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
@@ -88,5 +89,5 @@ def is_same_file(one: str, other: str) -> bool:
     """Whether two paths may name the same file: equal, or the one from the root ends with the other."""
     if one == other:
         return True
-    longer, shorter = sorted((one, other), key=len, reverse=True)
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     return longer.startswith("/") and longer.endswith(f"/{shorter}")

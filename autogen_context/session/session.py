@@ -159,7 +159,9 @@ class Session:
             self._sender.forget()
             self._holding.cut_back(same)
             self._compacting.must_replan = True
-            self._compacting.rewrites += same < self.beside.sent  # what was heard alone was not sent
+            self._compacting.rewrites += (
+                same < self.beside.sent
+            )  # what was heard alone was not sent
             self._compacting.pricing.changed()
             self.beside.cut_back(same)
             self.versions.cut_back(same)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from autogen_context.errors import NotStashed
 from autogen_context.pipeline.message import Message
-from autogen_context.store.stash_file import StashFile
 from autogen_context.store.stash_memory import Entry, StashMemory
+from autogen_context.store.stash_tiers import StashTier
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,8 @@ class Stash:
     Args:
         limit_bytes: what the texts of all entries in memory may have together.
         entries: what is in it from the start, oldest first.
-        file: keeps every entry as well, beyond this process; without it what memory gives up is gone.
+        file: keeps every entry as well, beyond this process: a ``StashFile``, a ``RedisStash``, or ``StashTiers`` of
+            both; without it what memory gives up is gone.
         ttl_s: how long an entry is kept after it was put last, in seconds.
         clock: the time in seconds, on one scale for all processes that use the file.
 
@@ -39,7 +40,7 @@ class Stash:
         limit_bytes: int,
         entries: Iterable[Entry] = (),
         *,
-        file: StashFile | None = None,
+        file: StashTier | None = None,
         ttl_s: float = math.inf,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -120,6 +121,7 @@ class Stash:
         Raises:
             sqlite3.Error: the file cannot be written now, so that it may still be there.
             OSError: likewise.
+            StoreUnavailable: likewise, of a server.
         """
         self._memory.forget(handle)
         self._known.pop(handle, None)
@@ -132,6 +134,7 @@ class Stash:
         Raises:
             sqlite3.Error: the file cannot be written now, so that it may still be there.
             OSError: likewise.
+            StoreUnavailable: likewise, of a server.
         """
         self._memory = StashMemory(self.limit_bytes)
         self._known.clear()

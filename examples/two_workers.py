@@ -1,0 +1,54 @@
+"""Two worker processes share a cache, originals and documents through the Redis server that REDIS_URL names.
+
+The window of the first one's manager overflows; the second has what left it, by its handle. Without a model.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+from autogen_context import IncrementalContextManager
+from autogen_context.store.cache import ContextCache
+from autogen_context.store.redis_client import RedisLimits
+from autogen_context.store.redis_documents import RedisDocuments
+from autogen_context.store.redis_server import RedisServer
+from autogen_context.store.redis_stash import RedisStash
+from autogen_context.store.redis_tier import RedisTier
+from autogen_context.store.scope import Scope
+
+TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share
+
+
+async def work(name: str, server: RedisServer) -> None:
+    """Build once for all; put away what leaves the window, or ask it back."""
+    manager = IncrementalContextManager(
+        model="gpt-4o", window_tokens=4_000, originals=RedisStash(server, scope=TEAM)
+    )
+    documents = RedisDocuments(server, scope=TEAM)
+    async with ContextCache(redis=RedisTier(server, tenant=TEAM.tenant)) as cache:
+        print(f"{name}:", await cache.get_or_build("plan", lambda: f"the plan, as {name} built it"))
+    found = await documents.read("handle")
+    if found is None:
+        await documents.write("handle", overflow(manager), expected_version=0)
+        print(f"{name}: what left my window is under its handle")
+    else:
+        print(f"{name}: {manager.recall_context(str(found.value), lines='3').splitlines()[-1]}")
+
+
+def overflow(manager: IncrementalContextManager) -> str:
+    """Prepare a turn that is too long for the window; the handle of something that is not sent as it was."""
+    logs = [f"disk {n}\nchecked\nstate {n * 7}\n" + "x " * 500 for n in range(40)]
+    prepared = manager.prepare_nowait([{"role": "user", "content": log} for log in logs])
+    return [decision.handle for decision in prepared.decisions if decision.handle][1]
+
+
+if __name__ == "__main__":
+    if "REDIS_URL" not in os.environ:
+        print("set REDIS_URL to a Redis server: redis://:password@127.0.0.1:6379/0")
+    elif len(sys.argv) > 1:
+        with RedisServer(os.environ["REDIS_URL"], limits=RedisLimits(timeout_s=5)) as redis:
+            asyncio.run(work(sys.argv[1], redis))
+    else:
+        for worker in ("worker 1", "worker 2"):
+            subprocess.run([sys.executable, __file__, worker], check=True)  # noqa: S603
