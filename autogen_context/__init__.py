@@ -71,21 +71,21 @@ if TYPE_CHECKING:
     from autogen_context.session.diff import VersionDiff
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
-    from autogen_context.store.cache import CacheLimits, ContextCache
-    from autogen_context.store.cache_stats import CacheStats
-    from autogen_context.store.followed_files import FollowedFiles
-    from autogen_context.store.redis_client import RedisLimits
-    from autogen_context.store.redis_documents import RedisDocuments
-    from autogen_context.store.redis_server import RedisServer
-    from autogen_context.store.redis_stash import RedisStash
-    from autogen_context.store.redis_tier import RedisTier
+    from autogen_context.store.cache.cache import CacheLimits, ContextCache
+    from autogen_context.store.cache.stats import CacheStats
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.files.seen_file import SeenFiles
+    from autogen_context.store.redis.client import RedisLimits
+    from autogen_context.store.redis.documents import RedisDocuments
+    from autogen_context.store.redis.server import RedisServer
+    from autogen_context.store.redis.stash import RedisStash
+    from autogen_context.store.redis.tier import RedisTier
     from autogen_context.store.scope import Scope
-    from autogen_context.store.seen_file import SeenFiles
-    from autogen_context.store.stash import Stash
-    from autogen_context.store.stash_file import StashFile
-    from autogen_context.store.stash_tiers import StashTiers
-    from autogen_context.store.vectors import VectorStore
-    from autogen_context.store.watch import FileWatch
+    from autogen_context.store.stash.file import StashFile
+    from autogen_context.store.stash.stash import Stash
+    from autogen_context.store.stash.tiers import StashTiers
+    from autogen_context.store.vectors.vectors import VectorStore
+    from autogen_context.store.watch.watch import FileWatch
 
 __all__ = [
     "Advisor",
@@ -247,22 +247,22 @@ _HOMES = {
     "VersionDiff": "session.diff",
     "Prepared": "session.prepared",
     "Version": "session.versions",
-    "CacheLimits": "store.cache",
-    "ContextCache": "store.cache",
-    "CacheStats": "store.cache_stats",
-    "FollowedFiles": "store.followed_files",
-    "RedisLimits": "store.redis_client",
-    "RedisDocuments": "store.redis_documents",
-    "RedisServer": "store.redis_server",
-    "RedisStash": "store.redis_stash",
-    "RedisTier": "store.redis_tier",
+    "CacheLimits": "store.cache.cache",
+    "ContextCache": "store.cache.cache",
+    "CacheStats": "store.cache.stats",
+    "FollowedFiles": "store.files.followed_files",
+    "RedisLimits": "store.redis.client",
+    "RedisDocuments": "store.redis.documents",
+    "RedisServer": "store.redis.server",
+    "RedisStash": "store.redis.stash",
+    "RedisTier": "store.redis.tier",
     "Scope": "store.scope",
-    "SeenFiles": "store.seen_file",
-    "Stash": "store.stash",
-    "StashFile": "store.stash_file",
-    "StashTiers": "store.stash_tiers",
-    "VectorStore": "store.vectors",
-    "FileWatch": "store.watch",
+    "SeenFiles": "store.files.seen_file",
+    "Stash": "store.stash.stash",
+    "StashFile": "store.stash.file",
+    "StashTiers": "store.stash.tiers",
+    "VectorStore": "store.vectors.vectors",
+    "FileWatch": "store.watch.watch",
 }
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.following import Following
     from autogen_context.pipeline.compress.summarise import Summarize
     from autogen_context.recall.asked_back import AskedBack
-    from autogen_context.store.followed_files import FollowedFiles
-    from autogen_context.store.stash_tiers import StashTier
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.stash.tiers import StashTier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

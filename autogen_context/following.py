@@ -17,9 +17,9 @@ from autogen_context.session.applying import apply
 from autogen_context.session.change import ContextChange
 from autogen_context.session.files import touches
 from autogen_context.session.session import Session
-from autogen_context.store.followed import Followed, News
-from autogen_context.store.followed_files import FollowedFiles
-from autogen_context.store.seen_file import SeenChange
+from autogen_context.store.files.followed import Followed, News
+from autogen_context.store.files.followed_files import FollowedFiles
+from autogen_context.store.files.seen_file import SeenChange
 
 LONGEST_WAIT_S = 1.0  # of a turn, for the disk
 MOST_READ_NOWAIT = 4  # files, by a turn that does not wait

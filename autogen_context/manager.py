@@ -32,8 +32,8 @@ from autogen_context.session.window import Usage
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
     from autogen_context.session.explaining import Explanation
-    from autogen_context.store.followed_files import FollowedFiles
-    from autogen_context.store.stash_tiers import StashTier
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.stash.tiers import StashTier
 
 ToolSchemas = Sequence[Mapping[str, object]]
 

@@ -18,10 +18,10 @@ from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import StashFile
-from autogen_context.store.stash_memory import Entry
-from autogen_context.store.stash_tiers import StashTier, StashTiers
+from autogen_context.store.stash.file import StashFile
+from autogen_context.store.stash.memory import Entry
+from autogen_context.store.stash.stash import Stash
+from autogen_context.store.stash.tiers import StashTier, StashTiers
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack

@@ -24,9 +24,9 @@ from side_by_side import ms, table
 from autogen_context.model.gauge import gauge_for
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.view import ProjectView
-from autogen_context.store.cache import ContextCache
-from autogen_context.store.ignored import walk
-from autogen_context.store.watch import FileWatch
+from autogen_context.store.cache.cache import ContextCache
+from autogen_context.store.files.ignored import walk
+from autogen_context.store.watch.watch import FileWatch
 
 TREE = Path(__file__).parents[1]
 TURNS = 120

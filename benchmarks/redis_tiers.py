@@ -23,15 +23,15 @@ from time import perf_counter
 from side_by_side import ms, table, times
 
 from autogen_context.pipeline.message import Message
-from autogen_context.store.cache_disk import CacheDisk
-from autogen_context.store.cache_entry import CacheEntry, entry_as_bytes
-from autogen_context.store.cache_memory import CacheMemory
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_stash import RedisStash
-from autogen_context.store.redis_tier import RedisTier
+from autogen_context.store.cache.disk import CacheDisk
+from autogen_context.store.cache.entry import CacheEntry, entry_as_bytes
+from autogen_context.store.cache.memory import CacheMemory
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.stash import RedisStash
+from autogen_context.store.redis.tier import RedisTier
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash_file import StashFile
+from autogen_context.store.stash.file import StashFile
 
 RUNS = 300
 TEXT = "worker 7 is ready, queue length 42\n" * 300  # about 10 kB, as a tool's result has

@@ -9,12 +9,12 @@ import subprocess
 import sys
 
 from autogen_context import IncrementalContextManager
-from autogen_context.store.cache import ContextCache
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_documents import RedisDocuments
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_stash import RedisStash
-from autogen_context.store.redis_tier import RedisTier
+from autogen_context.store.cache.cache import ContextCache
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.documents import RedisDocuments
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.stash import RedisStash
+from autogen_context.store.redis.tier import RedisTier
 from autogen_context.store.scope import Scope
 
 TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share

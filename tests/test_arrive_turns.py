@@ -23,7 +23,7 @@ from autogen_context.pipeline.reduce.arrive import MOST_TOKENS
 from autogen_context.pipeline.tools.kinds import BY_NAME
 from autogen_context.pipeline.tools.recall_tool import RECALL_TOOL_NAME, recall_tool_schema
 from autogen_context.session.arrival import Arrival
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 from autogen_context.testing import ChatMessage
 from support.counting import METER, Characters
 from support.results import LONG, NEEDLE, RESULTS, call_of, run, runs, step

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.recall.asked_back import MOST_PASSAGES, AskedBack, greatest
 from autogen_context.recall.original import PASSAGE_CHARS, Original, written
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 from support.counting import Characters
 from support.entries import ANY_TEXT, ENTRIES, Clock
 from support.texts import HOSTILE, LINES, TEXTS

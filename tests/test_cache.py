@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from autogen_context.store.cache import CacheLimits, ContextCache
-from autogen_context.store.cache_entry import CacheEntry, entry_as_bytes, entry_from_bytes
-from autogen_context.store.cache_memory import CacheMemory
-from autogen_context.store.fingerprint import Fingerprint
+from autogen_context.store.cache.cache import CacheLimits, ContextCache
+from autogen_context.store.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
+from autogen_context.store.cache.fingerprint import Fingerprint
+from autogen_context.store.cache.memory import CacheMemory
 
 
 class Outline(BaseModel):

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from autogen_context.store.cache import CacheLimits, ContextCache
-from autogen_context.store.cache_disk import CacheDisk
-from autogen_context.store.cache_entry import CacheEntry
-from autogen_context.store.cache_rows import FILE
+from autogen_context.store.cache.cache import CacheLimits, ContextCache
+from autogen_context.store.cache.disk import CacheDisk
+from autogen_context.store.cache.entry import CacheEntry
+from autogen_context.store.cache.rows import FILE
 
 
 class Bomb:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.store.cache import CacheLimits, ContextCache
-from autogen_context.store.file_state import TICK_NS
-from autogen_context.store.watch import FileWatch
+from autogen_context.store.cache.cache import CacheLimits, ContextCache
+from autogen_context.store.cache.file_state import TICK_NS
+from autogen_context.store.watch.watch import FileWatch
 from support import changing
 from support.waiting import until
 

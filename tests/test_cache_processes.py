@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.store.cache import ContextCache
-from autogen_context.store.cache_disk import CacheDisk
+from autogen_context.store.cache.cache import ContextCache
+from autogen_context.store.cache.disk import CacheDisk
 from support import cache_writer
 
 KILLS = 200
 SHARER = """
 import asyncio, sys
 from pathlib import Path
-from autogen_context.store.cache import ContextCache
+from autogen_context.store.cache.cache import ContextCache
 
 async def main(folder, name):
     async with ContextCache(folder) as cache:

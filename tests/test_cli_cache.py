@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autogen_context.cli.main import main
-from autogen_context.store.cache import ContextCache
-from autogen_context.store.cache_disk import user_directory
+from autogen_context.store.cache.cache import ContextCache
+from autogen_context.store.cache.disk import user_directory
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from openai import AsyncOpenAI
 
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.model.embedding_endpoint import OpenAIEmbedder
-from autogen_context.store.vectors import VectorStore
+from autogen_context.store.vectors.vectors import VectorStore
 from autogen_context.testing import Fault, LoopbackServer, ScriptedModel
 from autogen_context.testing.embedding_api import embed
 

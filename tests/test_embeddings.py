@@ -20,7 +20,7 @@ from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.model.embeddings import TEXT_BYTES, SentenceTransformerEmbedder, beginning
 from autogen_context.pipeline.relevance.embedder import Embedder
 from autogen_context.pipeline.relevance.similarity import similarities
-from autogen_context.store.vectors import VectorStore
+from autogen_context.store.vectors.vectors import VectorStore
 from autogen_context.testing import LoopbackServer, ScriptedModel
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "embeddings.md"

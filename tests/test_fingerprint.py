@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.store.dependency import absolute_names, is_touched
-from autogen_context.store.file_pattern import matches
-from autogen_context.store.file_state import (
+from autogen_context.store.cache.dependency import absolute_names, is_touched
+from autogen_context.store.cache.file_pattern import matches
+from autogen_context.store.cache.file_state import (
     COARSE_TICK_NS,
     NEVER_NS,
     TICK_NS,
     settled_ns,
     state_of,
 )
-from autogen_context.store.fingerprint import Fingerprint, FingerprintReader
+from autogen_context.store.cache.fingerprint import Fingerprint, FingerprintReader
 
 SETTLED_NS = NEVER_NS - 1  # so late that every time proves something
 Change = Callable[[Path], object]

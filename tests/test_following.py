@@ -20,9 +20,9 @@ from autogen_context import ContextConfig, FileWatch, IncrementalContextManager,
 from autogen_context.errors import BudgetImpossible
 from autogen_context.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from autogen_context.session.change import ContextChange
-from autogen_context.store.followed import MOST_LOOKED_AT, Followed
-from autogen_context.store.followed_files import FollowedFiles
-from autogen_context.store.seen_file import MOST_FILES
+from autogen_context.store.files.followed import MOST_LOOKED_AT, Followed
+from autogen_context.store.files.followed_files import FollowedFiles
+from autogen_context.store.files.seen_file import MOST_FILES
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.counting import Characters

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.store.ignored import TOOL_FOLDERS, walk
+from autogen_context.store.files.ignored import TOOL_FOLDERS, walk
 
 FOLDERS = st.sampled_from(["a", "b", "foo", "build"])
 PATTERNS = st.sampled_from(

@@ -15,9 +15,9 @@ from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError, StoreRefused, StoreUnavailable, WriteConflict
 from autogen_context.pipeline.message import Message
 from autogen_context.recall.facts import Facts
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_documents import NEW, Document, RedisDocuments
-from autogen_context.store.redis_server import RedisServer
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.documents import NEW, Document, RedisDocuments
+from autogen_context.store.redis.server import RedisServer
 from autogen_context.store.scope import Scope
 from support.entries import ANY_TEXT
 from support.redis_server import LocalRedis, running
@@ -36,9 +36,9 @@ JSON = st.recursive(
 )
 COUNTER = """
 import asyncio, sys
-from autogen_context.store.redis_documents import RedisDocuments
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_client import RedisLimits
+from autogen_context.store.redis.documents import RedisDocuments
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.client import RedisLimits
 from autogen_context.store.scope import Scope
 
 async def main() -> None:

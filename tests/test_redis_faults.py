@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from autogen_context.errors import StoreRefused, StoreUnavailable
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_stash import RedisStash
-from autogen_context.store.redis_tier import RedisTier
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.stash import RedisStash
+from autogen_context.store.redis.tier import RedisTier
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 from support.entries import said
 from support.redis_server import (
     LocalRedis,

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 
 from autogen_context.errors import NotStashed, StoreRefused
 from autogen_context.pipeline.message import Message
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_stash import RedisStash
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.stash import RedisStash
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import StashFile
-from autogen_context.store.stash_tiers import StashTiers
+from autogen_context.store.stash.file import StashFile
+from autogen_context.store.stash.stash import Stash
+from autogen_context.store.stash.tiers import StashTiers
 from support.entries import ANY_TEXT, ENTRIES, Clock, said
 from support.redis_server import LocalRedis, running
 from support.waiting import wait_until
@@ -30,11 +30,11 @@ WRITER = """
 import sys
 from itertools import count
 from autogen_context.pipeline.message import Message
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_stash import RedisStash
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.stash import RedisStash
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 
 url, name, entries = sys.argv[1:]
 limits = RedisLimits(timeout_s=10.0, patience_s=20.0)

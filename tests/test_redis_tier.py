@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.store.cache import ContextCache
-from autogen_context.store.redis_client import RedisLimits, checked_url, shown_url
-from autogen_context.store.redis_outbox import Deletion, Outbox, Write
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_tier import RedisTier
-from autogen_context.store.shared_tier import SharedTier
+from autogen_context.store.cache.cache import ContextCache
+from autogen_context.store.cache.shared_tier import SharedTier
+from autogen_context.store.redis.client import RedisLimits, checked_url, shown_url
+from autogen_context.store.redis.outbox import Deletion, Outbox, Write
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.tier import RedisTier
 from support.entries import ANY_TEXT
 from support.redis_server import LocalRedis, running
 from support.waiting import until
@@ -24,9 +24,9 @@ PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy m
 HOSTILE = ["", "a", "a:b", "*", "a*", "[a]", "a\nb", "a\0", "é", "\ud83d", "{a}", "x" * 2_000]
 WORKER = """
 import asyncio, sys
-from autogen_context.store.redis_client import RedisLimits
-from autogen_context.store.redis_server import RedisServer
-from autogen_context.store.redis_tier import RedisTier
+from autogen_context.store.redis.client import RedisLimits
+from autogen_context.store.redis.server import RedisServer
+from autogen_context.store.redis.tier import RedisTier
 
 async def main() -> None:
     with RedisServer(sys.argv[1], limits=RedisLimits(timeout_s=10.0, patience_s=20.0)) as server:

@@ -173,7 +173,7 @@ def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) ->
     kept = manager(compact_at_share=0.5, compact_to_share=0.4, window_tokens=4_000)
     messages = [*TASK, {"role": "user", "content": "A rule. " * 1_200}]
     kept.pin(messages[-1])
-    rewrote = []
+    rewrote: list[bool] = []
     with caplog.at_level(logging.WARNING, "autogen_context"):
         for n in range(12):
             messages = [*messages, *step(n, "run", {"command": "date"}, "Monday, and cold")]

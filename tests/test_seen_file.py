@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.store.bounded_read import read_regular
-from autogen_context.store.line_changes import MOST_COUNTED, MOST_LINES, told_changes
-from autogen_context.store.seen_file import SeenFiles
+from autogen_context.store.files.bounded_read import read_regular
+from autogen_context.store.files.line_changes import MOST_COUNTED, MOST_LINES, told_changes
+from autogen_context.store.files.seen_file import SeenFiles
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "    return x", "ü" * 300]), max_size=30)
 NUMBERS_CHARS = 100

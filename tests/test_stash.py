@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from autogen_context.errors import NotStashed
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import ROW_BYTES, StashFile
-from autogen_context.store.stash_memory import ENTRY_BYTES, size_of
+from autogen_context.store.stash.file import ROW_BYTES, StashFile
+from autogen_context.store.stash.memory import ENTRY_BYTES, size_of
+from autogen_context.store.stash.stash import Stash
 from support.entries import ENTRIES, Clock, said
 
 Entry = tuple[str, tuple[Message, ...]]

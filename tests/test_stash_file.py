@@ -19,8 +19,8 @@ from typing_extensions import override
 
 from autogen_context.pipeline.message_json import messages_as_bytes
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import StashFile
+from autogen_context.store.stash.file import StashFile
+from autogen_context.store.stash.stash import Stash
 from support.entries import ANY_TEXT, said
 
 SCOPE = Scope(tenant="acme", agent="coder")

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import StashFile
+from autogen_context.store.stash.file import StashFile
+from autogen_context.store.stash.stash import Stash
 from support.entries import said
 
 SCOPE = Scope(tenant="acme", agent="coder")
@@ -18,8 +18,8 @@ from itertools import count
 from pathlib import Path
 from autogen_context.pipeline.message import Message
 from autogen_context.store.scope import Scope
-from autogen_context.store.stash import Stash
-from autogen_context.store.stash_file import StashFile
+from autogen_context.store.stash.stash import Stash
+from autogen_context.store.stash.file import StashFile
 
 folder, name, entries = sys.argv[1:]
 stash = Stash(0, file=StashFile(Path(folder), scope=Scope(tenant="acme", agent="coder")))

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.pipeline.relevance.similarity import unit_vector
-from autogen_context.store.vector_file import VectorFile
-from autogen_context.store.vectors import VectorStore
+from autogen_context.store.vectors.file import VectorFile
+from autogen_context.store.vectors.vectors import VectorStore
 from autogen_context.testing.embedding_api import embed
 
 TEXTS = st.lists(
@@ -276,7 +276,7 @@ async def test_a_locked_file_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process that does not let go costs a wait in the background, and the file stays as it is."""
-    monkeypatch.setattr("autogen_context.store.vector_file._LOCKED_S", 0.01)
+    monkeypatch.setattr("autogen_context.store.vectors.file._LOCKED_S", 0.01)
     await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "kept"])
     other = sqlite3.connect(tmp_path / FILE, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

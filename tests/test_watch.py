@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from watchdog.observers.inotify_c import InotifyFD
 
-from autogen_context.store.watch import FileWatch
+from autogen_context.store.watch.watch import FileWatch
 from support.hearing import Hearing, wait_until
 
 

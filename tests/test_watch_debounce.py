@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.store.watch_debounce import Debouncer
-from autogen_context.store.watch_path import is_within, upwards
+from autogen_context.store.watch.debounce import Debouncer
+from autogen_context.store.watch.path import is_within, upwards
 
 NAMES = st.sampled_from(["a", "b", "c", "ab"])
 BELOW = st.lists(NAMES, max_size=5).map(lambda names: "".join(f"/{name}" for name in names))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.store.watch import FileWatch
-from autogen_context.store.watch_debounce import MOST_PATHS
+from autogen_context.store.watch.debounce import MOST_PATHS
+from autogen_context.store.watch.watch import FileWatch
 from support.hearing import wait_until
 
 REWRITER = """

@@ -19,13 +19,13 @@ from watchdog.observers.inotify_c import (
     WatchDescriptor,
 )
 
-from autogen_context.store.watch_announce import Announcer
-from autogen_context.store.watch_debounce import Debouncer
-from autogen_context.store.watch_inotify import InotifyTree
-from autogen_context.store.watch_mounts import remote_type
-from autogen_context.store.watch_path import folder_of, is_within, upwards
-from autogen_context.store.watch_poll import PolledTree, differences
-from autogen_context.store.watch_root import FollowedRoot, Sources
+from autogen_context.store.watch.announce import Announcer
+from autogen_context.store.watch.debounce import Debouncer
+from autogen_context.store.watch.inotify import InotifyTree
+from autogen_context.store.watch.mounts import remote_type
+from autogen_context.store.watch.path import folder_of, is_within, upwards
+from autogen_context.store.watch.poll import PolledTree, differences
+from autogen_context.store.watch.root import FollowedRoot, Sources
 from support.hearing import Hearing, wait_until
 
 MOUNTS = """\

@@ -24,8 +24,8 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.store.followed_files import FollowedFiles
-    from autogen_context.store.stash_tiers import StashTier
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.stash.tiers import StashTier
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 

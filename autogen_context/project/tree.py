@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autogen_context.project.source import Reason, Stamp, has_odd_name, refusal_of
-from autogen_context.store.ignored import RULES_FILE, Listing, Rules, listing
+from autogen_context.store.files.ignored import RULES_FILE, Listing, Rules, listing
 
 ROOT = "."
 MOST_BYTES = 1024 * 1024  # of one file

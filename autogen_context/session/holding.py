@@ -11,7 +11,7 @@ from autogen_context.pipeline.piece import messages_of
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 
 
 class Holding:

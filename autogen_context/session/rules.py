@@ -16,7 +16,7 @@ from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
-from autogen_context.store.stash import Stash
+from autogen_context.store.stash.stash import Stash
 
 RewriteWhen = Literal["forced", "cold", "priced"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""

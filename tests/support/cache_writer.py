@@ -12,7 +12,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from autogen_context.store.cache import ContextCache
+from autogen_context.store.cache.cache import ContextCache
 
 KEYS = [f"key {number}" for number in range(12)]
 VALUE_BYTES = 100_000

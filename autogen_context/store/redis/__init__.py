@@ -1,0 +1,1 @@
+"""What agents on several machines share through a Redis server."""

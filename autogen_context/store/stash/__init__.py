@@ -1,0 +1,1 @@
+"""Originals of what left the window, by handle."""
