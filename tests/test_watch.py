@@ -388,12 +388,18 @@ def test_a_listener_may_close_it(root: Path) -> None:
     wait_until(lambda: not watch.is_alive, "closed")
 
 
+def readers() -> set[InotifyFD]:
+    """The threads that read events, those of other watches among them."""
+    return {each for each in threading.enumerate() if isinstance(each, InotifyFD)}
+
+
 def test_without_who_reads_the_events_nothing_is_covered(root: Path) -> None:
     """Whatever ended it."""
+    others = readers()
     with FileWatch(poll_s=3_600) as watch:
         watch.follow(root)
         assert watch.covers(root / "src" / "b.py")
-        reader = next(each for each in threading.enumerate() if isinstance(each, InotifyFD))
+        (reader,) = readers() - others
         reader.stop()
         reader.join()
         assert not watch.is_alive
@@ -402,8 +408,9 @@ def test_without_who_reads_the_events_nothing_is_covered(root: Path) -> None:
 
 def test_who_reads_the_events_is_replaced(root: Path, watch: FileWatch, hearing: Hearing) -> None:
     """And all may have changed in the meantime."""
+    others = readers()
     watch.follow(root)
-    reader = next(each for each in threading.enumerate() if isinstance(each, InotifyFD))
+    (reader,) = readers() - others
     reader.stop()
     hearing.wait_for(root)
     wait_until(lambda: watch.covers(root / "src" / "b.py"), "covered again")
