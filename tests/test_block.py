@@ -1,18 +1,25 @@
 """Texts in blocks: nothing is lost, nothing is large, and what belongs together stays together."""
 
+import re
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from autogen_context.pipeline.blocks.block import (
     BLOCK_CHARS,
     BLOCK_LINES,
     LONGEST_LINE,
+    MANY,
     PART_CHARS,
     WHOLE_LINE,
+    alike_in,
     blocks_of,
 )
-from autogen_context.pipeline.blocks.values import values_of
+from autogen_context.pipeline.blocks.values import is_telling, shape_of, values_of
 from support.texts import HOSTILE, TEXTS
+
+IDS = re.compile(r"[A-B]{1,2}[0-9]{2,3}|[a-b]_[0-9]", re.ASCII)
 
 
 @given(TEXTS)
@@ -40,6 +47,20 @@ def test_a_block_knows_what_it_says(text: str) -> None:
             assert line in block.text
             assert len(line) >= WHOLE_LINE
             assert line == line.strip()
+
+
+@given(TEXTS | st.lists(st.from_regex(IDS, fullmatch=True)).map("\n".join))
+def test_what_looks_like_many_is_counted(text: str) -> None:
+    """Each telling value of many of one shape, wherever in the text they stand, with how many there are; no other."""
+    blocks = blocks_of(text)
+    telling = {value for block in blocks for value in block.values if is_telling(value)}
+    same = {v: sum(shape_of(v) == shape_of(other) for other in telling) for v in telling}
+    assert alike_in(blocks) == {value: n for value, n in same.items() if n >= MANY}
+
+
+def test_words_look_like_nothing() -> None:
+    """However many there are."""
+    assert alike_in(blocks_of("one two three four five six seven")) == {}
 
 
 @given(TEXTS)

@@ -31,9 +31,8 @@ def read_from(references: References) -> list[object]:
     return [
         references.units,
         references.total_blocks,
-        {v: references.blocks[v] for v in named},
-        {v: references.asked[v] for v in named},
-        {v: references.told[v] for v in named},
+        *map(dict, (references.blocks, references.asked, references.told)),  # no zeros in one alone
+        set(references.used),
         {v: list(references.uses(v)) for v in named},
     ]
 

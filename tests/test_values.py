@@ -94,6 +94,12 @@ def test_what_looks_alike(one: str, other: str, *, alike: bool) -> None:
     assert (shape_of(one) == shape_of(other)) == alike
 
 
+@given(TEXTS)
+def test_only_what_is_telling_has_a_shape(text: str) -> None:
+    """A plain word looks like nothing."""
+    assert all(bool(shape_of(value)) == is_telling(value) for value in values_of(text))
+
+
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 def test_the_same_again_names_nothing_new(text: str) -> None:
     """A large text of one line has the values of a few of them, and no more."""

@@ -1,5 +1,6 @@
 """What a block is worth: what is named again, rare, new and not there anyway."""
 
+import json
 import os
 import subprocess
 import sys
@@ -60,6 +61,19 @@ def returns(text: str, *, arguments: str = "{}", name: str = "f") -> list[Messag
         Message(role="assistant", calls=(call,)),
         Message(role="tool", results=(result,)),
     ]
+
+
+def calls_of(names: Sequence[str]) -> list[Message]:
+    """One step that calls these tools; each gives the same."""
+    calls = [ToolCall(id=name + str(i), name=name, arguments="{}") for i, name in enumerate(names)]
+    results = [ToolResult(call_id=call.id, text="alpha_1 is beta_2\n" * 3) for call in calls]
+    return [
+        Message(role="assistant", calls=tuple(calls)),
+        *(Message(role="tool", results=(result,)) for result in results),
+    ]
+
+
+FOUND = Spot(1, 0, 0)  # what the first of them gives
 
 
 def steps(texts: Iterable[str]) -> list[Message]:
@@ -210,6 +224,9 @@ def test_one_of_many_alike_is_worth_less() -> None:
         references_of(many).units[1].passages[0].blocks[0].values
     )
     assert per_value < worth_of(alone).of(first) / 2
+    kept = worth_of(many)
+    kept.keep(first)
+    assert kept.of(first) < worth_of(many).of(first) / 2
     picked = [asks("go"), *returns(listing), says("HAT101"), *PAUSE]
     assert worth_of(picked).of(first) > worth_of(many).of(first) * 1.5
 
@@ -256,6 +273,34 @@ def test_what_a_model_wrote_is_worth_more_than_what_it_read() -> None:
     spots = [Spot(1, p, 0) for p in (0, 1)]
     arguments = max(worth_of(wrote).of(spot) for spot in spots if spot in spots_of(wrote))
     assert arguments > worth_of(read).of(Spot(1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("names", "halved"),
+    [
+        pytest.param(["grep"], True, id="a search"),
+        pytest.param(["grep", "list_files"], True, id="two searches"),
+        pytest.param(["read_file"], False, id="a read"),
+        pytest.param(["grep", "read_file"], False, id="a search and a read"),
+        pytest.param(["f"], False, id="nobody knows what"),
+    ],
+)
+def test_what_a_search_gave_is_worth_half(names: list[str], *, halved: bool) -> None:
+    """What it found is there to choose from, and no edit repeats a list; where more was done nothing is taken away."""
+    unknown = worth_of([asks("go"), *calls_of(["f"] * len(names)), *PAUSE]).of(FOUND)
+    found = worth_of([asks("go"), *calls_of(names), *PAUSE]).of(FOUND)
+    assert found == pytest.approx(unknown / 2 if halved else unknown)
+
+
+def test_what_a_model_wrote_into_a_search_keeps_its_worth() -> None:
+    """Half is what was found, not what was looked for."""
+    pattern = "the words of alpha_1 and beta_2. " * 4
+    arguments = json.dumps({"pattern": pattern})
+    searched, unknown = (
+        worth_of([asks("go"), *returns("ok", arguments=arguments, name=name), *PAUSE])
+        for name in ("grep", "f")
+    )
+    assert searched.of(Spot(1, 0, 0)) == unknown.of(Spot(1, 0, 0)) > 0
 
 
 @given(st.lists(st.floats(0, HOTTEST), max_size=40))

@@ -187,17 +187,21 @@ def error_of(kind: ToolKind, answer: str) -> str:
     return shortened(telling[-1] if telling else first if failed else "")
 
 
-def decisions_of(steps: Iterable[Step]) -> list[Told]:
-    """The latest sentences in which the model says what it decided."""
-    said = [
-        sentence
-        for step in steps
-        for message in step.unit.messages
-        if message.role == "assistant"
-        for sentence in deciding(message.text)
-    ]
-    latest = list(dict.fromkeys(reversed(said)))[:MOST_DECISIONS]
-    return [Told(text=f"- decided: {said}", weight=DECISION_WEIGHT) for said in reversed(latest)]
+def decisions_of(steps: Sequence[Step]) -> list[Told]:
+    """The latest sentences in which the model says what it decided; none before them is looked for."""
+    latest: dict[str, None] = {}
+    for said in spoken_backwards(steps):
+        if len(latest) >= MOST_DECISIONS:
+            break
+        latest.update(dict.fromkeys(reversed(list(deciding(said)))))
+    newest = list(latest)[:MOST_DECISIONS]
+    return [Told(text=f"- decided: {said}", weight=DECISION_WEIGHT) for said in reversed(newest)]
+
+
+def spoken_backwards(steps: Sequence[Step]) -> Iterator[str]:
+    """What the model said, the latest first."""
+    for step in reversed(steps):
+        yield from (m.text for m in reversed(step.unit.messages) if m.role == "assistant")
 
 
 def deciding(text: str) -> Iterator[str]:

@@ -8,10 +8,11 @@ sentences, objects or words end.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from autogen_context.pipeline.blocks.values import values_of
+from autogen_context.pipeline.blocks.values import NOTHING, shape_of, values_of
 
 BLOCK_LINES = 12
 BLOCK_CHARS = 480
@@ -19,6 +20,7 @@ LONGEST_LINE = 260  # characters; a longer one is cut
 PART_CHARS = (60, 200)  # of such a line: a cut falls between these
 LEAST_OPENED = 60  # characters of a block before a line that opens something ends it
 LEAST_ENDED = 90  # characters of a block before an empty line ends it
+MANY = 4  # values of a text that look alike; the model may well pick one of three
 WHOLE_LINE = 16  # characters; shorter lines are not looked for as a whole
 
 SEPARATORS = ("}, ", "], ", ". ", "; ", ", ", " ")
@@ -28,6 +30,8 @@ OPENING = re.compile(
     NUMBERED
     + r"(?:async def|def|class|function|export|public|func|impl|fn|@|#{1,4} |\d++\. |[-*] |diff |@@|Traceback|FAILED|ERROR)"
 )
+
+NONE: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,16 @@ class Block:
 def blocks_of(text: str) -> tuple[Block, ...]:
     """The blocks of a text, in order; none for an empty one."""
     return tuple(block_of(parts) for parts in grouped(text))
+
+
+def alike_in(blocks: Iterable[Block]) -> Mapping[str, int]:
+    """The telling values of a text that look like many in it, each with how many look so."""
+    named = NOTHING.union(*[block.values for block in blocks])
+    shapes = [shape_of(value) for value in named]
+    many = {shape: n for shape, n in Counter(shapes).items() if n >= MANY and shape}
+    if not many:
+        return NONE
+    return {v: many[shape] for v, shape in zip(named, shapes, strict=True) if shape in many}
 
 
 def block_of(parts: list[str]) -> Block:

@@ -65,6 +65,10 @@ class Selection:
 
     def __init__(self, offers: Mapping[int, Offer], *, worth: Values, room_tokens: int) -> None:
         self._offers = offers
+        self._frames = {  # with a mark for each passage and nothing else
+            unit: offer.frame_tokens + MARK_TOKENS * len(offer.passages)
+            for unit, offer in offers.items()
+        }
         self._worth = worth
         self._room = room_tokens
         self._order: list[Spot] = []
@@ -99,12 +103,12 @@ class Selection:
         """Worth per token; of a frame that others will share, a part."""
         tokens: float = self._tokens(spot)
         if spot.unit not in self._units:
-            tokens += min(MOST_FRAME, FRAME_SHARE * self._frame(spot))
+            tokens += min(MOST_FRAME, FRAME_SHARE * self._frames[spot.unit])
         return self._worth.of(spot) / max(1.0, tokens)
 
     def _take(self, spot: Spot) -> bool:
         """Keep a block if it fits what is left; says whether it does."""
-        tokens = self._tokens(spot) + (0 if spot.unit in self._units else self._frame(spot))
+        tokens = self._tokens(spot) + (0 if spot.unit in self._units else self._frames[spot.unit])
         if tokens > self._room:
             return False
         self._room -= tokens
@@ -114,15 +118,13 @@ class Selection:
         self._worth.keep(spot)
         return True
 
-    def _frame(self, spot: Spot) -> int:
-        """What its unit costs with a mark for each passage and nothing else."""
-        offer = self._offers[spot.unit]
-        return offer.frame_tokens + MARK_TOKENS * len(offer.passages)
-
     def _tokens(self, spot: Spot) -> int:
         """What a block costs in its unit: instead of the mark of its gap, one for each gap that is left beside it."""
-        gaps = sum(beside not in self._kept for beside in self._beside(spot))
-        return self._offers[spot.unit].passages[spot.passage][spot.block] + MARK_TOKENS * (gaps - 1)
+        unit, passage, block = spot
+        blocks = self._offers[unit].passages[passage]
+        gap_before = block > 0 and (unit, passage, block - 1) not in self._kept
+        gap_behind = block + 1 < len(blocks) and (unit, passage, block + 1) not in self._kept
+        return blocks[block] + MARK_TOKENS * (gap_before + gap_behind - 1)
 
     def _beside(self, spot: Spot) -> list[Spot]:
         """The blocks beside one in its passage."""

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from math import isfinite
 from typing import Literal, cast
 
-from autogen_context.pipeline.blocks.block import Block, blocks_of
+from autogen_context.pipeline.blocks.block import Block, alike_in, blocks_of
 from autogen_context.pipeline.message import Message, ToolCall
 
 SHORT_ARGUMENT = 120  # characters; shorter strings say what the call does and are never cut
@@ -31,6 +32,7 @@ class Passage:
         index: which result or which call.
         leaf: which string of the arguments, in the order in which they are written.
         blocks: the text, cut.
+        alike: its values that look like many in it, each with how many look so.
         chars: the length of the text.
     """
 
@@ -39,6 +41,7 @@ class Passage:
     index: int = 0
     leaf: int = 0
     blocks: tuple[Block, ...]
+    alike: Mapping[str, int]
     chars: int
 
 
@@ -64,15 +67,17 @@ def passages_in(message: Message, position: int) -> list[Passage]:
     for i, result in enumerate(message.results):
         found.append(("result", i, 0, result.text))
     for i, call in enumerate(message.calls):
-        strings = enumerate(strings_in(parsed(call.arguments)))
-        found.extend(("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT)
+        if len(call.arguments) > SHORT_ARGUMENT:
+            strings = enumerate(strings_in(parsed(call.arguments)))
+            found.extend(("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT)
     return [
         Passage(
             message=position,
             place=place,
             index=index,
             leaf=leaf,
-            blocks=blocks_of(text),
+            blocks=(blocks := blocks_of(text)),
+            alike=alike_in(blocks),
             chars=len(text),
         )
         for place, index, leaf, text in found
@@ -83,15 +88,33 @@ def passages_in(message: Message, position: int) -> list[Passage]:
 def parsed(arguments: str) -> object:
     """The JSON value of arguments; ``None`` where they are none that can be written again, or nested too deep."""
     try:
-        value: object = json.loads(arguments)
-        json.dumps(with_strings(value, str), allow_nan=False)
+        value: object = READ(arguments)
+        strings_in(value)
     except (ValueError, RecursionError):
         return None
     return value
 
 
+def finite(number: str) -> float:
+    """A number as JSON can write it.
+
+    Raises:
+        ValueError: it is none, or too large.
+    """
+    if not isfinite(float(number)):
+        raise ValueError(f"JSON cannot write {number} again")
+    return float(number)
+
+
+READ = json.JSONDecoder(parse_float=finite, parse_constant=finite).decode
+
+
 def strings_in(value: object) -> list[str]:
-    """The strings of a JSON value, in the order in which they are written; keys are none."""
+    """The strings of a JSON value, in the order in which they are written; keys are none.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
     found: list[str] = []
 
     def note(text: str) -> str:

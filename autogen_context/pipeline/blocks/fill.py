@@ -54,21 +54,15 @@ class Filler:
         return self._within(spots, room_tokens)
 
     def _offer(self, unit: UnitText) -> Offer:
-        rates = self._rates(unit)
-        passages = [
-            [round(rates[p.message, p.place, p.index] * len(block.text)) for block in p.blocks]
-            for p in unit.passages
-        ]
+        passages = [self._tokens(unit.messages[p.message], p) for p in unit.passages]
         frame = unit.candidate.tokens - sum(map(sum, passages))
         return Offer(frame_tokens=max(0, frame), passages=passages)
 
-    def _rates(self, unit: UnitText) -> dict[tuple[int, str, int], float]:
-        """Tokens per character of each text, as if they were spread evenly over it: nothing is counted twice."""
-        wholes = {
-            (p.message, p.place, p.index): whole_of(unit.messages[p.message], p)
-            for p in unit.passages
-        }
-        return {where: self._meter.text(whole) / len(whole) for where, whole in wholes.items()}
+    def _tokens(self, message: Message, passage: Passage) -> list[int]:
+        """Tokens of the blocks of a passage, as if those of its text were spread evenly over it: nothing is counted twice."""
+        whole = whole_of(message, passage)
+        rate = self._meter.text(whole) / len(whole)
+        return [round(rate * len(block.text)) for block in passage.blocks]
 
     def _decision(self, unit: UnitText, stays: Kept) -> Decision:
         """A unit with some of its blocks; whole where that is no more."""

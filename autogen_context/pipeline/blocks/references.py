@@ -4,8 +4,8 @@ Promise: a unit is read once; following a conversation unit by unit or all at on
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.extract import Passage, parsed, passages_of, strings_in
 from autogen_context.pipeline.blocks.values import NOTHING, values_of
@@ -39,7 +39,7 @@ class UnitText:
     used: frozenset[str]
     asked: frozenset[str]
     told: frozenset[str]
-    actions: tuple[ToolAction, ...] = ()
+    actions: tuple[ToolAction, ...]
 
     @property
     def unit(self) -> Unit:
@@ -78,6 +78,11 @@ class References:
         self._kinds = kinds
         self._uses: defaultdict[str, list[int]] = defaultdict(list)
 
+    @property
+    def used(self) -> Collection[str]:
+        """The values that the model named."""
+        return self._uses.keys()
+
     def uses(self, value: str) -> Sequence[int]:
         """The units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
@@ -94,9 +99,7 @@ class References:
         while len(self.units) > same:
             self._forget_last()
         for candidate in candidates[same:]:
-            actions = tuple(actions_of(candidate.unit, self._kinds))
-            said = tuple(messages_of(candidate.pieces, messages))
-            self._add(replace(unit_text(candidate, said), actions=actions))
+            self._add(unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds))
 
     def _add(self, text: UnitText) -> None:
         for value in text.used:
@@ -114,25 +117,43 @@ class References:
         text = self.units.pop()
         for value in text.used:
             self._uses[value].pop()
-        self.asked.subtract(text.asked)
-        self.told.subtract(text.told)
+            if not self._uses[value]:
+                del self._uses[value]
+        forget(text.asked, self.asked)
+        forget(text.told, self.told)
         for passage in text.passages:
             for block in passage.blocks:
-                self.blocks.subtract(block.values)
+                forget(block.values, self.blocks)
             self.total_blocks -= len(passage.blocks)
 
 
-def unit_text(candidate: Candidate, messages: tuple[Message, ...]) -> UnitText:
+def forget(values: Iterable[str], counts: Counter[str]) -> None:
+    """Count values one less; those that are left nowhere are not in it any more."""
+    for value in values:
+        counts[value] -= 1
+        if not counts[value]:
+            del counts[value]
+
+
+def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -> UnitText:
     """What stands in a unit that says these messages."""
-    spoken = [m for m in messages if m.role == "user" and not m.own and not m.results]
-    system = [m for m in messages if m.role in SYSTEM_ROLES]
+    messages = tuple(said)
+    used, asked, told = NOTHING, NOTHING, NOTHING
+    for message in messages:
+        if message.role == "assistant":
+            used |= named_by_model(message)
+        elif message.role in SYSTEM_ROLES:
+            told |= values_of(message.text)
+        elif message.role == "user" and not (message.own or message.results):
+            asked |= values_of(message.text)
     return UnitText(
         candidate=candidate,
         messages=messages,
         passages=passages_of(messages),
-        used=NOTHING.union(*(named_by_model(m) for m in messages if m.role == "assistant")),
-        asked=NOTHING.union(*(values_of(m.text) for m in spoken)),
-        told=NOTHING.union(*(values_of(m.text) for m in system)),
+        used=used,
+        asked=asked,
+        told=told,
+        actions=actions_of(candidate.unit, kinds),
     )
 
 

@@ -52,5 +52,5 @@ def is_telling(value: str) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)
 def shape_of(value: str) -> str:
-    """What values of one kind have in common: ``HAT170`` and ``HAT021`` are both ``A9``."""
-    return SAME.sub("", value.translate(LETTERS))
+    """What telling values of one kind have in common: ``HAT170`` and ``HAT021`` are both ``A9``; empty for a plain word."""
+    return SAME.sub("", value.translate(LETTERS)) if is_telling(value) else ""

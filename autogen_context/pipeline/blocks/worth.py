@@ -6,22 +6,23 @@ what is kept. Sums over sets are exact (``fsum``): their order differs from proc
 A block is worth the sum over its values, each by how telling it is, how rare, and whether the model used it, a person
 asked for it or the newest steps are about it; and something for each line that an edit could repeat, more where the
 block or one beside it is about what is being worked on. All of it fades with age. A value that stands among what is
-kept counts little, and so does one of many that look alike in a text: of forty flights the model picks one.
+kept counts little, and so does one of many that look alike in a text: of forty flights the model picks one. What a
+search gave counts half: what was picked of it the model named, and what was opened of it stands elsewhere as well.
 
 Source:
     The constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import exp, fsum, log, log1p
 from typing import NamedTuple
 
+from autogen_context.pipeline.blocks.block import Block
 from autogen_context.pipeline.blocks.extract import Passage, Place
 from autogen_context.pipeline.blocks.references import References, UnitText
-from autogen_context.pipeline.blocks.values import NOTHING, is_telling, shape_of
+from autogen_context.pipeline.blocks.values import is_telling
 
 PLAIN = 0.05  # of a telling value, for a plain word
 USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
@@ -37,6 +38,7 @@ HOTTEST = 6.0  # a block is not hotter than this
 HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
 HEATS_LAST = 0.25  # of its heat, for the block before it
 CALLED = 1.5  # for the arguments of a call: what a model wrote it writes again
+SEARCHED = 0.5  # for what a search gave: names to choose from, in lines that no edit repeats
 SUPERSEDED = 0.25  # of the worth of a unit that later ones show again
 STALE = 0.25  # of the worth of a unit that shows a file as it was before it changed on disk
 FADES = 0.75  # of the room: where so much has come since, age counts
@@ -49,22 +51,6 @@ class Spot(NamedTuple):
     unit: int
     passage: int
     block: int
-
-
-class Standing(NamedTuple):
-    """How a value stands in a conversation, whoever names it.
-
-    Attributes:
-        weight: how likely it is named again.
-        hot: whether the conversation is about it: a person or the model named it.
-        used: whether the model used it.
-        shape: that of a telling value; empty for a plain word.
-    """
-
-    weight: float
-    hot: bool
-    used: bool
-    shape: str
 
 
 class Worth:
@@ -87,8 +73,13 @@ class Worth:
         self._units = references.units
         self._stale = stale
         self._fades = max(1.0, FADES * room_tokens)
+        self._rarity = rarity_of(references)
         self._focus = focus_of(references.units[-FOCUS_UNITS:])
-        self._standings: dict[str, Standing] = {}
+        self._used = frozenset(references.used)
+        self._hot = self._used.union(references.asked, self._focus)
+        self._named = self._hot.union(references.told)
+        self._weights = {value: self.weight(value) for value in references.blocks}
+        self._weights_now = dict(self._weights)
         self._kept: set[str] = set()
         self._kept_lines: set[str] = set()
         self._ages = ages_of(references.units)
@@ -97,7 +88,7 @@ class Worth:
     def keep_unit(self, unit: int) -> None:
         """Take a unit as kept."""
         text = self._units[unit]
-        self._kept.update(text.values)
+        self._keep_values(text.values)
         for passage in text.passages:
             for block in passage.blocks:
                 self._kept_lines.update(block.lines)
@@ -105,26 +96,31 @@ class Worth:
     def keep(self, spot: Spot) -> None:
         """Take a block as kept."""
         block = self._units[spot.unit].passages[spot.passage].blocks[spot.block]
-        self._kept.update(block.values)
+        self._keep_values(block.values)
         self._kept_lines.update(block.lines)
 
     def of(self, spot: Spot) -> float:
         """What a block adds to what is kept."""
-        passage = self._units[spot.unit].passages[spot.passage]
-        block, known = passage.blocks[spot.block], self._passage(spot.unit, spot.passage)
-        kept, kept_lines = self._kept, self._kept_lines
-        weights = zip(block.values, known.weights[spot.block], strict=True)
-        values = fsum([w * KEPT if v in kept else w for v, w in weights])
-        lines = sum([KEPT_LINE if line in kept_lines else 1.0 for line in block.lines])
-        return known.factor * (values + known.line * lines * (1 + known.heat[spot.block]))
+        unit, passage, at = spot
+        block, known = self._units[unit].passages[passage].blocks[at], self._passage(unit, passage)
+        weights, kept = self._weights_now, self._kept
+        if known.alike:
+            alike = known.alike[at]
+            shares = [w * KEPT if v in kept else w for v, w in alike.items()]
+            values = fsum(shares + [weights[v] for v in block.values if v not in alike])
+        else:
+            values = fsum([weights[v] for v in block.values])
+        if not known.line:
+            return known.factor * values
+        return known.factor * (values + known.line * self._lines(block) * (1 + known.heat[at]))
 
     def weight(self, value: str) -> float:
         """How likely a value is named again, relative to a telling one that stands everywhere and nobody named."""
         references = self._references
         weight = 1.0 if is_telling(value) else PLAIN
-        found = references.blocks.get(value, 0)
-        if found:
-            weight *= log(1 + references.total_blocks / found) / log(1 + references.total_blocks)
+        weight *= self._rarity[references.blocks.get(value, 0)]
+        if value not in self._named:
+            return weight
         uses = references.uses(value)
         if uses:
             since = len(self._units) - 1 - uses[-1]
@@ -136,18 +132,18 @@ class Worth:
             return weight * (1 + FOCUS * self._focus[value])
         return weight * TOLD if references.told.get(value, 0) and not asked else weight
 
-    def _standing(self, value: str) -> Standing:
-        """How a value stands in the conversation."""
-        known = self._standings.get(value)
-        if known is None:
-            asked, used = self._references.asked.get(value, 0), bool(self._references.uses(value))
-            known = self._standings[value] = Standing(
-                weight=self.weight(value),
-                hot=bool(asked or used or value in self._focus),
-                used=used,
-                shape=shape_of(value) if is_telling(value) else "",
-            )
-        return known
+    def _keep_values(self, values: AbstractSet[str]) -> None:
+        for value in values - self._kept:
+            if value in self._weights:
+                self._weights_now[value] = self._weights[value] * KEPT
+        self._kept |= values
+
+    def _lines(self, block: Block) -> float:
+        """How many lines of a block an edit could repeat, of those that stand among what is kept a part."""
+        kept = self._kept_lines
+        if kept.isdisjoint(block.lines):
+            return len(block.lines)
+        return sum([KEPT_LINE if line in kept else 1.0 for line in block.lines])
 
     def _passage(self, unit: int, at: int) -> "PassageWorth":
         known = self._passages.get((unit, at))
@@ -155,6 +151,8 @@ class Worth:
             passage = self._units[unit].passages[at]
             age = (1 + self._ages[unit] / self._fades) ** -FADING
             factor = age * (CALLED if passage.place == "argument" else 1.0)
+            if passage.place == "result" and only_searches(self._units[unit]):
+                factor *= SEARCHED
             if self._references.superseded.by(unit) is not None:
                 factor *= SUPERSEDED
             if unit in self._stale:
@@ -163,30 +161,45 @@ class Worth:
         return known
 
     def _weighed_passage(self, passage: Passage, factor: float) -> "PassageWorth":
-        standings = [[self._standing(v) for v in block.values] for block in passage.blocks]
-        named = NOTHING.union(*[block.values for block in passage.blocks])
-        of_shape = shares(Counter([self._standing(v).shape for v in named]))
-        heat = [min(HOTTEST, fsum([s.weight for s in block if s.hot])) for block in standings]
-        weights = [
-            [s.weight if s.used else s.weight * of_shape[s.shape] for s in block]
-            for block in standings
-        ]
-        return PassageWorth(weights, spread(heat), factor, LINE[passage.place])
+        weights, blocks, line = self._weights, passage.blocks, LINE[passage.place]
+        alike = {
+            v: weights[v] * share_of(n) for v, n in passage.alike.items() if v not in self._used
+        }
+        heat = [fsum([weights[v] for v in block.values & self._hot]) for block in blocks if line]
+        return PassageWorth(
+            alike=[{v: alike[v] for v in block.values & alike.keys()} for block in blocks if alike],
+            heat=spread([min(HOTTEST, each) for each in heat]),
+            factor=factor,
+            line=line,
+        )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PassageWorth:
-    """What does not change while blocks are chosen: of each block the weights of its values, in their order, and the heat."""
+    """What of a passage does not change while blocks are chosen.
 
-    weights: list[list[float]]
-    heat: list[float]
+    Attributes:
+        alike: of each block what those of its values weigh that look like many others; empty where there are none.
+        heat: of each block; empty where lines are worth nothing.
+        factor: of the worth of each block.
+        line: what a line is worth.
+    """
+
+    alike: Sequence[Mapping[str, float]]
+    heat: Sequence[float]
     factor: float
     line: float
 
 
-def shares(alike: Mapping[str, int]) -> dict[str, float]:
-    """What is left of the weight of a value of each shape, by how many of a text have it; all of a plain word's."""
-    return {shape: max(1, n - 2) ** -0.5 if shape else 1.0 for shape, n in alike.items()}
+def share_of(alike: int) -> float:
+    """What is left of the weight of a value that so many of a text look like, itself included."""
+    share: float = max(1, alike - 2) ** -0.5
+    return share
+
+
+def only_searches(text: UnitText) -> bool:
+    """Whether the calls of a unit search, and do nothing else."""
+    return all(action.kind == "search" for action in text.actions)
 
 
 def spread(heat: Sequence[float]) -> list[float]:
@@ -211,6 +224,13 @@ def focus_of(newest: Iterable[UnitText]) -> dict[str, float]:
         for position, unit in enumerate(units)
         for value in unit.used
     }
+
+
+def rarity_of(references: References) -> dict[int, float]:
+    """How rare a value is that stands in so many blocks, for each such number: 1 in a single one, less in more."""
+    total = references.total_blocks
+    numbers = set(references.blocks.values())
+    return {0: 1.0} | {n: log(1 + total / n) / log(1 + total) for n in numbers}
 
 
 def ages_of(units: Sequence[UnitText]) -> list[int]:

@@ -93,17 +93,27 @@ def values_in_order(text: str) -> list[str]:
     return sorted(values_of(text), key=lambda value: (text.find(value), value))
 
 
-def tidied(text: str, asked: Asked, sight: Sight) -> str:
-    """A result without what can go without loss; itself where that is nothing.
+def by_itself(text: str, asked: Asked) -> str:
+    """A result without what says nothing, whatever else is sent; itself where that is nothing.
 
     Args:
         text: what the tool returned.
-        asked: what that answers.
-        sight: what is sent before it.
+        asked: what that answers; the task tells nothing here.
     """
     if asked.is_asked_back or len(text) < LEAST_CHARS:
         return text
-    return echoed(tight(text, reducer_for(text), asked), sight)
+    return tight(text, reducer_for(text), asked)
+
+
+def tidied(text: str, asked: Asked, sight: Sight) -> str:
+    """A result without what is sent before it; itself where that is nothing.
+
+    Args:
+        text: what it is by itself.
+        asked: what it answers.
+        sight: what is sent before it.
+    """
+    return text if asked.is_asked_back else echoed(text, sight)
 
 
 def tight(text: str, reducer: Reducer | None, asked: Asked) -> str:

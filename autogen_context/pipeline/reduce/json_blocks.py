@@ -128,7 +128,7 @@ def follows(block: Block, following: Block, text: str) -> bool:
     """Whether two values stand on two lines, one below the other."""
     between = text[block.end : following.start]
     return not between.strip(BLANKS) and not any(
-        "\n" in text[each.start : each.end] for each in (block, following)
+        text.find("\n", each.start, each.end) >= 0 for each in (block, following)
     )
 
 

@@ -130,6 +130,9 @@ def lay(sheet: Sheet, tree: Tree, line: str, *, key: str = "", rank: float, dept
         rank: of its line.
         depth: how many opened values it is in.
     """
+    if len(line) <= LINE_CHARS:
+        sheet.add(line, rank)
+        return
     opened = depth < MOST_DEPTH and has_parts(tree, sheet.spelling.bar)
     short = line if opened and len(line) > WRITTEN_CHARS else sheet.short(line)
     if not opened or len(short) <= LINE_CHARS:
@@ -163,10 +166,7 @@ def lay_items(sheet: Sheet, items: Sequence[Tree], *, depth: int) -> None:
         items, lines = items[1:], lines[1:]
     ranks = ranks_of_parts(len(items), depth=depth, alike=False)
     for item, line, rank in zip(items, lines, ranks, strict=True):
-        if len(line) <= LINE_CHARS:
-            sheet.add(line, rank)
-        else:
-            lay(sheet, item, line, rank=rank, depth=depth)
+        lay(sheet, item, line, rank=rank, depth=depth)
 
 
 def lay_members(sheet: Sheet, fields: dict[str, Tree], *, depth: int) -> None:

@@ -6,12 +6,21 @@ not there.
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from autogen_context.pipeline.message import Message
 
 Entry = tuple[str, tuple[Message, ...]]
 
 ENTRY_BYTES = 200  # what a message costs beside its texts, roughly
+
+
+class Held(NamedTuple):
+    """An entry: what is under a handle, until when, and what its texts have."""
+
+    messages: tuple[Message, ...]
+    expires_at: float
+    size_bytes: int
 
 
 class StashMemory:
@@ -27,7 +36,7 @@ class StashMemory:
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
         self.held_bytes = 0
-        self._entries: OrderedDict[str, tuple[tuple[Message, ...], float]] = OrderedDict()
+        self._entries: OrderedDict[str, Held] = OrderedDict()
 
     def __contains__(self, handle: str) -> bool:
         """Whether there is an entry, be its time over or not."""
@@ -35,14 +44,19 @@ class StashMemory:
 
     def __iter__(self) -> Iterator[Entry]:
         """The entries, oldest first."""
-        return iter([(handle, messages) for handle, (messages, _) in self._entries.items()])
+        return iter([(handle, held.messages) for handle, held in self._entries.items()])
 
     def write(self, entries: Iterable[Entry], *, expires_at: float) -> list[str]:
         """Keep entries as the newest; the handles that went for want of room, oldest first."""
         for handle, messages in entries:
+            known = self._entries.get(handle)
+            if known is not None and known.messages is messages:
+                size = known.size_bytes  # at each compaction most come again
+            else:
+                size = size_of(messages)
             self.forget(handle)
-            self._entries[handle] = (messages, expires_at)
-            self.held_bytes += size_of(messages)
+            self._entries[handle] = Held(messages, expires_at, size)
+            self.held_bytes += size
         gone: list[str] = []
         while self.held_bytes > self.limit_bytes:
             gone.append(next(iter(self._entries)))
@@ -51,20 +65,19 @@ class StashMemory:
 
     def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
         """The messages under a handle, if they are there and their time is not over."""
-        messages, expires_at = self._entries.get(handle, ((), now))
-        return messages if expires_at > now else None
+        held = self._entries.get(handle)
+        return held.messages if held is not None and held.expires_at > now else None
 
     def expire(self, now: float) -> None:
         """Drop what is past its time."""
-        over = [handle for handle, (_, expires_at) in self._entries.items() if expires_at <= now]
+        over = [handle for handle, held in self._entries.items() if held.expires_at <= now]
         for handle in over:
             self.forget(handle)
 
     def forget(self, handle: str) -> None:
         """Drop what is under a handle."""
         if handle in self._entries:
-            messages, _ = self._entries.pop(handle)
-            self.held_bytes -= size_of(messages)
+            self.held_bytes -= self._entries.pop(handle).size_bytes
 
 
 def size_of(messages: tuple[Message, ...]) -> int:
