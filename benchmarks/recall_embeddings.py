@@ -5,7 +5,7 @@ Usage: python benchmarks/recall_embeddings.py REFEREE [OPTIONS OF THE REFEREE ..
 REFEREE is a script that takes ``--managers MODULE:FACTORY,…``, makes a manager for each budget in tokens with
 ``FACTORY(budget)``, calls it with a conversation of chat messages and a question at its end, and scores what it gives
 back. Here that is the question with the whole messages that score highest, in their order, by words and by both; and what an
-``IncrementalContextManager`` with vectors prepares.
+``IncrementalContextManager`` prepares, without vectors and with them.
 
 The conversation is made known before the question comes, message by message, as an agent lives through it: the index
 is filled, and the vectors are computed. They are kept in a folder, so that a second run asks no model.
@@ -38,11 +38,11 @@ Manage = Callable[[Sequence[ChatMessage]], list[ChatMessage]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the referee on both rankings."""
+    """Run the referee on both rankings, and on the manager that goes by them."""
     if not arguments:
         print(__doc__)
         return 2
-    ways = (words, both, managed)
+    ways = (words, both, managed_by_words, managed)
     managers = ",".join(f"{Path(__file__).stem}:{way.__name__}" for way in ways)
     command = [sys.executable, *arguments, "--managers", managers]
     env = environ | {"PYTHONPATH": str(Path(__file__).parent)}
@@ -61,8 +61,18 @@ def both(budget: int) -> Manage:
     )
 
 
+def managed_by_words(budget: int) -> Manage:
+    """As an agent has it by default: ``IncrementalContextManager``, asked by ``prepare_nowait``."""
+
+    def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        keeper = IncrementalContextManager(model="gpt-4", window_tokens=budget)
+        return keeper.prepare_nowait(messages).messages
+
+    return manage
+
+
 def managed(budget: int) -> Manage:
-    """As an agent has it: ``IncrementalContextManager`` with vectors, asked by ``prepare``."""
+    """As an agent has it with vectors: asked by ``prepare``."""
 
     def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         store = lived_through(tuple(str(message["content"]) for message in messages[:-1])).store

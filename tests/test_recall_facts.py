@@ -1,11 +1,14 @@
 """Facts are what people said, the newest of it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context import recall
 from autogen_context.errors import StateError
 from autogen_context.pipeline.ledger.personal import statements
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
@@ -230,3 +233,22 @@ def test_how_it_reads() -> None:
         "- I like tea",
         "- Never push to main",
     ]
+
+
+def test_who_wants_no_facts_does_not_load_what_reads_them() -> None:
+    """The room is entered without the ledger; the names are there all the same."""
+    code = "import sys, autogen_context.recall as r; print('Facts' in dir(r), *sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    is_named, *loaded = run.stdout.split()
+    assert is_named == "True"
+    assert not [name for name in loaded if name.startswith("autogen_context.pipeline.ledger")]
+
+
+def test_every_name_of_the_room_is_there() -> None:
+    """Those in its list, whenever they are loaded; no other."""
+    for name in recall.__all__:
+        assert callable(getattr(recall, name))
+    with pytest.raises(
+        AttributeError, match=r"'autogen_context\.recall' has no attribute 'Fiction'"
+    ):
+        getattr(recall, "Fiction")  # noqa: B009 - a type checker would not let it pass

@@ -76,6 +76,22 @@ def test_what_counts_as_seen(message: object) -> None:
     assert not RecallGate(KNOWN).decide("falcon", in_sight=["hello", message]).retrieve
 
 
+def test_who_speaks_is_looked_at_only_for_a_question() -> None:
+    """A statement needs nobody's name, nor does what opens the gate by itself."""
+    unread = (str(1 // zero) for zero in [0])
+    gate = RecallGate(KNOWN)
+    assert not gate.judge("Ann lost her job.", [], unread).retrieve
+    assert gate.judge("What did Ann tell you?", [], unread).retrieve
+    assert gate.judge("How is falcon?", [], unread).names == ("falcon",)
+    assert gate.judge("Is Quill at home?", [], iter(["Quill"])).retrieve
+
+
+def test_what_is_in_sight_is_looked_at_only_for_known_names() -> None:
+    """A query that names nothing known costs no look at what the model sees."""
+    unread = (str(1 // zero) for zero in [0])
+    assert not RecallGate(KNOWN).judge("How do I save a file?", unread).retrieve
+
+
 def test_an_index_that_grows_may_be_known() -> None:
     """Only ``in`` is asked of it, at each decision."""
     known: dict[str, int] = {}

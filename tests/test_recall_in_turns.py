@@ -9,6 +9,7 @@ from autogen_context.testing import ChatMessage
 
 FACT = "My grandmother keeps her old violin in the blue cupboard upstairs."
 QUESTION = "Where did I say my grandmother keeps her violin?"
+LOST = "[3 May] Ann: I was told today that the violin workshop closes, and I am out of work."
 CHATTER = [
     "Please look at order ORD-{n:04d}-X of customer C{n:04d}_eu in /var/orders/{n:04d}.json now.",
     "Order ORD-{n:04d}-X of C{n:04d}_eu was sent with tracking code TRK{n:04d}ZZ, see /var/t/{n:04d}.",
@@ -72,6 +73,23 @@ def test_it_comes_back_at_a_compaction() -> None:
     turn = manager().prepare_nowait(asked)
     assert turn.compacted
     assert FACT in texts(turn.messages)
+
+
+def test_a_question_about_somebody_who_speaks_is_answered_at_a_compaction() -> None:
+    """It asks for the past in no other words than a name of who speaks."""
+    said: list[ChatMessage] = [{"role": "user", "content": "[1 May] Ben: Good morning."}]
+    said.append({"role": "user", "content": LOST})
+    for n in range(80):
+        who = ("Ann", "Ben")[n % 2]
+        text = (
+            f"[4 May] {who}: Order ORD-{n:04d}-X of C{n:04d}_eu was sent, see /var/orders/{n:04d}."
+        )
+        said.append({"role": ("user", "assistant")[n % 2], "content": text})
+    turn = manager().prepare_nowait(
+        [*said, {"role": "user", "content": "When Ann has lost her work?"}]
+    )
+    assert turn.compacted
+    assert LOST in texts(turn.messages)
 
 
 def test_a_saved_state_keeps_what_was_brought_back() -> None:
@@ -157,3 +175,16 @@ def test_however_full_the_window_is_what_is_asked_for_is_there(turns: int) -> No
         turn = keeper.prepare_nowait([*history, {"role": "user", "content": question}])
         assert wanted in texts(turn.messages)
         assert turn.certificate.fits
+
+
+def test_a_question_is_no_answer_to_itself() -> None:
+    """What stands in front of it does not stay because it is near its words."""
+    violins: list[ChatMessage] = [
+        {"role": "user", "content": f"The violin of my grandmother is number {n} of its maker."}
+        for n in range(45)
+    ]
+    chatter = talk(40)[5:]
+    question = "What did I say of the violin of my grandmother?"
+    turn = manager().prepare_nowait([*violins, *chatter, {"role": "user", "content": question}])
+    assert turn.compacted
+    assert str(chatter[-2]["content"]) not in texts(turn.messages)

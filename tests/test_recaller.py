@@ -1,7 +1,7 @@
 """Looking back in a conversation: what its newest message asks for comes back, and nothing is read twice."""
 
 from autogen_context.pipeline.message import Message
-from autogen_context.recall.recaller import Recaller
+from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
 
 
 def says(text: str, role: str = "user") -> Message:
@@ -72,10 +72,25 @@ def test_a_known_name_out_of_sight_opens_the_gate() -> None:
     assert not made.decide("Please book a seat on XY-0000", []).retrieve
 
 
-def test_only_a_person_asks() -> None:
-    """Neither the model, nor a tool, nor a message of our own is a query."""
+DIARY = [
+    says("[3 May] Ann: I lost my job."),
+    says("[3 May] Ben: I am sorry, Ann.", "assistant"),
+]
+
+
+def test_a_question_about_somebody_who_speaks_opens_the_gate() -> None:
+    """Whatever is in sight and read; nobody is asked about who does not speak, or is called."""
     made = Recaller()
-    assert made.is_query(says("What did I say?"))
-    assert not made.is_query(says(""))
-    assert not made.is_query(says("What did I say?", "assistant"))
-    assert not made.is_query(Message(role="user", text="What did I say?", own=True))
+    decision = made.decide("When Ann has lost her job?", DIARY)
+    assert decision.retrieve
+    assert decision.reason == "asks about somebody who speaks here: Ann"
+    assert not made.decide("When Ann has lost her job?", TALK).retrieve
+    assert not made.decide("Ann, is the shop open?", DIARY).retrieve
+
+
+def test_who_speaks_did_so_lately() -> None:
+    """Of a long conversation the latest messages are looked at: a turn costs the same however long it is."""
+    one, other = (Message(role="user", text="Well.", name=name) for name in ("Quill", "Zim"))
+    question = "Is Quill at home?"
+    assert Recaller().decide(question, [one, *[other] * (LATEST_MESSAGES - 1)]).retrieve
+    assert not Recaller().decide(question, [one, *[other] * LATEST_MESSAGES]).retrieve

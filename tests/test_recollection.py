@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.relevance.authors import authors_of, in_favour_of_named
+from autogen_context.pipeline.relevance.authors import asked_about, authors_of, in_favour_of_named
 from autogen_context.pipeline.relevance.lexical import LexicalIndex
 from autogen_context.pipeline.relevance.recollection import recollected
 
@@ -73,6 +73,42 @@ def test_authors_are_read_from_texts(texts: tuple[str, ...], authors: list[str])
 def test_a_field_goes_before_the_text() -> None:
     """Where the host sends a name, it is that one."""
     assert authors_of(spoken("Ann: hi", "oh", name="coder")) == ["coder", "coder"]
+
+
+ABOUT: dict[str, tuple[str, list[str]]] = {
+    "a question": ("When Ann has lost her job as a banker?", ["Ann"]),
+    "several": ("What do Mary Lou and Zoe and Bo and Ann like?", ["Ann", "Bo", "Mary Lou", "Zoe"]),
+    "one of several sentences": ("I wonder. What does Ann's dog eat? It barks.", ["Ann"]),
+    "another language": ("Wo wohnt Ann?", ["Ann"]),
+    "no question": ("Ann lost her job.", []),
+    "a question to somebody": ("Could you ask Ann?", []),
+    "a request": ("Can Ann do it please?", []),
+    "called in front": ("Ann, is the shop open?", []),
+    "called at the end": ("Is the shop open, Ann?", []),
+    "called with a sign": ("Is @Ann there?", []),
+    "who asks": ("[3 May] Ann: Is the shop open?", []),
+    "the front of a word": ("Is the Annex open?", []),
+    "the end of a word": ("Is JoAnn open?", []),
+    "another word": ("Is it an ann or a bob?", []),
+    "a role": ("How does a coder log in?", []),
+    "in another sentence": ("Ann says so. Is the shop open?", []),
+    "nobody": ("", []),
+}
+
+
+@pytest.mark.parametrize(("query", "about"), ABOUT.values(), ids=ABOUT.keys())
+def test_who_is_asked_about(query: str, about: list[str]) -> None:
+    """Whom a question names that addresses nobody."""
+    assert asked_about(query, ["Mary Lou", "Zoe", "Ann", "coder", "", "Bo", "Ann"]) == about
+
+
+@given(st.text(max_size=30), st.lists(st.text(max_size=4), max_size=4))
+def test_only_authors_are_asked_about(query: str, authors: list[str]) -> None:
+    """Any text goes; each author at most once, in order, and none without a question mark."""
+    about = asked_about(query, authors)
+    assert about == sorted({*about})
+    assert {*about} <= {*authors} - {""}
+    assert "?" in query or "？" in query or not about  # noqa: RUF001 - Chinese punctuation
 
 
 def test_the_one_who_is_asked_about_comes_first() -> None:

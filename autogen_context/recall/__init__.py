@@ -1,6 +1,7 @@
 """Bring back what left sight: whether a query asks for it, what is found, and what is always known.
 
-Promise: nothing here calls a model or waits. A message comes back whole, or shortened and marked.
+Promise: nothing here calls a model or waits. A message comes back whole, or shortened and marked. What reads
+facts is loaded for those who ask for it.
 
 ``RecallGate``
     whether a query needs anything from earlier.
@@ -12,12 +13,17 @@ Promise: nothing here calls a model or waits. A message comes back whole, or sho
     what people said of themselves and of what must hold.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from autogen_context.recall.exchange import Exchange, exchanges
-from autogen_context.recall.facts import Fact, Facts
 from autogen_context.recall.gate import RecallDecision, RecallGate
 from autogen_context.recall.search import rendered, retrieve
 from autogen_context.recall.selection import Selected, intensity_of, select
 from autogen_context.recall.tiers import Tiers, tiers
+
+if TYPE_CHECKING:
+    from autogen_context.recall.facts import Fact, Facts
 
 __all__ = [
     "Exchange",
@@ -34,3 +40,17 @@ __all__ = [
     "select",
     "tiers",
 ]
+
+_OF_FACTS = ("Fact", "Facts")
+
+
+def __getattr__(name: str) -> object:
+    """A public name that is not loaded yet."""
+    if name not in _OF_FACTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.facts"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return [*globals(), *__all__]

@@ -11,6 +11,7 @@ from itertools import islice
 from autogen_context.pipeline.json_value import canonical, fields_of
 from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.openai_chat import read_content
+from autogen_context.pipeline.relevance.authors import asked_about
 from autogen_context.pipeline.task.query import QueryKind, kind_of
 
 NAME_WORDS = 3  # the most words that a name has
@@ -67,12 +68,13 @@ class RecallGate:
         """
         return self.judge(query, (text_of(message).lower() for message in in_sight))
 
-    def judge(self, query: str, texts: Iterable[str]) -> RecallDecision:
-        """The same for who has at hand what stands in sight.
+    def judge(self, query: str, texts: Iterable[str], people: Iterable[str] = ()) -> RecallDecision:
+        """The same for who has at hand what stands in sight, and knows who speaks.
 
         Args:
             query: what a person wrote.
-            texts: what the model sees anyway, in lower case.
+            texts: what the model sees anyway, in lower case; looked at only where the query names something known.
+            people: who speaks in the conversation; looked at only where the query could ask about one of them.
         """
         kind, reason = kind_of(query)
         names = tuple(self._out_of_sight(query, texts))
@@ -80,7 +82,10 @@ class RecallGate:
             return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
         if names:
             reason = f"names what is known and not in sight: {', '.join(names)}"
-        return RecallDecision(retrieve=bool(names), reason=reason, kind=kind, names=names)
+            return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
+        if about := asked_about(query, people):
+            reason = f"asks about somebody who speaks here: {', '.join(about)}"
+        return RecallDecision(retrieve=bool(about), reason=reason, kind=kind)
 
     def _out_of_sight(self, query: str, texts: Iterable[str]) -> list[str]:
         named = {name: None for name in names_in(query, SCANNED_WORDS) if name in self._known}

@@ -4,7 +4,7 @@ Promise: nothing is read twice, nothing is read before somebody asks, and what c
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from autogen_context.pipeline.blocks.values import is_telling, values_of
 from autogen_context.pipeline.message import Message, joined_text
@@ -13,12 +13,13 @@ from autogen_context.pipeline.relevance.authors import authors_of
 from autogen_context.pipeline.relevance.lexical import LexicalIndex
 from autogen_context.pipeline.relevance.recollection import recollected
 from autogen_context.pipeline.shorten import CountText
-from autogen_context.recall.exchange import exchanges, is_of_a_person
+from autogen_context.recall.exchange import exchanges
 from autogen_context.recall.gate import RecallDecision, RecallGate
 from autogen_context.recall.search import rendered, retrieve
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
+LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
 def no_cosines(_query: str, _texts: Sequence[str]) -> Sequence[float | None]:
@@ -60,13 +61,9 @@ class Recaller:
             self._index.add(text)
             self._names.update(names_of(text))
 
-    def is_query(self, message: Message) -> bool:
-        """Whether a person says something in a message."""
-        return bool(message.text) and not message.own and is_of_a_person(message)
-
     def decide(self, query: str, in_sight: Sequence[Message]) -> RecallDecision:
-        """Whether what a person says asks for what is out of sight."""
-        return self._gate.judge(query, [self._read(in_sight)])
+        """Whether what a person says asks for what is out of sight, or about those who speak in it."""
+        return self._gate.judge(query, map(self._read, [in_sight]), speakers(in_sight))
 
     def _read(self, in_sight: Sequence[Message]) -> str:
         """What stands in messages in sight, in lower case; what stood there before is not read again."""
@@ -104,6 +101,11 @@ class Recaller:
         ]
         scores = self.scores(query)
         return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))
+
+
+def speakers(messages: Sequence[Message]) -> Iterator[str]:
+    """Who spoke last, where messages tell; they are read when the first name is asked for."""
+    yield from authors_of(messages[-LATEST_MESSAGES:])
 
 
 def names_of(text: str) -> set[str]:

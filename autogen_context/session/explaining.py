@@ -10,6 +10,7 @@ from autogen_context.pipeline.blocks.values import NOTHING, is_telling
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.priority.classify import category_of, is_decision, is_error
 from autogen_context.pipeline.priority.prioritize import ContextPrioritizer, Signals
+from autogen_context.pipeline.task.newest import newest_request
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
 
@@ -45,8 +46,7 @@ class Explainer:
         if at >= len(self._references.units):
             return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
         self._memory.follow(conversation.messages)
-        asked = [m.text for m in conversation.messages if self._memory.is_query(m)]
-        task = asked[-1] if asked else ""
+        task = newest_request(conversation.messages)
         scores = self._memory.scores(task)
         signals = [self._signals(i, scores) for i in self._concerned(at)]
         priority = ContextPrioritizer().rank(task, renumbered(signals)).priorities[0]

@@ -31,10 +31,6 @@ class Memory(Protocol):
         """Read what is new in the conversation."""
         ...
 
-    def is_query(self, message: Message, /) -> bool:
-        """Whether a person says something in a message."""
-        ...
-
     def decide(self, query: str, in_sight: Sequence[Message], /) -> Verdict:
         """Whether what a person says asks for what is out of sight."""
         ...

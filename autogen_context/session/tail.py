@@ -7,6 +7,7 @@ read. What was brought back stays in its place until the next compaction, so tha
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import messages_of
+from autogen_context.pipeline.task.newest import said_now
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
@@ -41,10 +42,10 @@ class Tail:
         free = min(int(TAIL_SHARE * room_tokens), room_tokens - used_tokens)
         if free < LEAST_TAIL or not self._is_due(conversation, held):
             return None
-        query = conversation.messages[-1]
+        query = said_now(conversation.messages)
         overhead = self._meter.message(Message(role="user", own=True))
         text = self._memory.text(
-            query.text, hidden_in(held), room_tokens=free - overhead, count=self._meter.text
+            query, hidden_in(held), room_tokens=free - overhead, count=self._meter.text
         )
         return Message(role="user", text=text, own=True) if text else None
 
@@ -63,8 +64,8 @@ class Tail:
         """Whether something is out of sight that a person asks for now, and is not in front of the question yet."""
         if not held.hidden or held.decisions[-1].before:
             return False
-        query = conversation.messages[-1]
-        return self._memory.is_query(query) and self._asks(query.text, conversation, held)
+        query = said_now(conversation.messages)
+        return bool(query) and self._asks(query, conversation, held)
 
     def _asks(self, query: str, conversation: Conversation, held: Held) -> bool:
         """Whether a question asks for what is out of sight; it is not among what was said before itself."""

@@ -9,7 +9,7 @@ from autogen_context.pipeline.blocks.references import References
 from autogen_context.pipeline.blocks.worth import Spot
 
 AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
-SHARPNESS = 2  # exponent: many half answers are worth less than a whole one
+SHARPNESS = 4  # exponent: many half answers are worth less than a whole one
 
 
 class AnswerWorth:

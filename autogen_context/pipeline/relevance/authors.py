@@ -1,18 +1,21 @@
-"""Who said what: the authors of messages, and scores in favour of those that a question names.
+"""Who said what: the authors of messages, who is asked about, and scores in favour of those that a question names.
 
 Promise: pure. Where authors are not known, or the question names none or all of them, scores stay as they are.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.task.query import sentences
 
 OTHERS_SHARE = 0.5  # of its score, for what somebody else said than who is asked about
 LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
 OPENING = re.compile(
     r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
 )
+ADDRESS = re.compile(r"\b(?:you|your|yours|yourself|please)\b", re.IGNORECASE)
+QUESTION_MARKS = ("?", "？")  # noqa: RUF001 - Chinese punctuation
 
 
 def authors_of(messages: Sequence[Message]) -> list[str]:
@@ -48,6 +51,35 @@ def in_favour_of_named(scores: Sequence[float], authors: Sequence[str], query: s
         score if author in named else score * OTHERS_SHARE
         for score, author in zip(scores, authors, strict=True)
     ]
+
+
+def asked_about(query: str, authors: Iterable[str]) -> list[str]:
+    """The authors that a query asks about, as one does of those who are not there.
+
+    Args:
+        query: what a person wrote.
+        authors: names; not looked at unless the query has a question that could be about somebody.
+
+    Returns:
+        Those that stand in a question which addresses nobody ("you", "please"), by the alphabet. A name that begins
+        small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and one that the
+        query opens with (``Ann: …``) is who asks.
+    """
+    own = OPENING.match(query)
+    questions = [
+        sentence
+        for sentence in sentences(query[own.end() :] if own else query)
+        if sentence.rstrip().endswith(QUESTION_MARKS) and not ADDRESS.search(sentence)
+    ]
+    if not questions:
+        return []
+    proper = sorted({author for author in authors if author and not author[0].islower()})
+    return [author for author in proper if any(is_about(one, author) for one in questions)]
+
+
+def is_about(question: str, author: str) -> bool:
+    """Whether a name stands in a question, as whole words in their case, and is not called by it."""
+    return re.search(rf"(?<![\w@])(?<!, ){re.escape(author)}(?![\w,])", question) is not None
 
 
 def names(query: str, author: str) -> bool:
