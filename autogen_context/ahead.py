@@ -1,25 +1,28 @@
-"""What is done before a turn needs it: a tokenizer fetched, limits asked for, questions embedded, spans summarised.
+"""What is done before a turn needs it: a tokenizer fetched, limits asked for, questions embedded, spans summarised, advice.
 
 Promise: nothing here decides anything; a turn takes what is there. What runs in the background ends with its owner, and
 whatever fails costs its result and nothing else.
 """
 
 from asyncio import Task, create_task, gather, get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import load_tokenizer
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.pipeline.task.newest import newest_request
 from autogen_context.recall.ahead import Ahead as Embedding
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
 from autogen_context.wiring import limits_of
 
-if TYPE_CHECKING:  # what compresses texts is loaded for those who have a summariser
+if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.model.advice import Advice
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.session.advising import Advise, Advising
     from autogen_context.session.summaries import Summaries
 
 
@@ -30,21 +33,29 @@ class Ahead:
         config: all settings.
         vectors: keeps vectors at hand; without it nothing is embedded.
         summarizer: asks a model; without it nothing is summarised.
+        advisor: asks a model what matters for a task; without it the rules say so alone.
     """
 
     def __init__(
-        self, config: ContextConfig, vectors: WarmVectors | None, summarizer: "Summarize | None"
+        self,
+        config: ContextConfig,
+        *,
+        vectors: WarmVectors | None,
+        summarizer: "Summarize | None",
+        advisor: "Advise | None",
     ) -> None:
         self._config = config
         self._embedding = Embedding(vectors) if vectors is not None else None
         self._summarizer = summarizer
+        self._advisor = advisor
         self._summaries: list[Summaries] = []  # the last belong to the session
+        self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do for a turn."""
-        return self._embedding is None and self._summarizer is None
+        return self._embedding is None and self._summarizer is None and self._advisor is None
 
     def memory(self) -> Recaller:
         """A memory that goes by meaning as well, where there are vectors."""
@@ -58,6 +69,15 @@ class Ahead:
 
         self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
         return self._summaries[-1].known
+
+    def advice(self, state: State) -> "Mapping[str, Advice]":
+        """What a model advises on the task of a conversation, which changes while it goes on."""
+        if self._advisor is None:
+            return state.advice
+        from autogen_context.session.advising import Advising  # noqa: PLC0415 - as above
+
+        self._advising.append(Advising(self._advisor, state.advice))
+        return self._advising[-1].known
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
@@ -85,6 +105,8 @@ class Ahead:
             due = going or session.spans_due(fixed_tokens, at_share=config.prepare_at_share)
             timeout_s = config.summary_timeout_s if going else 0.0
             await self._summaries[-1].make(due, timeout_s=timeout_s)
+        if self._advising and session.is_full(fixed_tokens, at_share=config.prepare_at_share):
+            self._advising[-1].ask(newest_request(session.conversation.messages))
 
     async def aclose(self) -> None:
         """End what is still under way."""
@@ -94,6 +116,8 @@ class Ahead:
             await gather(discovering, return_exceptions=True)
         for summaries in self._summaries:
             await summaries.aclose()
+        for advising in self._advising:
+            await advising.aclose()
 
     async def _discover(self, resize: Callable[[int], None]) -> None:
         limit = await limits_of(self._config).alookup(self._config.model)

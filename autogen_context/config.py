@@ -23,7 +23,7 @@ from pydantic_core import ErrorDetails
 from typing_extensions import override
 
 from autogen_context.config_keys import Given, Problem, Reading, read
-from autogen_context.config_problems import line_of, require_below, reworded
+from autogen_context.config_problems import line_of, require_below, require_unset, reworded
 from autogen_context.config_settings import Settings
 from autogen_context.config_sources import (
     given_as_arguments,
@@ -106,6 +106,13 @@ class ContextConfig(Settings):
         if compact_to_share is not None:
             require_below("compact_at_share", compact_to_share, info)
         return compact_to_share
+
+    @field_validator("profile")
+    @classmethod
+    def _says_alone_how_full(cls, profile: str, info: ValidationInfo) -> str:
+        if profile in ("conservative", "strict"):
+            require_unset("compact_to_share", info)
+        return profile
 
     @model_validator(mode="wrap")
     @classmethod

@@ -20,6 +20,14 @@ def require_below(other: str, value: float, info: ValidationInfo) -> None:
         raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
 
 
+def require_unset(other: str, info: ValidationInfo) -> None:
+    """Refuse a value beside a field before it that says the same thing."""
+    said: object = info.data.get(other)
+    if said is not None:
+        message = "Input says itself what {other} does, which is {said}; give one of them"
+        raise PydanticCustomError("conflict", message, {"other": other, "said": said})
+
+
 def reworded(found: ErrorDetails, given: Mapping[str, Given], default: object) -> Problem:
     """Pydantic's complaint about one field, with the name and the place that the user knows."""
     key = str(found["loc"][0])

@@ -40,11 +40,21 @@ class Settings(BaseModel):
         description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_share`. "
         "Left out, by the room: 0.36 up to 8,000 tokens, 0.52 from 16,000 on, of `compact_at_share`.",
     )
+    profile: Literal["worth", "balanced", "conservative", "strict"] = Field(
+        default="worth",
+        description="What shares out the room at a compaction: `worth`: what a part is worth for its tokens alone; `balanced`: "
+        "shares by the task's complexity, `role` and what was used; `conservative` and `strict`: the tables of these names, "
+        "without `compact_to_share`.",
+    )
+    role: Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"] = Field(
+        default="assistant", description="What the agent does; it moves the shares of `balanced`."
+    )
     prepare_at_share: Share = Field(
         default=0.8,
         gt=0,
         le=1,
-        description="How full the room may get before what will go next is summarised ahead; above 0, at most 1.",
+        description="How full the room may get before what will go next is summarised ahead, and a model is asked for "
+        "advice; above 0, at most 1.",
     )
     summary_timeout_s: Seconds = Field(
         default=0.0,
@@ -81,6 +91,12 @@ class Settings(BaseModel):
         default=0,
         ge=0,
         description="For `priced`: after how many turns without a proposal the turns so far count as finished; 0: never.",
+    )
+    project_share: Share = Field(
+        default=0.15,
+        gt=0,
+        lt=1,
+        description="What the context of a project may have of the window at most; above 0, below 1.",
     )
     versions: Number = Field(
         default=50, gt=0, description="How many versions of the context are kept, above 0."

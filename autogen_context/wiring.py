@@ -12,6 +12,7 @@ from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import Gauge
 from autogen_context.model.limits import ModelLimits, standard_files
 from autogen_context.model.prices import price_of, rates_of
+from autogen_context.pipeline.message import content_digest
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.pipeline.tools.kinds import ToolKinds
 from autogen_context.pipeline.trigger.settings import TriggerSettings
@@ -42,7 +43,19 @@ def rules_of(config: ContextConfig) -> Rules:
         rewrite=config.rewrite,
         rates=rates_of(price_of(config.model)),
         triggers=triggers_of(config),
+        profile=config.profile,
+        role=config.role,
     )
+
+
+def id_of(config: ContextConfig) -> str:
+    """What stands for the conversation of an agent of a tenant: 12 hex digits."""
+    return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()
+
+
+def branch_id(parent: str, number: int) -> str:
+    """What stands for a branch of a conversation: 12 hex digits."""
+    return content_digest(parent, str(number))[:6].hex()
 
 
 def triggers_of(config: ContextConfig) -> TriggerSettings:

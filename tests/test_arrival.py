@@ -1,5 +1,6 @@
 """What a tool returned is made smaller before it is first sent; everything else stays as it came."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -44,6 +45,27 @@ READINGS = st.lists(
     ),
     max_size=6,
 )
+
+
+@pytest.mark.parametrize("names", [("fetch", "read_file"), ("read_file", "fetch")])
+def test_the_call_decides_what_becomes_of_a_text(names: Sequence[str]) -> None:
+    """Of a file each character stays, of other JSON no blank, though ids and texts are the same."""
+    text = json.dumps([{"id": n, "name": f"row {n}"} for n in range(40)], indent=4)
+    messages = [message for name in names for message in called(name, text)]
+    prepared = manager().prepare_nowait(messages)
+    sent = [prepared.messages[at]["content"] for at in (1, 3)]
+    assert [content == text for content in sent] == [name == "read_file" for name in names]
+
+
+def called(name: str, result: str) -> list[ChatMessage]:
+    """A call of a tool that names a file, and its result."""
+    function = {"name": name, "arguments": '{"path": "rows.json"}' if name == "read_file" else "{}"}
+    call: ChatMessage = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "same", "type": "function", "function": function}],
+    }
+    return [call, {"role": "tool", "tool_call_id": "same", "content": result}]
 
 
 def test_a_second_reading_costs_a_mark() -> None:

@@ -152,6 +152,21 @@ def test_each_of_several_calls_has_its_own_result() -> None:
     assert names["a"] in of_a or "lines as above" in of_a
 
 
+def test_results_without_ids_answer_their_calls_in_order() -> None:
+    """What the second call names stays in the second result."""
+    names = ("invoice_123", "invoice_456")
+    call: ChatMessage = {"role": "assistant", "content": None}
+    call["tool_calls"] = [call_of("", "search", pattern=name) for name in names]
+    listing = LONG["listing"]
+    results: list[ChatMessage] = [
+        {"role": "tool", "tool_call_id": "", "content": f"{n}\n{listing}"} for n in range(2)
+    ]
+    messages: list[ChatMessage] = [{"role": "user", "content": "Look."}, call, *results]
+    first, second = contents(manager().prepare_nowait(messages, TOOLS).messages)
+    assert (names[0] in first, names[1] in first) == (True, False)
+    assert names[1] in second
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_what_comes_and_goes_stands_for_nothing(*, own: bool) -> None:
     """What is said in our name is not there after a compaction, or was not there before it."""

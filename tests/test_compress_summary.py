@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
+from typing_extensions import override
 
 from autogen_context.errors import CompletionFailed
 from autogen_context.pipeline.compress.compressor import SemanticCompressor
@@ -241,3 +243,35 @@ async def test_cancellation_passes_through(caplog: pytest.LogCaptureFixture) -> 
         await task
     assert not warnings_in(caplog)
     assert work.compress_nowait(REPORT, target_tokens=TARGET) == extract()
+
+
+class WhereCounted(Letters):
+    """Notes in which threads it counts."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    @override
+    def count(self, text: str, /) -> int:
+        """Letters of a text."""
+        self.threads.add(threading.get_ident())
+        return super().count(text)
+
+
+async def test_the_event_loop_goes_on() -> None:
+    """What needs no model is worked out in another thread; the model is asked in the loop."""
+    counter, asked_in = WhereCounted(), set[int]()
+
+    async def summarize(text: str, target_tokens: int, /) -> str:
+        asked_in.add(threading.get_ident())
+        counter.threads.clear()
+        return text[:target_tokens]
+
+    extracting = SemanticCompressor(counter=counter)
+    await extracting.compress(REPORT, target_tokens=TARGET)
+    assert counter.threads
+    assert threading.get_ident() not in counter.threads
+    await SemanticCompressor(counter=counter, summarizer=summarize).compress(
+        REPORT, target_tokens=TARGET
+    )
+    assert asked_in == {threading.get_ident()}

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from support.waiting import until
 from support.working import Summarising, lived_through, manager, notice_in, run, turns_of
 
 
@@ -71,8 +72,8 @@ async def test_a_model_that_hangs_holds_nothing_up(timeout_s: float) -> None:
     model, messages = Hanging(), run(60)
     async with manager(model, summary_timeout_s=timeout_s) as keeper:
         turn = await lived_through(keeper, messages)
-        await asyncio.sleep(0)
-        assert model.under_way == model.asked > 0
+        await until(lambda: model.asked > 0)
+        assert model.under_way == model.asked
     assert model.under_way == 0
     assert turn == await lived_through(manager(), messages)
 
@@ -106,10 +107,10 @@ async def test_what_an_earlier_state_began_ends_with_the_manager() -> None:
     model, messages = Hanging(), run(60)
     keeper = manager(model)
     await keeper.prepare(messages)
-    await asyncio.sleep(0)
+    await until(lambda: model.under_way > 0)
+    begun = model.under_way
     keeper.load_state(keeper.save_state())
     await keeper.prepare(messages)
-    await asyncio.sleep(0)
-    assert model.under_way > 0
+    await until(lambda: model.under_way > begun)
     await keeper.aclose()
     assert model.under_way == 0

@@ -89,10 +89,12 @@ class Conversing(RuleBasedStateMachine):
         window=st.integers(120, 900),
         reduce=st.sampled_from(["auto", "off"]),
         rewrite=st.sampled_from(["forced", "cold", "priced"]),
+        profile=st.sampled_from(["worth", "balanced", "conservative", "strict"]),
     )
-    def begin(self, window: int, reduce: str, rewrite: str) -> None:
+    def begin(self, window: int, reduce: str, rewrite: str, profile: str) -> None:
         """Two managers, made alike."""
-        chosen = {"window_tokens": window, "reduce": reduce, "rewrite": rewrite}
+        chosen = {"window_tokens": window, "reduce": reduce}
+        chosen |= {"rewrite": rewrite, "profile": profile}
         self.config = ContextConfig.model_validate(chosen)
         self.keeper, self.twin = self.manager(), self.manager()
 

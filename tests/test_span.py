@@ -13,7 +13,15 @@ from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.ledger import Ledger
 from autogen_context.pipeline.ledger.entry import AUTHORITIES
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
-from autogen_context.pipeline.span import SPAN_TOKENS, Span, newest_of, span_of, spans_of
+from autogen_context.pipeline.span import (
+    LEAST_SPAN,
+    SPAN_TOKENS,
+    Span,
+    newest_of,
+    span_of,
+    span_tokens,
+    spans_of,
+)
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.units import candidates_of, read_all
@@ -78,7 +86,7 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     for span in found:
         assert stop <= span.start < span.stop <= newest_of(candidates, room)
         assert span.tokens == sum(c.tokens for c in candidates[span.start : span.stop])
-        assert span.tokens >= SPAN_TOKENS
+        assert span.tokens >= span_tokens(room)
         assert not floors.keys() >= set(range(span.start, span.stop))
         stop = span.stop
     inside = {i for span in found for i in range(span.start, span.stop)}
@@ -86,6 +94,25 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     first = opening.index(False) if False in opening else len(opening)
     assert not inside & set(range(first))
     assert len(candidates) - 1 not in inside
+
+
+@given(st.integers(0, 10**6))
+def test_a_span_is_a_part_of_its_room(room: int) -> None:
+    """A third of it at most, but for the smallest rooms; in steps that a slightly smaller room has as well."""
+    tokens = span_tokens(room)
+    assert LEAST_SPAN <= tokens <= SPAN_TOKENS
+    assert tokens == LEAST_SPAN or 3 * tokens <= room
+    assert SPAN_TOKENS % tokens == 0
+    assert tokens == SPAN_TOKENS or 6 * tokens > room  # twice as much would be too much
+
+
+@pytest.mark.parametrize(
+    ("room", "tokens"),
+    [(200_000, 4_000), (16_000, 4_000), (8_000, 2_000), (7_600, 2_000), (4_000, 1_000)],
+)
+def test_the_spans_of_usual_rooms(room: int, tokens: int) -> None:
+    """A summary of a tenth of it fits what is told there."""
+    assert span_tokens(room) == tokens
 
 
 def test_the_first_task_is_in_none() -> None:

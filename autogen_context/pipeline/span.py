@@ -19,7 +19,9 @@ from autogen_context.pipeline.user_output import words_and_output
 
 Speaker = Literal["system", "user", "assistant", "tool"]
 
-SPAN_TOKENS = 4_000  # at least; a summary of less is hardly smaller than it
+SPAN_TOKENS = 4_000  # at least, in a large room
+SPAN_SHARE = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
+LEAST_SPAN = 500  # tokens; a summary of less is hardly smaller than it
 NEWEST_SHARE = 0.25  # of the room, for the newest units, which will stay for a while
 LINE = re.compile("^", re.MULTILINE)
 
@@ -58,14 +60,23 @@ def spans_of(
         room_tokens: what a request may have.
     """
     spans: list[Span] = []
+    least = span_tokens(room_tokens)
     start, tokens = opening_of(candidates), 0
     for i in range(start, newest_of(candidates, room_tokens)):
         tokens += candidates[i].tokens
-        if tokens >= SPAN_TOKENS:
+        if tokens >= least:
             if not all(unit in stays for unit in range(start, i + 1)):
                 spans.append(span_of(candidates, start, i + 1))
             start, tokens = i + 1, 0
     return spans
+
+
+def span_tokens(room_tokens: int) -> int:
+    """What a span has at least; in steps, so that a room which bills make a little smaller has the same spans."""
+    tokens = SPAN_TOKENS
+    while tokens > max(LEAST_SPAN, SPAN_SHARE * room_tokens):
+        tokens //= 2
+    return tokens
 
 
 def opening_of(candidates: Sequence[Candidate]) -> int:

@@ -14,9 +14,9 @@ from autogen_context.pipeline.decision import Candidate, Decision, kept, replace
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.pipeline.reduce.arrive import Arrived, Asked, asked_by, cut, tidied
+from autogen_context.pipeline.reduce.arrive import Arrived, Asked, asked_by, by_itself, cut, tidied
 from autogen_context.pipeline.reduce.echo import Sight
-from autogen_context.pipeline.segment import Unit
+from autogen_context.pipeline.segment import Unit, pair
 from autogen_context.pipeline.tools.kinds import ToolKinds
 from autogen_context.pipeline.user_output import words_and_output
 
@@ -44,10 +44,12 @@ class Arrival:
         self._sight = Sight()
         self._task = ""
         self._last: Message | None = None
+        self._by_itself: dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]] = {}
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Forget what was sent before; this is."""
         self._forget()
+        self._by_itself.clear()
         for message in sent:
             self._see(message)
 
@@ -165,24 +167,30 @@ class Arrival:
 
     def _reduced(self, message: Message, unit: Unit) -> Message:
         """A message with smaller results; itself where they are as small as they get."""
-        results = tuple(
-            self._result(result, asked_by(call_of(unit, result), self._task, self._kinds))
-            for result in message.results
-        )
+        results = tuple([self._result(result, call_of(unit, result)) for result in message.results])
         same = all(new is old for new, old in zip(results, message.results, strict=True))
         return message if same else replace(message, results=results)
 
-    def _result(self, result: ToolResult, asked: Asked) -> ToolResult:
+    def _result(self, result: ToolResult, call: ToolCall | None) -> ToolResult:
         """A smaller result, by an exact count; itself where it is as small as it gets."""
         count, original = self._meter.text, result.text
-        arrived = Arrived(text=tidied(original, asked, self._sight))
+        asked, text = self._known(result, call)
+        arrived = Arrived(text=tidied(text, asked, self._sight))
         if self.mode == "lossy":
-            arrived = cut(arrived.text, original, asked, count)
+            arrived = cut(arrived.text, original, replace(asked, task=self._task), count)
         if arrived.text is original or count(arrived.text) >= count(original):
             return result
         if arrived.handle:
             self._keep(arrived.handle, original)
         return replace(result, text=arrived.text)
+
+    def _known(self, result: ToolResult, call: ToolCall | None) -> tuple[Asked, str]:
+        """What a result answers, and what it is by itself: told once, though each compaction decides on it again."""
+        known = self._by_itself.get((call, result))
+        if known is None:
+            asked = asked_by(call, "", self._kinds)
+            known = self._by_itself[call, result] = asked, by_itself(result.text, asked)
+        return known
 
     def _forget(self) -> None:
         self._sight, self._task, self._last = Sight(), "", None
@@ -199,9 +207,12 @@ class Arrival:
 
 
 def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
-    """The call that a result answers; the first one where none has its id."""
+    """The call that a result answers: the one with its id, of equal ones the oldest that nothing else answers."""
     calls = unit.messages[0].calls
-    return next((call for call in calls if call.id == result.call_id), next(iter(calls), None))
+    if len(calls) == 1:
+        return calls[0]
+    pairs, _ = pair(calls, [each for message in unit.messages for each in message.results])
+    return next((call for call, answer in pairs if answer is result), None)
 
 
 def written_in(decision: Decision) -> dict[int, Message]:

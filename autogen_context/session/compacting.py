@@ -82,6 +82,11 @@ class Compacting:
         """What a request may have, as we count."""
         return self._window.room(self.rewrites)
 
+    @property
+    def mark_tokens(self) -> int:
+        """What a request may have before it is compacted, where what was sent is not continued."""
+        return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_share)
+
     def verdict(self, used_tokens: int, pinned: frozenset[int]) -> Verdict:
         """Whether to compact in this turn, with the numbers that say so.
 

@@ -16,20 +16,18 @@ from autogen_context.pipeline.decision import Candidate, Decision
 from autogen_context.pipeline.fit import fit_pieces
 from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim, Means, plan
+from autogen_context.pipeline.plan import Means, plan
 from autogen_context.pipeline.span import Span, spans_of
+from autogen_context.pipeline.task.newest import newest_request, said_now
 from autogen_context.session.beside import Beside
+from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.depth import low_share
 from autogen_context.session.notices import Name
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.statements import Statements
 from autogen_context.session.telling import Telling
 
-ASKED_SHARE = 0.9  # of the room beside what must stay, where a person asks for the past
-ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
-SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
 
 
 class Compaction:
@@ -46,9 +44,9 @@ class Compaction:
 
     def __init__(self, rules: Rules, around: Surroundings) -> None:
         self._meter = around.meter
-        self._rules = rules
         self._memory = around.memory
         self._known = around.summaries
+        self._budgeting = Budgeting(rules, around.advice)
         self.references = References(rules.kinds)
         self.telling = Telling(around.meter)
 
@@ -90,18 +88,26 @@ class Compaction:
         )
         self.telling.statements = Statements(beside.notices.standing)
         summaries = self._summaries(conversation, room, pinned)
+        turn = Turn(
+            text=newest_request(conversation.messages),
+            messages=len(conversation.messages),
+            asks=bool(scores),
+            summed=bool(summaries),
+        )
+        aim = self._budgeting.aim(turn, room)
+        values = self._budgeting.values(
+            worth,
+            self.references,
+            turn,
+            room_tokens=int(aim.limit_tokens * aim.target_share),
+        )
         return plan(
             candidates,
             floors=floors,
-            aim=Aim(
-                limit_tokens=room.limit_tokens - room.fixed_tokens,
-                target_share=ASKED_SHARE if scores else low_share(self._rules, room.limit_tokens),
-                recent_share=ASKED_RECENT_SHARE if scores else RECENT_SHARE,
-                told_share=0.0 if scores else SUMMED_SHARE if summaries else TOLD_SHARE,
-            ),
+            aim=aim,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=Filler(self.references, self._meter, worth).fill,
+                fill=Filler(self.references, self._meter, values).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),
@@ -127,14 +133,14 @@ class Compaction:
 
     def _asked_for(self, conversation: Conversation) -> list[float]:
         """What each message has to do with the newest one, if that asks for the past; else nothing."""
-        newest = conversation.messages[-1] if conversation.messages else None
-        if newest is None or not self._memory.is_query(newest):
+        query = said_now(conversation.messages)
+        if not query:
             return []
         # Its wording decides: what is known depends on what was read, and here nothing must have been read yet.
-        if not self._memory.decide(newest.text, (newest,)).retrieve:
+        if not self._memory.decide(query, conversation.messages).retrieve:
             return []
-        self._memory.follow(conversation.messages)
-        return self._memory.scores(newest.text)
+        self._memory.follow(conversation.messages[:-1])  # a question is no answer to itself
+        return self._memory.scores(query)
 
     def _fit(
         self, conversation: Conversation, candidate: Candidate, room_tokens: int

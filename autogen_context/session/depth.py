@@ -4,6 +4,7 @@ Promise: a share between 0 and 1, the same for the same room.
 """
 
 import math
+from typing import Literal
 
 from autogen_context.session.rules import Rules
 
@@ -11,15 +12,29 @@ SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000
 SMALL_SHARE = 0.36  # of the room beside what must stay, in a room as small or smaller
 SHARE_STEP = 0.16  # more for each doubling of the room
 LARGE_SHARE = 0.52  # at most
+LONG_TALK = 100  # messages; a profile gives a longer talk no more
 
 
 def low_share(rules: Rules, room_tokens: int) -> float:
     """What a compaction fills of the room beside what must stay.
 
-    A large room is left fuller, since it holds for more turns all the same.
+    A large room is left fuller, since it holds for more turns all the same; a profile with a table says it itself.
     """
     if rules.compact_to_share is not None:
         return rules.compact_to_share
+    if rules.table is not None:
+        return share_of_table(rules.table, room_tokens) * rules.compact_at_share
     doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
     share = min(LARGE_SHARE, max(SMALL_SHARE, SMALL_SHARE + SHARE_STEP * doublings))
     return share * rules.compact_at_share
+
+
+def share_of_table(profile: Literal["conservative", "strict"], room_tokens: int) -> float:
+    """What the profile's table fills where nobody asks for the past."""
+    from autogen_context.pipeline.budget.aim import aim_of  # noqa: PLC0415 - for who has one
+    from autogen_context.pipeline.budget.allocate import TokenBudgetManager  # noqa: PLC0415 - as above
+    from autogen_context.pipeline.task.definition import TaskDefinition  # noqa: PLC0415 - as above
+
+    manager = TokenBudgetManager(total_tokens=max(1, room_tokens), profile=profile)
+    budget = manager.allocate(TaskDefinition(text=""), messages=LONG_TALK)
+    return aim_of(budget.allocations, limit_tokens=room_tokens, asks=False).target_share

@@ -10,7 +10,7 @@ from typing import cast
 from autogen_context.errors import StateError
 from autogen_context.pipeline.record import Record
 
-SCHEMA = 2
+SCHEMA = 3
 
 Data = Mapping[str, object]
 
@@ -25,6 +25,15 @@ START: Data = {
     "finished_saving_tokens": 0.0,
 }
 """What the price of a rewrite is judged by, where nothing is known of earlier turns."""
+
+NO_FRONT: Data = {
+    "text": "",
+    "parts": [],
+    "most_tokens": 0,
+    "is_placed": False,
+    "is_told": False,
+    "since": [],
+}
 
 
 def present(data: Data) -> Data:
@@ -67,7 +76,12 @@ def from_1(data: Data) -> Data:
     return given
 
 
-STEPS: Mapping[int, Callable[[Data], Data]] = {1: from_1}
+def from_2(data: Data) -> Data:
+    """Schema 3 has a model's advice, a head in front, and what goes along with a conversation."""
+    return {"advice": {}, "front": NO_FRONT, "companions": {}, **data, "schema": 3}
+
+
+STEPS: Mapping[int, Callable[[Data], Data]] = {1: from_1, 2: from_2}
 
 
 def with_front(decision: object) -> object:

@@ -11,7 +11,7 @@ from typing import Literal
 from autogen_context.pipeline.shorten import shorten_text
 
 CountText = Callable[[str], int]
-Topic = Literal["task", "requirement", "decision", "file", "outcome"]
+Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
 Name = tuple[Topic, str]
 """What a notice is about: a later one of the same name takes its place."""
 
@@ -21,6 +21,7 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "decision": "Decided: ",
     "file": "",
     "outcome": "",
+    "project": "",
 }
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 OPENING, CLOSING = "[Told beside the conversation:", "]"

@@ -5,7 +5,7 @@ Promise: values only.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import HostFormat
@@ -18,10 +18,16 @@ from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
 from autogen_context.store.stash.stash import Stash
 
+if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
+    from autogen_context.model.advice import Advice
+    from autogen_context.pipeline.budget.profile import Role
+
 RewriteWhen = Literal["forced", "cold", "priced"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
+
+PlanProfile = Literal["worth", "balanced", "conservative", "strict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,8 @@ class Rules:
         rewrite: when the history is rewritten.
         rates: what the provider asks for tokens, cached ones among them.
         triggers: what proposes that something is finished.
+        profile: what shares out a room; ``worth``: what a block is worth alone.
+        role: what the agent does; a profile moves its shares by it.
     """
 
     compact_at_share: float
@@ -51,6 +59,17 @@ class Rules:
     rewrite: RewriteWhen
     rates: Rates
     triggers: TriggerSettings
+    profile: PlanProfile
+    role: "Role"
+
+    @property
+    def table(self) -> Literal["conservative", "strict"] | None:
+        """The profile, where it says by a table how full a room is left."""
+        match self.profile:
+            case "worth" | "balanced":
+                return None
+            case table:
+                return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +109,7 @@ class Surroundings:
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
+        advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
@@ -100,5 +120,6 @@ class Surroundings:
     stash: Stash
     memory: Memory
     summaries: Mapping[str, str]
+    advice: Mapping[str, "Advice"]
     clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None

@@ -12,6 +12,7 @@ from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.piece import Piece
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.outbox import Outbox
 from autogen_context.session.rules import Fixed
@@ -57,6 +58,7 @@ class Sender:
         held: Held,
         conversation: Conversation,
         *,
+        front: Front,
         fixed: Fixed,
         pinned: frozenset[int],
         rewrites: int,
@@ -66,11 +68,12 @@ class Sender:
         Args:
             held: the decisions in force.
             conversation: what they are on.
+            front: what stands behind the system prompt.
             fixed: what the request has beside messages.
             pinned: positions of pinned messages.
             rewrites: how often what was sent before was not continued.
         """
-        pieces = self._roles.apply(held.pieces, conversation.messages)
+        pieces = self._roles.apply(front.before(held.pieces), conversation.messages)
         checked = self._certifier.check(pieces, conversation.messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._meter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)

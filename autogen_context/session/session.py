@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import BudgetImpossible, NotInHistory
+from autogen_context.pipeline.floors import floors_of
 from autogen_context.pipeline.piece import Written
 from autogen_context.pipeline.price.verdict import Verdict
 from autogen_context.pipeline.span import Span
@@ -16,6 +17,7 @@ from autogen_context.session.arrival import Arrival
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.integrity import Integrity
@@ -66,6 +68,13 @@ class Session:
         self.context_id, self.branches = state.context_id, state.branches
         self.beside = Beside(self.conversation, self.held, meter=meter, kinds=rules.kinds)
         self.beside.notices, self.beside.sent = state.notices, state.sent
+        self.front = Front(
+            state.front,
+            conversation=self.conversation,
+            held=self.held,
+            beside=self.beside,
+            meter=meter,
+        )
         open_pairs = rules.orphans == "report"
         self.integrity = Integrity(self.conversation, self.held, open_pairs=open_pairs)
         self._compacting = Compacting(
@@ -112,11 +121,13 @@ class Session:
             pace=self._compacting.pricing.pace,
             usage=self.window.usage,
             summaries=dict(self._around.summaries),
+            advice=dict(self._around.advice),
             notices=self.beside.notices,
             sent=self.beside.sent,
             versions=self.versions.records,
             context_id=self.context_id,
             branches=self.branches,
+            front=self.front.fronted,
         )
 
     @property
@@ -172,6 +183,11 @@ class Session:
         self.recalls, mode = can, self._rules.reduce
         self._arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
+    def is_full(self, fixed_tokens: int, *, at_share: float) -> bool:
+        """Whether the next request, with so much beside messages, fills at least this share of the room."""
+        used = self.held.tokens + self.front.tokens + fixed_tokens
+        return used >= at_share * self._compacting.room_tokens
+
     def spans_due(self, fixed_tokens: int, *, at_share: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.
 
@@ -179,10 +195,10 @@ class Session:
             fixed_tokens: what the next request has beside messages.
             at_share: of the room.
         """
-        room = self._compacting.room_tokens
-        if self.held.tokens + fixed_tokens < at_share * room:
+        if not self.is_full(fixed_tokens, at_share=at_share):
             return []
-        there = Room(limit_tokens=room, fixed_tokens=fixed_tokens)
+        beside = fixed_tokens + self.front.tokens
+        there = Room(limit_tokens=self._compacting.room_tokens, fixed_tokens=beside)
         return self._compacting.compaction.spans(self.conversation, there, self._pinned)
 
     def pin(self, digest: bytes) -> None:
@@ -235,21 +251,26 @@ class Session:
     def _turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         before, compacting = self.held.tokens, self._compacting
         self.beside.follow()
-        used, pinned = fixed.tokens + self._room_due, self._pinned
+        if not self.beside.sent:
+            self._place_front(fixed.tokens + self._room_due + self.held.tokens)
+        used, pinned = fixed.tokens + self.front.tokens + self._room_due, self._pinned
         verdict = compacting.verdict(used, pinned)
         compacted = compacting.acts(verdict) or self._must_look_back(used)
         if compacted:
-            compacting.compact(fixed.tokens, pinned)
+            self._compact(fixed.tokens, pinned)
         finished = None if compacted else self._finish(used, pinned)
-        self._bring_back(fixed.tokens + self._room_due)
-        self._tell(fixed.tokens)
+        beside = fixed.tokens + self.front.tokens
+        self._bring_back(beside + self._room_due)
+        self._tell(beside)
         request = self._request(fixed)
         while (
             not request.certificate.fits
         ):  # fillers between roles, or held counts of another tokenizer
             counted = request.certificate.counted_tokens
-            beside = counted - self.held.tokens if compacted else fixed.tokens
-            compacting.compact(beside, pinned)  # each time with less room: more is sent than held
+            more = counted - self.held.tokens - self.front.tokens
+            self._compact(
+                more if compacted else fixed.tokens, pinned
+            )  # each time with less room: more is sent than held
             compacted = True
             request = self._request(fixed)
         compacting.pass_turn(verdict, rewrote=compacted)
@@ -266,6 +287,21 @@ class Session:
             compacted=rewrote,
             verdict=verdict if finished is None or compacted else finished,
         )
+
+    def _compact(self, fixed: int, pinned: frozenset[int]) -> None:
+        """Plan the whole anew, behind the newest head; that yields to what must stay."""
+        chosen = self.front.fronted
+        if self.front.is_offered:
+            candidates = self.conversation.candidates
+            floors = sum(candidates[i].tokens for i in floors_of(candidates, pinned))
+            chosen = self.front.chosen(self._compacting.mark_tokens - fixed - floors)
+        self._compacting.compact(fixed + self.front.cost(chosen.text), pinned)
+        self.front.place(chosen)
+
+    def _place_front(self, used: int) -> None:
+        """Have the newest head in front, where nothing of what was sent is continued."""
+        if self.front.is_offered:
+            self.front.place(self.front.chosen(self._compacting.mark_tokens - used))
 
     def _finish(self, used: int, pinned: frozenset[int]) -> Verdict | None:
         """Cut what is finished, if that was asked for and pays."""
@@ -299,14 +335,16 @@ class Session:
 
     def _tell(self, fixed: int) -> None:
         """Put what is due to be told in front of the newest message."""
-        room, used = self._compacting.room_tokens, self.held.tokens + fixed
-        self.beside.tell(room_tokens=room, used_tokens=used)
+        room = self._compacting.room_tokens
+        self.front.tell(room_tokens=room, used_tokens=self.held.tokens + fixed)
+        self.beside.tell(room_tokens=room, used_tokens=self.held.tokens + fixed)
 
     def _request(self, fixed: Fixed) -> Request:
         """What is sent for what is held."""
         return self._sender.request(
             self.held,
             self.conversation,
+            front=self.front,
             fixed=fixed,
             pinned=self._pinned,
             rewrites=self._compacting.rewrites,

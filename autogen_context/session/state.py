@@ -8,6 +8,7 @@ The host's messages are not in it, the host has them; there is a digest for each
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autogen_context.errors import StateError
 from autogen_context.pipeline.calibrate import Bill, Calibration
@@ -16,6 +17,8 @@ from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.message_json import dump_message, load_message
 from autogen_context.pipeline.record import Record
 from autogen_context.session.decisions_json import checked, dump_decision, load_decision
+from autogen_context.session.front import Fronted
+from autogen_context.session.front_json import dump_front, load_front
 from autogen_context.session.migration import SCHEMA, present
 from autogen_context.session.notices import Notices
 from autogen_context.session.notices_json import dump_notices, load_notices
@@ -23,6 +26,9 @@ from autogen_context.session.pricing import Pace, load_pace
 from autogen_context.session.versions import Kept
 from autogen_context.session.versions_json import dump_versions, load_versions
 from autogen_context.session.window import Usage
+
+if TYPE_CHECKING:
+    from autogen_context.model.advice import Advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +45,15 @@ class State:
         rewrites: how often what was sent before was not continued.
         usage: what the provider billed in all.
         summaries: what a model made of spans, by the key of the span.
+        advice: what a model advised on the task at hand, by the key of the task.
         notices: what is told beside the messages.
         sent: how many of the host's messages the last turn sent.
         pace: what the price of a rewrite is judged by.
         versions: what the context was after each change, oldest first.
         context_id: which conversation; empty where nobody said so yet.
         branches: how many were made of it.
+        front: what stands behind the system prompt.
+        companions: what those who go along with it need to go on, by their names, as JSON data.
     """
 
     digests: tuple[bytes, ...] = ()
@@ -56,12 +65,17 @@ class State:
     rewrites: int = 0
     usage: Usage = field(default_factory=Usage)
     summaries: Mapping[str, str] = field(default_factory=dict[str, str])
+    advice: "Mapping[str, Advice]" = field(default_factory=dict[str, "Advice"])
     notices: Notices = field(default_factory=Notices)
     sent: int = 0
     pace: Pace = field(default_factory=Pace)
     versions: tuple[Kept, ...] = ()
     context_id: str = ""
     branches: int = 0
+    front: Fronted = field(default_factory=Fronted)
+    companions: Mapping[str, Mapping[str, object]] = field(
+        default_factory=dict[str, Mapping[str, object]]
+    )
 
 
 def dump(state: State) -> dict[str, object]:
@@ -80,12 +94,15 @@ def dump(state: State) -> dict[str, object]:
         "rewrites": state.rewrites,
         "usage": asdict(state.usage),
         "summaries": dict(state.summaries),
+        "advice": dump_all_advice(state.advice),
         "notices": dump_notices(state.notices),
         "sent": state.sent,
         "pace": asdict(state.pace),
         "versions": dump_versions(state.versions, state.decisions),
         "context_id": state.context_id,
         "branches": state.branches,
+        "front": dump_front(state.front),
+        "companions": dict(state.companions),
     }
 
 
@@ -115,13 +132,39 @@ def load_state(data: Record) -> State:
         rewrites=data.whole("rewrites"),
         usage=load_usage(data.record("usage")),
         summaries=dict(data.record("summaries").items()),
+        advice=load_all_advice(data.record("advice")),
         notices=load_notices(data.record("notices")),
         sent=data.whole("sent"),
         pace=load_pace(data.record("pace")),
         versions=load_versions(data.record("versions"), decisions, known=len(digests)),
         context_id=data.text("context_id"),
         branches=data.whole("branches"),
+        front=load_front(data.record("front")),
+        companions=load_companions(data.record("companions")),
     )
+
+
+def dump_all_advice(advice: "Mapping[str, Advice]") -> dict[str, object]:
+    """Advice as JSON data, by the key of its task."""
+    if not advice:
+        return {}
+    from autogen_context.session.advice_json import dump_advice  # noqa: PLC0415 - for who has a model
+
+    return {key: dump_advice(each) for key, each in advice.items()}
+
+
+def load_all_advice(data: Record) -> "dict[str, Advice]":
+    """Advice by the key of its task from JSON data."""
+    if not data.fields:
+        return {}
+    from autogen_context.session.advice_json import load_advice  # noqa: PLC0415 - as above
+
+    return {key: load_advice(data.record(key)) for key in data.fields}
+
+
+def load_companions(data: Record) -> dict[str, Mapping[str, object]]:
+    """What companions saved; each reads its own."""
+    return {name: data.record(name).fields for name in data.fields}
 
 
 def load_messages(data: Record) -> tuple[Message, ...]:

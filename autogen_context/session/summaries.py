@@ -1,6 +1,6 @@
 """What a model made of the older part of a conversation, ahead of need.
 
-Promise: each span is asked for once, and once more where that was cut off; a summary that a model did not make, or that is
+Promise: each span is asked for once, and once more where that was cut off or the model was left alone; a summary that a model did not make, or that is
 not far smaller than its span, is not kept. The work is done in the background and ends with its owner; a turn takes what is
 there, and waits only where it was told how long. Cancellation passes through. Each turn may have an event loop of its own.
 """
@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 
 from autogen_context.pipeline.compress.compressor import SemanticCompressor
-from autogen_context.pipeline.compress.summarise import Summarize
+from autogen_context.pipeline.compress.summarise import Summarize, SummarizerPaused
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.span import Span
+from autogen_context.session.background import is_cut_off
 
 SUMMARY_SHARE = 0.1  # of a span's tokens, for its summary
 
@@ -32,9 +33,11 @@ class Summaries:
     def __init__(
         self, counter: TokenCounter, summarizer: Summarize | None, known: Mapping[str, str]
     ) -> None:
-        self._compressor = SemanticCompressor(counter=counter, summarizer=summarizer)
+        noted = None if summarizer is None else self._noting_pauses(summarizer)
+        self._compressor = SemanticCompressor(counter=counter, summarizer=noted)
         self.known = dict(known)
         self._asked: dict[str, asyncio.Task[None]] = {}
+        self._paused: set[asyncio.Task[object] | None] = set()  # in which no model was asked
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Have spans summarised.
@@ -68,8 +71,18 @@ class Summaries:
         result = await self._compressor.compress(span.text, target_tokens=target)
         if result.strategy == "model summary":
             self.known[span.key] = result.compressed
+        elif asyncio.current_task() in self._paused:
+            self._paused.discard(asyncio.current_task())
+            del self._asked[span.key]
 
+    def _noting_pauses(self, summarizer: Summarize) -> Summarize:
+        """The same summariser; the tasks in which it was left alone are noted."""
 
-def is_cut_off(task: asyncio.Task[None]) -> bool:
-    """Whether a task never came to an end: it was cancelled, or its loop is over, where the host has one for each turn."""
-    return task.cancelled() or not (task.done() or task.get_loop() is asyncio.get_running_loop())
+        async def summarize(text: str, target_tokens: int, /) -> str:
+            try:
+                return await summarizer(text, target_tokens)
+            except SummarizerPaused:
+                self._paused.add(asyncio.current_task())
+                raise
+
+        return summarize

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import fcntl
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Self
 
 import pytest
@@ -27,14 +29,23 @@ Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 def program() -> str:
     """Where ``redis-server`` is; without it the test is skipped, or it is installed."""
     if "CI" in os.environ and shutil.which("redis-server") is None:
-        root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-        for what in (["update"], ["install", "--yes", "--no-install-recommends", "redis-server"]):
-            command = [*root, "apt-get", "--quiet", *what]
-            subprocess.run(command, check=True, timeout=300, capture_output=True)  # noqa: S603
+        install()
     found = shutil.which("redis-server")
     if found is None:
         pytest.skip("needs a Redis server: apt-get install redis-server")
     return found
+
+
+def install() -> None:
+    """Have Debian's package, unless another process of these tests got it while this one waited."""
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    with Path(gettempdir(), "installing-redis-server.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if shutil.which("redis-server") is not None:
+            return
+        for what in (["update"], ["install", "--yes", "--no-install-recommends", "redis-server"]):
+            command = [*root, "apt-get", "--quiet", *what]
+            subprocess.run(command, check=True, timeout=300, capture_output=True)  # noqa: S603
 
 
 def free_port() -> int:

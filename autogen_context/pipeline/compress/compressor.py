@@ -8,9 +8,12 @@ Five steps, the cheapest first, until the target is met: remove redundancy, comp
 details, keep core concepts. What the text states stands first; what it says is looked for afterwards.
 """
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
+from threading import Lock
 from typing import Literal
 
 from autogen_context.pipeline.attention.score import AttentionScore
@@ -48,6 +51,7 @@ class SemanticCompressor:
         self._summarizer = summarizer
         self._entries = entries
         self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
+        self._lock = Lock()  # texts are compressed in threads
 
     async def compress(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
@@ -66,13 +70,14 @@ class SemanticCompressor:
         Raises:
             ValueError: ``target_tokens`` is negative, or ``keep`` a single text.
         """
-        extract = self.compress_nowait(text, target_tokens=target_tokens, keep=keep)
+        way = partial(self.compress_nowait, text, target_tokens=target_tokens, keep=keep)
+        extract = await asyncio.to_thread(way)  # large texts take a while: the event loop goes on
         if self._summarizer is None or extract.strategy in NEARLY_LOSSLESS:
             return extract
         job = self._job(text, target_tokens, keep)
         key = key_of(job, "model")
-        if key in self._known:
-            return self._recalled(key)
+        if known := self._recalled(key):
+            return known
         result = await self._summary(job, self._summarizer, extract)
         return extract if result is None else self._remembered(key, result)
 
@@ -82,7 +87,7 @@ class SemanticCompressor:
         """The text within a target, without a model; arguments and errors as for ``compress``."""
         job = self._job(text, target_tokens, keep)
         key = key_of(job, "extract")
-        return self._recalled(key) if key in self._known else self._remembered(key, extracted(job))
+        return self._recalled(key) or self._remembered(key, extracted(job))
 
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
@@ -139,14 +144,17 @@ class SemanticCompressor:
             logger.warning("no summary by a model; the extract is used", extra={"reason": reason})
             return None
 
-    def _recalled(self, key: bytes) -> CompressionResult:
-        self._known.move_to_end(key)
-        return self._known[key]
+    def _recalled(self, key: bytes) -> CompressionResult | None:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
 
     def _remembered(self, key: bytes, result: CompressionResult) -> CompressionResult:
-        self._known[key] = result
-        while len(self._known) > self._entries:
-            self._known.popitem(last=False)
+        with self._lock:
+            self._known[key] = result
+            while len(self._known) > self._entries:
+                self._known.popitem(last=False)
         return result
 
 

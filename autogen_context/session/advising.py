@@ -1,0 +1,67 @@
+"""What a model advises on the task at hand, ahead of need.
+
+Promise: a task is asked about once; the work is done in the background and ends with its owner, and a turn takes what is
+there. Only sound advice of a model is kept, that on the newest task. Cancellation passes through. Each turn may have an
+event loop of its own.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Protocol
+
+from autogen_context.model.advice import Advice
+from autogen_context.pipeline.message import content_digest
+from autogen_context.pipeline.task.definition import TaskDefinition
+from autogen_context.session.background import is_cut_off
+
+
+class Advise(Protocol):
+    """Says what matters for a task; an ``Advisor`` does."""
+
+    async def advise(self, task: TaskDefinition, /) -> Advice:
+        """The advice; it never raises but for cancellation."""
+        ...
+
+
+class Advising:
+    """The advice on the task of one conversation.
+
+    Args:
+        advisor: asks a model.
+        known: advice of a saved state, by the key of its task.
+
+    Attributes:
+        known: the advice there is, by the key of its task; one at most.
+    """
+
+    def __init__(self, advisor: Advise, known: Mapping[str, Advice]) -> None:
+        self.known = dict(known)
+        self._advisor = advisor
+        self._key = ""
+        self._task: asyncio.Task[None] | None = None
+
+    def ask(self, text: str) -> None:
+        """Have a task thought about, unless it was; needs a running event loop."""
+        key = key_of(text)
+        if key in self.known or (self._key == key and self._task and not is_cut_off(self._task)):
+            return
+        self._key = key
+        self._task = asyncio.create_task(self._ask(key, text), name="advice")
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        task = self._task
+        if task is not None and task.get_loop() is asyncio.get_running_loop():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _ask(self, key: str, text: str) -> None:
+        advice = await self._advisor.advise(TaskDefinition.from_text(text))
+        if advice.source == "model" and key == self._key:  # else there is a newer task
+            self.known.clear()
+            self.known[key] = advice
+
+
+def key_of(text: str) -> str:
+    """What stands for a task: 32 hex digits."""
+    return content_digest(text).hex()

@@ -1,0 +1,127 @@
+"""How much of a room each part of a plan may have, and which blocks come first.
+
+Promise: the same conversation in the same room gets the same shares. By default what a block is worth decides alone; a
+profile sets shares, and a model's advice weighs the categories. What neither asks for is not read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from autogen_context.model.advice import Advice
+from autogen_context.pipeline.blocks.choose import Values
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.shares import (
+    Advised,
+    WithinShares,
+    categories_of,
+    efficiency_of,
+    needs_of,
+    sections_of,
+)
+from autogen_context.pipeline.budget.aim import aim_of
+from autogen_context.pipeline.budget.allocate import TokenBudgetManager
+from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim
+from autogen_context.pipeline.task.definition import TaskDefinition
+from autogen_context.session.advising import key_of
+from autogen_context.session.depth import low_share
+from autogen_context.session.rules import Room, Rules
+
+ASKED_SHARE = 0.95  # of the room beside what must stay, where a person asks for the past
+ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
+SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The turn that compacts.
+
+    Attributes:
+        text: what a person said last; empty where nobody did.
+        messages: how many the conversation has.
+        asks: whether the newest of them asks for the past.
+        summed: whether a model summarised some of what will be left out.
+    """
+
+    text: str
+    messages: int
+    asks: bool
+    summed: bool
+
+
+class Budgeting:
+    """Shares out the room of one conversation.
+
+    Args:
+        rules: the profile and the agent's role among them.
+        advice: what a model says of tasks, by their key; it may grow.
+    """
+
+    def __init__(self, rules: Rules, advice: Mapping[str, Advice]) -> None:
+        self._rules = rules
+        self._advice = advice
+
+    def aim(self, turn: Turn, room: Room) -> Aim:
+        """How full the room is left, and how much of that is for the newest units and for what is told."""
+        limit_tokens = room.limit_tokens - room.fixed_tokens
+        if self._rules.table is not None:
+            return self._aim_of_table(turn, limit_tokens)
+        if turn.asks:
+            return Aim(
+                limit_tokens=limit_tokens,
+                target_share=ASKED_SHARE,
+                recent_share=ASKED_RECENT_SHARE,
+                told_share=0.0,
+            )
+        return Aim(
+            limit_tokens=limit_tokens,
+            target_share=low_share(self._rules, room.limit_tokens),
+            recent_share=RECENT_SHARE,
+            told_share=SUMMED_SHARE if turn.summed else TOLD_SHARE,
+        )
+
+    def values(
+        self, worth: Values, references: References, turn: Turn, *, room_tokens: int
+    ) -> Values:
+        """What blocks are worth, with what the model and the profile have to say.
+
+        Args:
+            worth: what they are worth by themselves.
+            references: the values of the conversation.
+            turn: the turn that compacts.
+            room_tokens: what the units that need not stay may have, about.
+        """
+        advice, is_balanced = self._advised(turn), self._rules.profile == "balanced"
+        if advice is None and not is_balanced:
+            return worth
+        categories = categories_of(references)
+        if advice is not None:
+            worth = Advised(worth, categories, advice.multipliers)
+        if not is_balanced:
+            return worth
+        sections = sections_of(categories)
+        manager = self._manager(room_tokens)
+        manager.efficiency = efficiency_of(references, sections)
+        needs = needs_of(references.units, sections)
+        budget = manager.allocate(self._task(turn), needs=needs, messages=turn.messages)
+        return WithinShares(worth, references.units, sections, budget.allocations)
+
+    def _aim_of_table(self, turn: Turn, limit_tokens: int) -> Aim:
+        budget = self._manager(limit_tokens).allocate(self._task(turn), messages=turn.messages)
+        aim = aim_of(budget.allocations, limit_tokens=limit_tokens, asks=turn.asks)
+        return replace(aim, target_share=aim.target_share * self._rules.compact_at_share)
+
+    def _manager(self, total_tokens: int) -> TokenBudgetManager:
+        profile = self._rules.profile
+        return TokenBudgetManager(
+            total_tokens=max(1, total_tokens),
+            role=self._rules.role,
+            profile="balanced" if profile == "worth" else profile,
+        )
+
+    def _task(self, turn: Turn) -> TaskDefinition:
+        """The task, with what a model advised on it."""
+        task, advice = TaskDefinition.from_text(turn.text), self._advised(turn)
+        return task if advice is None else advice.applied_to(task)
+
+    def _advised(self, turn: Turn) -> Advice | None:
+        return self._advice.get(key_of(turn.text)) if self._advice else None
