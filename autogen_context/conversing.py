@@ -11,24 +11,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autogen_context.ahead import Ahead
+from autogen_context.companions import Companions, companions_of
 from autogen_context.config import ContextConfig
 from autogen_context.model.gauge import Gauge, gauge_for
 from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.message import HostFormat, content_digest
+from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.pipeline.tools.recall_tool import has_recall_tool
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
+from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
-from autogen_context.store.scope import Scope
-from autogen_context.wiring import asked_back, rules_of, stash_of, window_of
+from autogen_context.wiring import asked_back, branch_id, id_of, rules_of, stash_of, window_of
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.following import Following
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.project.project import ProjectContext
     from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.session.advising import Advise
     from autogen_context.store.files.followed_files import FollowedFiles
     from autogen_context.store.stash.tiers import StashTier
 
@@ -43,9 +46,11 @@ class Given:
         counter: counts tokens; the model's tokenizer where there is none.
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
+        advisor: advises on tasks.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
         originals: where originals are shared with other agents.
+        project: a folder whose context stands behind the system prompt.
     """
 
     config: ContextConfig
@@ -53,9 +58,11 @@ class Given:
     counter: TokenCounter | None
     vectors: WarmVectors | None
     summarizer: "Summarize | None"
+    advisor: "Advise | None"
     clock: Callable[[], float] | None
     files: "FollowedFiles | None" = None
     originals: "StashTier | None" = None
+    project: "ProjectContext | None" = None
 
 
 class Conversing:
@@ -67,15 +74,22 @@ class Conversing:
     Attributes:
         given: the same.
         ahead: works ahead of turns.
-        following: follows the files that the conversation shows; ``None`` where nobody asked for it.
+        companions: those who go along with the conversation.
         lock: held while the session is used.
     """
 
     def __init__(self, given: Given) -> None:
         self.given = given
-        self.ahead = Ahead(given.config, given.vectors, given.summarizer)
+        self.ahead = Ahead(
+            given.config,
+            vectors=given.vectors,
+            summarizer=given.summarizer,
+            advisor=given.advisor,
+        )
         self.lock = threading.RLock()
-        self.following = following_of(given)
+        self.companions = companions_of(
+            given.config, files=given.files, project=given.project, count=self._count
+        )
         self._tokenizer_awaited = given.counter is not None
         self._made: tuple[Gauge, Window, Session] | None = None
         self._asked_back: AskedBack | None = None
@@ -105,25 +119,34 @@ class Conversing:
     @property
     def is_idle(self) -> bool:
         """Whether a turn has nothing to wait for."""
-        return self.ahead.is_idle and self.following is None
+        return self.ahead.is_idle and not self.companions
+
+    @property
+    def state(self) -> State:
+        """What another needs to continue."""
+        return replace(self.session.state, companions=self.companions.state)
 
     def take_in(self, payloads: Sequence[object]) -> None:
         """Follow the host's list."""
         self.session.take_in(payloads)
-        if self.following is not None:
-            self.following.read(self.session.conversation.candidates)
+        self.companions.read(self.session)
 
-    def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
-        """The list to send for a host's list; raises what ``Session.turn`` does."""
+    def turn(
+        self, payloads: Sequence[object], tools: Sequence[Mapping[str, object]]
+    ) -> Prepared[object]:
+        """The list to send for a host's list and the tools that go with it; raises what ``Session.turn`` does."""
+        fixed, host = self.fixed(tools), self.given.host
+        self.session.can_recall(can=has_recall_tool(tools))
+        if not self.given.config.enabled:
+            meter, window = self.gauge.meter, self.window
+            return untouched(payloads, host=host, meter=meter, window=window, fixed=fixed)
         self.take_in(payloads)
-        if self.following is not None:
-            self.following.turn(self.session)
+        self.companions.turn(self.session, fixed.tokens)
         return self.session.turn(payloads, fixed)
 
     def roll_back(self, version: int) -> Version:
         """Have everything as it was in a version; raises what ``Session.roll_back`` does."""
-        if self.following is not None:
-            self.following.doubt()
+        self.companions.doubt()
         return self.session.roll_back(version)
 
     def fixed(self, tools: Sequence[Mapping[str, object]]) -> Fixed:
@@ -143,36 +166,45 @@ class Conversing:
 
     async def before_turn(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Do what a turn with these tools, or later ones, will need of disk and models; its messages are taken in."""
-        if self.following is not None:
-            await self.following.before_turn()
-        await self.ahead.before_turn(self.session, self.fixed(tools).tokens)
+        fixed_tokens = self.fixed(tools).tokens
+        await self.companions.before_turn(self.session, fixed_tokens)
+        await self.ahead.before_turn(self.session, fixed_tokens)
 
     def resume(self, state: State) -> None:
-        """Go on from a state."""
+        """Go on from a state that was loaded.
+
+        Raises:
+            StateError: what a companion saved is damaged; nothing was changed.
+        """
+        self.go_on(state, self.companions.resumed(state))
+
+    def go_on(self, state: State, companions: Companions) -> None:
+        """Go on from a state, with those who go along with it."""
         gauge, window = self.gauge, self.window
         window.calibrate(gauge.calibration.resumed(state.calibration))
         self._made = gauge, window, self._session(gauge, window, state)
-        if self.following is not None:
-            self.following.doubt()
+        self.companions = companions
 
     def branch(self, other: "Conversing") -> None:
         """Let another go on from here, under a name of its own."""
         session, window = self.session, self.window
         session.branches += 1
-        if self.following is not None:
-            other.following = self.following.branch()
         name = branch_id(session.context_id, session.branches)
         other.window.resize(window.limit_tokens + self.given.config.reserve_tokens)
-        other.resume(replace(session.state, context_id=name, branches=0))
+        state = replace(session.state, context_id=name, branches=0)
+        other.go_on(state, self.companions.branch())
         other.session.can_recall(can=session.recalls)
         if payloads := session.conversation.history.payloads:
             other.session.take_in(payloads)
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        if self.following is not None:
-            self.following.close()
+        await self.companions.aclose()
         await self.ahead.aclose()
+
+    def _count(self, text: str) -> int:
+        """Tokens of a text; the meter would remember each."""
+        return self.gauge.counter.count(text).tokens
 
     def _count_exactly(self) -> None:
         """Start again from the same state where something came before the tokenizer."""
@@ -209,28 +241,10 @@ class Conversing:
             stash=stash_of(given.config, state.stash, given.originals),
             memory=self.ahead.memory(),
             summaries=self.ahead.summaries(gauge.counter, state),
+            advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))
         return Session(rules_of(given.config), around=around, state=state)
-
-
-def following_of(given: Given) -> "Following | None":
-    """What follows the files of a conversation, where that was asked for."""
-    if given.files is None:
-        return None
-    from autogen_context.following import Following  # noqa: PLC0415 - as said
-
-    return Following(given.files, rules_of(given.config).kinds)
-
-
-def id_of(config: ContextConfig) -> str:
-    """What stands for the conversation of an agent of a tenant: 12 hex digits."""
-    return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()
-
-
-def branch_id(parent: str, number: int) -> str:
-    """What stands for a branch of a conversation: 12 hex digits."""
-    return content_digest(parent, str(number))[:6].hex()

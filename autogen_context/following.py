@@ -6,16 +6,17 @@ changed on disk, nothing is different. A disk that is slow or fails costs what i
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from autogen_context.pipeline.decision import Candidate
 from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.pipeline.record import Record
 from autogen_context.pipeline.tools.kinds import ToolKinds
 from autogen_context.session.applying import apply
 from autogen_context.session.change import ContextChange
-from autogen_context.session.files import touches
+from autogen_context.session.files import Touch, touches
 from autogen_context.session.session import Session
 from autogen_context.store.files.followed import Followed, News
 from autogen_context.store.files.followed_files import FollowedFiles
@@ -32,19 +33,21 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What was told of a file since it was seen: last, and how often."""
+    """What was told of a file since it was seen: which content it had last, and how often."""
 
-    text: str
+    key: str
     times: int
 
 
 class Following:
-    """Follows the files that one conversation shows.
+    """Follows the files that one conversation shows; a ``Companion``.
 
     Args:
         files: the folder that they are in.
         kinds: what tools do.
     """
+
+    name = "files"
 
     def __init__(self, files: FollowedFiles, kinds: ToolKinds) -> None:
         self._followed: Followed | None = Followed(files)
@@ -53,22 +56,32 @@ class Following:
         self._read: list[Candidate] = []
         self._touched: set[int] = set()
         self._told: dict[str, _Told] = {}
+        self._resumed = 0
         self._is_settled = True
         self._has_looked = False
         self._warned = False
 
-    def read(self, candidates: Sequence[Candidate]) -> None:
-        """Learn from the units that are new which files are shown now, and which the agent wrote.
+    @property
+    def state(self) -> Mapping[str, object]:
+        """Which files were seen and what they held, by digests, and what was told of them."""
+        seen = self._followed.seen if self._followed else {}
+        nothing = _Told(key="", times=0)
+        told = {name: self._told.get(name, nothing) for name in seen}
+        return {
+            "seen": [
+                {"name": name, "digest": seen[name], "told": each.key, "times": each.times}
+                for name, each in told.items()
+            ]
+        }
 
-        Args:
-            candidates: all units of the conversation.
-        """
+    def read(self, session: Session) -> None:
+        """Learn from the units that are new which files are shown now, and which the agent wrote."""
         try:
-            self._follow(candidates)
+            self._follow(session.conversation.candidates)
         except Exception as error:  # noqa: BLE001 - the turn is worth more than the news
             self._warn(error)
 
-    async def before_turn(self) -> None:
+    async def before_turn(self, session: Session, fixed_tokens: int) -> None:  # noqa: ARG002 - a companion's
         """Look at the disk in a thread; a slow one is not waited for."""
         followed = self._followed
         if followed is None or not followed.is_busy:
@@ -78,12 +91,8 @@ class Following:
         await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
         self._has_looked = True
 
-    def turn(self, session: Session) -> None:
-        """Have what is known told in the next turn of a session, whose messages are taken in.
-
-        Args:
-            session: nobody else uses it meanwhile.
-        """
+    def turn(self, session: Session, fixed_tokens: int) -> None:  # noqa: ARG002 - a companion's
+        """Have what is known told in the next turn of a session, whose messages are taken in."""
         followed = self._followed
         if followed is None:
             return
@@ -101,6 +110,19 @@ class Following:
         if self._followed is not None:
             other._followed = self._followed.branch()
         other._touched, other._told = set(self._touched), dict(self._told)
+        other._resumed = self._resumed
+        return other
+
+    def resumed(self, state: Record, messages: int) -> "Following":
+        """Another one, which has seen what is in a state; what changed since then is news to it."""
+        other = Following(self._files, self._kinds)
+        other._resumed, seen = messages, dict[str, str]()
+        for file in state.records("seen"):
+            name, times = file.text("name"), file.whole("times")
+            seen[name] = file.text("digest")
+            if times:
+                other._told[name] = _Told(key=file.text("told"), times=times)
+        other._followed = (self._followed or Followed(self._files)).resumed(seen)
         return other
 
     def doubt(self) -> None:
@@ -108,7 +130,7 @@ class Following:
         if self._followed is not None:
             self._followed.doubt()
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Follow nothing any more."""
         self._followed = None
 
@@ -137,10 +159,16 @@ class Following:
             if touch.key in self._touched:  # the host edited what stands in front of it
                 continue
             self._touched.add(touch.key)
+            if candidate.unit.stop <= self._resumed and self._knows_all(touch):
+                continue  # as it was when this was saved
             seen = [path for path in touch.written if self._followed.knows(path)]
             for path in (*touch.shown, *seen):
                 self._followed.see(path)
                 self._told.pop(path, None)
+
+    def _knows_all(self, touch: Touch) -> bool:
+        """Whether what a call shows is known of; what it wrote may not have been seen at all."""
+        return self._followed is not None and all(map(self._followed.knows, touch.shown))
 
     def _look(self, followed: Followed, *, settled: bool, **most: int) -> None:
         try:
@@ -171,12 +199,12 @@ class Following:
         if told is None or news.change is None:
             return told is None
         stands = session.beside.notices.get("file", news.name) is not None
-        return not (stands and (told.text == news.change.text or told.times >= MOST_TOLD))
+        return not (stands and (told.key == key_of(news.change) or told.times >= MOST_TOLD))
 
     def _change(self, name: str, change: SeenChange, *, with_diff: bool) -> ContextChange:
         """What is told of a file; remembered as told."""
         times = self._told[name].times + 1 if name in self._told else 1
-        self._told[name] = _Told(text=change.text, times=times)
+        self._told[name] = _Told(key=key_of(change), times=times)
         if change.kind == "deleted":
             return ContextChange.file_deleted(name)
         if times >= MOST_TOLD:
@@ -187,6 +215,11 @@ class Following:
         if not self._warned:
             self._warned = True
             _LOGGER.warning("what became of files on disk is not told", exc_info=error)
+
+
+def key_of(change: SeenChange) -> str:
+    """What tells one change of a file from another: what it holds now."""
+    return change.digest or change.text
 
 
 def detail_of(change: SeenChange) -> str:

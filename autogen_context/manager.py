@@ -25,12 +25,13 @@ from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.session import Session
 from autogen_context.session.state import dump, load
 from autogen_context.session.state_file import read_state, write_state
-from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Usage
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
     from autogen_context.store.files.followed_files import FollowedFiles
     from autogen_context.store.stash.tiers import StashTier
@@ -52,10 +53,12 @@ class IncrementalContextManager:
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
+        advisor: says what matters for a task, in the background; an ``Advisor``.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         originals: where originals are kept as well, for other agents to ask back; a ``RedisStash``.
         files: a folder: what somebody else changes of its files is told where the conversation shows them.
+        project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -72,9 +75,11 @@ class IncrementalContextManager:
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
+        advisor: "Advise | None" = None,
         clock: Callable[[], float] | None = None,
         originals: "StashTier | None" = None,
         files: "FollowedFiles | None" = None,
+        project: "ProjectContext | None" = None,
     ) -> None:
         self.config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
@@ -86,9 +91,11 @@ class IncrementalContextManager:
             counter=counter,
             vectors=vectors,
             summarizer=summarizer,
+            advisor=advisor,
             clock=clock,
             originals=originals,
             files=files,
+            project=project,
         )
         self._conversing = Conversing(given)
         self._lock = self._conversing.lock
@@ -126,12 +133,7 @@ class IncrementalContextManager:
             BudgetImpossible: what must stay does not fit; nothing is lost, the next turn tries again.
         """
         with self._lock:
-            session, fixed = self._session, self._conversing.fixed(tools)
-            session.can_recall(can=has_recall_tool(tools))
-            if not self.config.enabled:
-                meter, window = self._conversing.gauge.meter, session.window
-                return untouched(messages, host=self._host, meter=meter, window=window, fixed=fixed)
-            prepared = self._conversing.turn(messages, fixed)
+            prepared = self._conversing.turn(messages, tools)
         return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
@@ -202,7 +204,7 @@ class IncrementalContextManager:
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
         with self._lock:
-            return dump(self._session.state)
+            return dump(self._conversing.state)
 
     def load_state(self, state: Mapping[str, object]) -> None:
         """Continue where another manager stopped.

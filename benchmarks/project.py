@@ -1,5 +1,7 @@
 """What the context of a project costs: the first build, a turn with nothing changed, a turn with one file edited.
 
+Each is timed twice: asked of the project itself, and as a whole turn of a manager that has the project.
+
 Usage: python benchmarks/project.py [FILES]
 
 The first part is of this project's own tree, copied, and of a scripted agent that reads and edits files in it; the second
@@ -8,6 +10,7 @@ says more than the turn costs; the time of the process stands beside it.
 """
 
 import asyncio
+import json
 import random
 import shutil
 import statistics
@@ -21,6 +24,7 @@ from pathlib import Path
 
 from side_by_side import ms, table
 
+from autogen_context.manager import IncrementalContextManager
 from autogen_context.model.gauge import gauge_for
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.view import ProjectView
@@ -35,34 +39,79 @@ FILES = 10_000
 ROUNDS = 30
 PAUSE_S = 0.15  # a model takes longer
 SETTLED_S = 2.2  # a file that was written just now is read again
+WINDOW_TOKENS = 60_000
+SHOWN_CHARS = 2_000  # of a file that an agent reads
 TASK = "Make the reduction of logs faster; keep its promises."
 HEAD = ("", "wall, median", "worst", "process, median")
 
 
-@dataclass
-class Turns:
-    """The turns of a project, timed.
+class Asked:
+    """Asks the project itself.
 
     Attributes:
-        project: what is timed.
-        times: of the turns by their kinds, by the clock and of the process, in seconds.
+        view: what it said last.
         renewed: how many heads were written.
     """
 
-    project: ProjectContext
+    def __init__(self, project: ProjectContext) -> None:
+        self._project = project
+        self.view: ProjectView | None = None
+        self.renewed = 0
+
+    async def __call__(self, in_play: tuple[Path, ...]) -> None:
+        """One turn."""
+        self.view = await self._project.context(TASK, in_play=in_play)
+        self.renewed += self.view.renewed
+
+
+class Managed:
+    """Prepares turns of a conversation with a manager that has the project."""
+
+    def __init__(self, project: ProjectContext) -> None:
+        self._messages: list[dict[str, object]] = [{"role": "user", "content": TASK}]
+        self._manager = IncrementalContextManager(
+            model="gpt-4o", window_tokens=WINDOW_TOKENS, project=project
+        )
+
+    async def __call__(self, in_play: tuple[Path, ...]) -> None:
+        """One turn, after the files in play were read."""
+        for path in in_play:
+            self._read(path)
+        self._messages.append({"role": "user", "content": f"Go on ({len(self._messages)})."})
+        await self._manager.prepare(self._messages)
+
+    def _read(self, path: Path) -> None:
+        """What an agent that reads a file adds."""
+        number = f"c{len(self._messages)}"
+        function = {"name": "read_file", "arguments": json.dumps({"path": str(path)})}
+        call = {"id": number, "type": "function", "function": function}
+        shown = path.read_text("utf-8")[:SHOWN_CHARS]
+        self._messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        self._messages.append({"role": "tool", "tool_call_id": number, "content": shown})
+
+
+@dataclass
+class Turns:
+    """Turns that are timed.
+
+    Attributes:
+        root: the folder of the project.
+        ask: does one turn.
+        times: of the turns by their kinds, by the clock and of the process, in seconds.
+    """
+
+    root: Path
+    ask: Callable[[tuple[Path, ...]], Awaitable[None]]
     times: dict[str, list[tuple[float, float]]] = field(
         default_factory=dict[str, list[tuple[float, float]]]
     )
-    renewed: int = 0
 
-    async def turn(self, kind: str, *, in_play: tuple[Path, ...] = ()) -> ProjectView:
+    async def turn(self, kind: str, *, in_play: tuple[Path, ...] = ()) -> None:
         """One turn."""
         process, wall = time.process_time(), time.perf_counter()
-        view = await self.project.context(TASK, in_play=in_play)
+        await self.ask(in_play)
         taken = time.perf_counter() - wall, time.process_time() - process
         self.times.setdefault(kind, []).append(taken)
-        self.renewed += view.renewed
-        return view
 
     def table(self) -> str:
         """A row for each kind."""
@@ -95,27 +144,39 @@ async def measured(
     async with ContextCache(directory) as cache:
         with FileWatch() as watch:
             count = gauge_for("gpt-4o").meter.text
-            turns = Turns(ProjectContext(root, cache=cache, watch=watch, count=count))
-            first = await turns.turn("first build")
-            print(f"\n{name}: {first.files:,} files, {first.tokens:,} tokens")
-            await turns.turn("second turn")
-            builds = turns.project.builds
-            asked, built = builds.asked, builds.built
-            await go_on(turns)
-            kept = 1 - (builds.built - built) / (builds.asked - asked)
+            project = ProjectContext(root, cache=cache, watch=watch, count=count)
+            asked = Asked(project)
+            turns = Turns(root, asked)
+            await turns.turn("first build")
             print(
-                f"{kept:.1%} of {builds.asked - asked:,} wanted were there; heads: {turns.renewed}"
+                f"\n{name}: {asked.view.files:,} files, {asked.view.tokens:,} tokens"
+                if asked.view
+                else name
             )
-        later = Turns(ProjectContext(root, cache=cache, count=count))
+            await turns.turn("second turn")
+            builds = project.builds
+            wanted, built = builds.asked, builds.built
+            await go_on(turns)
+            kept = 1 - (builds.built - built) / (builds.asked - wanted)
+            print(
+                f"{kept:.1%} of {builds.asked - wanted:,} wanted were there; heads: {asked.renewed}"
+            )
+            managed = Turns(root, Managed(project))
+            await managed.turn("first turn, same cache")
+            await asyncio.sleep(SETTLED_S)
+            await go_on(managed)
+        later = Turns(root, Asked(ProjectContext(root, cache=cache, count=count)))
         await later.turn("first turn of a later process")
         await later.turn("nothing changed, no watch")
-        print(turns.table(), later.table(), cache.stats(), sep="\n")
+        for who, timed in (("the project", turns), ("a manager", managed), ("later", later)):
+            print(f"\n{who}", timed.table(), sep="\n")
+        print(cache.stats())
 
 
 async def agent(turns: Turns) -> None:
     """Read and edit files, as an agent does."""
     chance = random.Random(7)  # noqa: S311 - a script
-    root = turns.project.root
+    root = turns.root
     files = [*sorted(root.glob("autogen_context/**/*.py")), *sorted(root.glob("docs/**/*.md"))]
     for turn in range(TURNS):
         path, edits = chance.choice(files), chance.random() < EDITED_SHARE
@@ -138,7 +199,7 @@ async def same_file(turns: Turns) -> None:
     """Many turns without a change, then as many with one file edited before each."""
     for _ in range(ROUNDS):
         await turns.turn("nothing changed")
-    path = turns.project.root / "part3" / "module_3.py"
+    path = turns.root / "part3" / "module_3.py"
     for turn in range(ROUNDS):
         path.write_text(edited(path.read_text("utf-8"), turn, ".py"), "utf-8")
         await asyncio.sleep(PAUSE_S)

@@ -24,7 +24,7 @@ LEVELS = (
         "config_sources",
         "config_values",
     },
-    {"manager", "conversing", "ahead", "following", "wiring"},
+    {"manager", "conversing", "companions", "ahead", "following", "projecting", "wiring"},
     {"adapters", "cli", "testing"},
 )
 ONE_ROOM = (
@@ -36,7 +36,7 @@ ONE_ROOM = (
         "config_sources",
         "config_values",
     },
-    {"manager", "conversing", "ahead", "following", "wiring"},
+    {"manager", "conversing", "companions", "ahead", "following", "projecting", "wiring"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")

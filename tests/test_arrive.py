@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import ToolCall
+from autogen_context.pipeline.reduce import arrive
 from autogen_context.pipeline.reduce.arrive import (
     LEAST_CHARS,
     MOST_CODE_TOKENS,
@@ -20,9 +21,9 @@ from autogen_context.pipeline.reduce.arrive import (
     WANTED,
     Asked,
     asked_by,
+    by_itself,
     cut,
     mark_of,
-    tidied,
 )
 from autogen_context.pipeline.reduce.echo import Sight
 from autogen_context.pipeline.reduce.json_columns import MOST_DEPTH
@@ -49,6 +50,11 @@ COUNTERS: dict[str, Callable[[str], int]] = {
 def called(name: str, **arguments: str) -> ToolCall:
     """A call of a tool."""
     return ToolCall(id="c", name=name, arguments=json.dumps(arguments))
+
+
+def tidied(text: str, asked: Asked, sight: Sight) -> str:
+    """A result as it is sent without loss."""
+    return arrive.tidied(by_itself(text, asked), asked, sight)
 
 
 def arrived(text: str, asked: Asked) -> str:

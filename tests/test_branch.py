@@ -133,6 +133,7 @@ def test_a_branch_has_the_window_that_its_parent_has_by_now() -> None:
         counter=Characters(),
         vectors=None,
         summarizer=None,
+        advisor=None,
         clock=lambda: 1_000.0,
     )
     parent, other = Conversing(given_to_it), Conversing(given_to_it)

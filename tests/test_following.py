@@ -535,6 +535,46 @@ async def test_another_process_goes_on(coder: Coder, change: str) -> None:
     assert await coder.turn() == told
 
 
+async def test_what_changed_while_nobody_was_there_is_told(either: Coder) -> None:
+    """Between save and load: that it did; what it was, nobody knows any more. It is told once."""
+    for path in ("a.py", "b.py"):
+        either.reads(path)
+    await either.turn()
+    state = json.loads(json.dumps(either.manager.save_state()))
+    assert "three" not in json.dumps(state["companions"])  # digests, no content
+    either.shell(EDIT, "a.py")
+    either.manager = either.another()
+    either.manager.load_state(state)
+    assert either.manager.save_state() == state
+    either.goes_on()
+    told = [block(CHANGED, "> (what it was is not known any more)")]
+    assert await either.turn() == told
+    either.goes_on()
+    assert await either.turn() == told
+    again = either.another()
+    again.load_state(json.loads(json.dumps(either.manager.save_state())))
+    either.manager = again
+    either.goes_on()
+    assert await either.turn() == told
+    either.shell("sed -i s/two/TWO/ b.py", "b.py")
+    either.goes_on()
+    assert (await either.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
+
+
+async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -> None:
+    """A unit behind the saved ones is read as any other."""
+    coder.reads("a.py")
+    await coder.turn()
+    state = coder.manager.save_state()
+    coder.shell(EDIT, "a.py")
+    coder.reads("a.py")
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    assert await coder.turn() == []
+    coder.goes_on()
+    assert await coder.turn() == []
+
+
 async def test_an_older_state_is_told_again(coder: Coder) -> None:
     """Loaded, or rolled back to: what was told since is not in it."""
     coder.reads("a.py")

@@ -153,7 +153,7 @@ def test_what_stands_in_the_head_is_told_first() -> None:
     """Where not all changes have room, those of files that nobody sees go."""
     new = Symbols(definitions=(Definition(name="f", head="def f()"),))
     told = list(changed_files({"a.py": (None, new), "z.py": (None, new)}, {"z.py"}))
-    assert [block.partition(" ")[0] for block in told] == ["z.py", "a.py"]
+    assert [change.name for change in told] == ["z.py", "a.py"]
 
 
 async def test_the_head_is_renewed_once_changes_have_no_room(tmp_path: Path) -> None:

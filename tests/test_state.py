@@ -19,6 +19,8 @@ from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Verbatim, Written
 from autogen_context.session.change import ContextChange
+from autogen_context.session.front import Fronted, Head
+from autogen_context.session.front_json import dump_front
 from autogen_context.session.migration import SCHEMA, present
 from autogen_context.session.notices import LABELS, Notice, Notices
 from autogen_context.session.state import State, dump, load
@@ -136,6 +138,18 @@ VERSIONS = st.builds(
     timestamp=st.floats(0, 9),
 )
 KEPT = st.lists(st.tuples(VERSIONS, MOMENTS), max_size=3, unique_by=lambda kept: kept[0].number)
+NEWER = st.lists(
+    st.builds(Notice, topic=st.just("project"), key=TEXTS, text=TEXTS, detail=TEXTS), max_size=2
+)
+FRONTS = st.builds(
+    Fronted,
+    text=TEXTS,
+    head=st.builds(
+        Head, parts=st.lists(TEXTS, max_size=3).map(tuple), most_tokens=st.integers(0, 99)
+    ),
+    is_placed=st.booleans(),
+    since=NEWER.map(tuple),
+)
 STATES = st.builds(
     State,
     digests=st.lists(st.binary(max_size=3), min_size=12, max_size=13).map(tuple),
@@ -154,6 +168,8 @@ STATES = st.builds(
     versions=KEPT.map(lambda kept: tuple(sorted(kept, key=lambda each: each[0].number))),
     context_id=TEXTS,
     branches=st.integers(0, 9),
+    front=FRONTS,
+    companions=st.dictionaries(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), max_size=2),
 )
 
 
@@ -165,6 +181,18 @@ def test_what_was_saved_is_loaded(state: State) -> None:
     assert replace(loaded, versions=()) == replace(state, versions=())
     assert list(map(content_of, loaded.versions)) == list(map(content_of, state.versions))
     assert dump(loaded) == dump(state)
+
+
+@settings(max_examples=30)
+@given(STATES)
+def test_a_state_of_schema_2_is_read(state: State) -> None:
+    """It has no head in front, nobody who goes along, and no advice; all else is there."""
+    saved = {**dump(state), "schema": 2}
+    for newer in ("front", "companions", "advice"):
+        del saved[newer]
+    start = State()
+    plain = replace(state, front=start.front, companions={}, advice={})
+    assert dump(load(saved)) == dump(plain)
 
 
 def content_of(kept: Kept) -> tuple[object, ...]:
@@ -203,7 +231,18 @@ def saved() -> dict[str, object]:
     keeper.pin(HISTORY[5])
     changes = [ContextChange.task_started("x"), ContextChange.requirement_added("y")]
     asyncio.run(keeper.apply_changes(changes))
-    return keeper.save_state()
+    newer = Notice(topic="project", key="a.py", text="a.py is gone.")
+    front = Fronted(
+        text="[A project]\n\nWhat it is.",
+        head=Head(parts=("[A project]", "What it is.", "Where."), most_tokens=99),
+        is_placed=True,
+        since=(newer,),
+    )
+    return {
+        **keeper.save_state(),
+        "front": dump_front(front),
+        "companions": {"somebody": {"knows": "something"}},
+    }
 
 
 SAVED = saved()
@@ -317,8 +356,8 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         pytest.param({}, "damaged: KeyError: 'schema'", id="empty"),
         pytest.param({"schema": "1"}, "'schema' must be int, got str", id="schema of a wrong type"),
         pytest.param(
-            {**SAVED, "schema": 3},
-            "has schema 3 and this release reads 1 to 2; load it with the release that saved it",
+            {**SAVED, "schema": 4},
+            "has schema 4 and this release reads 1 to 3; load it with the release that saved it",
             id="newer",
         ),
         pytest.param(damaged(("digests",), "ab"), "'digests' must be a list, got str", id="text"),
@@ -344,7 +383,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         ),
         pytest.param(damaged(("rewrites",), json.loads("true")), "got a bool", id="a bool"),
         pytest.param(
-            {**SAVED, "schema": 0}, "has schema 0 and this release reads 1 to 2", id="none"
+            {**SAVED, "schema": 0}, "has schema 0 and this release reads 1 to 3", id="none"
         ),
         pytest.param(
             damaged(("notices", "due", 0, "topic"), "weather"), "no such topic: weather", id="topic"
@@ -366,6 +405,11 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             damaged(("versions", "versions", 1, "decided", 0, "first"), 1),
             "decision on 1 to 2 after 0",
             id="a version with a gap",
+        ),
+        pytest.param(
+            damaged(("front", "since"), [ONE_NOTICE]),
+            "no notice of a project: task",
+            id="a front of something else",
         ),
         pytest.param(
             damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"

@@ -24,6 +24,8 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.session.advising import Advise
     from autogen_context.store.files.followed_files import FollowedFiles
     from autogen_context.store.stash.tiers import StashTier
 
@@ -38,12 +40,17 @@ class EnvelopeState(BaseModel):
 
 
 class ManagedContextConfig(BaseModel):
-    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``."""
+    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``.
+
+    Of files and a project it has the folders; what they share with others (a watch, a cache) is not in it.
+    """
 
     settings: Json = Field(default_factory=Json)
     system_message: str | None = None
     tools: list[Json] | None = None
     initial_messages: list[LLMMessage] | None = None
+    files: str | None = None
+    project: str | None = None
 
 
 class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedContextConfig]):
@@ -62,8 +69,10 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         config: all settings; the first three win over it.
         vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
         summarizer: likewise.
+        advisor: likewise.
         originals: likewise.
-        files: likewise.
+        files: as for the manager; its folder is part of the component's configuration.
+        project: likewise.
 
     Attributes:
         manager: to pin, explain and recall messages, and for what was billed so far.
@@ -90,8 +99,10 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         config: ContextConfig | None = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
+        advisor: "Advise | None" = None,
         originals: "StashTier | None" = None,
         files: "FollowedFiles | None" = None,
+        project: "ProjectContext | None" = None,
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
         described = system_message is not None or tools is not None
@@ -104,13 +115,20 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             host=AgentChatFormat(),
             vectors=vectors,
             summarizer=summarizer,
+            advisor=advisor,
             originals=originals,
             files=files,
+            project=project,
             clock=time.time,
         )
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()
         self._described = self.envelope if described else None
+        self._folders = {
+            name: str(given.root)
+            for name, given in (("files", files), ("project", project))
+            if given is not None
+        }
 
     @override
     async def add_message(self, message: LLMMessage) -> None:
@@ -164,6 +182,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             system_message="".join(described.texts) if described else None,
             tools=jsons(described) if described else None,
             initial_messages=self._initial_messages,
+            files=self._folders.get("files"),
+            project=self._folders.get("project"),
         )
 
     @classmethod
@@ -174,7 +194,35 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             tools=schemas(config.tools),
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
+            files=followed(config.files),
+            project=project_of(config.project),
         )
+
+
+def followed(folder: str | None) -> "FollowedFiles | None":
+    """The files of a folder, where one is named.
+
+    Raises:
+        ValueError: there is no such folder here.
+    """
+    if folder is None:
+        return None
+    from autogen_context.store.files.followed_files import FollowedFiles  # noqa: PLC0415 - for who has them
+
+    return FollowedFiles(folder)
+
+
+def project_of(folder: str | None) -> "ProjectContext | None":
+    """The context of a folder, where one is named.
+
+    Raises:
+        ValueError: there is no such folder here.
+    """
+    if folder is None:
+        return None
+    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
+
+    return ProjectContext(folder)
 
 
 def jsons(known: Envelope) -> list[Json]:

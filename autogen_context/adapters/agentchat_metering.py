@@ -27,6 +27,8 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.session.advising import Advise
     from autogen_context.store.files.followed_files import FollowedFiles
     from autogen_context.store.stash.tiers import StashTier
 
@@ -41,8 +43,10 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     config: ContextConfig | None = None,
     vectors: WarmVectors | None = None,
     summarizer: "Summarize | None" = None,
+    advisor: "Advise | None" = None,
     originals: "StashTier | None" = None,
     files: "FollowedFiles | None" = None,
+    project: "ProjectContext | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
     """A client and a context for one agent, from what the client says of its model.
 
@@ -55,8 +59,10 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         config: all settings; they win over what the client says, ``window_tokens`` wins over them.
         vectors: as for the context.
         summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
+        advisor: likewise; ``Advisor(complete_with(client))``.
         originals: likewise.
         files: likewise.
+        project: likewise.
 
     Returns:
         ``model_client`` and ``model_context`` of the agent.
@@ -75,8 +81,10 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         config=ContextConfig(**{**said, **chosen}),
         vectors=vectors,
         summarizer=summarizer,
+        advisor=advisor,
         originals=originals,
         files=files,
+        project=project,
     )
     return MeteredChatCompletionClient(client, context), context
 

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
@@ -21,6 +21,11 @@ from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config import ContextConfig
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.pipeline.measure import TokenCounter
+
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.stash.tiers import StashTier
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 
@@ -53,6 +58,9 @@ class ContextTransform:
             (an eighth of a window below 8,000).
         config: all settings; the three above win over it.
         counter: counts tokens; the model's tokenizer where left out.
+        originals: as for the manager; shared by all conversations.
+        files: likewise.
+        project: likewise. A classic hook cannot wait, so that the first turns may go without it; it is read meanwhile.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -61,7 +69,7 @@ class ContextTransform:
         conversations: what became of the lists that ``apply_transform`` got.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the three that every adapter takes, and what a manager is made of
         self,
         model: str | None = None,
         *,
@@ -69,11 +77,15 @@ class ContextTransform:
         reserve_tokens: int | None = None,
         config: ContextConfig | None = None,
         counter: TokenCounter | None = None,
+        originals: "StashTier | None" = None,
+        files: "FollowedFiles | None" = None,
+        project: "ProjectContext | None" = None,
     ) -> None:
         self._config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._counter = counter
+        self._originals, self._files, self._project = originals, files, project
         self._agents: WeakSet[ClassicAgent] = WeakSet()
         self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
 
@@ -146,7 +158,13 @@ class ContextTransform:
 
     def _new_manager(self, config: ContextConfig) -> IncrementalContextManager:
         return IncrementalContextManager(
-            config=config, host=ClassicFormat(), counter=self._counter, clock=time.time
+            config=config,
+            host=ClassicFormat(),
+            counter=self._counter,
+            clock=time.time,
+            originals=self._originals,
+            files=self._files,
+            project=self._project,
         )
 
 

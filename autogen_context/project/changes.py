@@ -6,6 +6,7 @@ stands in the head comes first.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from autogen_context.project.extract import Extracts
 from autogen_context.project.structure import in_tree, line_of
@@ -18,25 +19,45 @@ Changed = Mapping[str, tuple[Symbols | None, Symbols | None]]
 MOST_LINES = 8  # of one file
 
 
-def changed_documents(before: Extracts, now: Extracts) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is newer in a file than the head.
+
+    Attributes:
+        name: of the file, from the root.
+        title: what became of it, on one line.
+        lines: what came and what went, the first ones.
+    """
+
+    name: str
+    title: str
+    lines: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """It as it is told: the lines below the title, each with its mark."""
+        return "\n".join(part for part in (self.title, marked(self.lines)) if part)
+
+
+def changed_documents(before: Extracts, now: Extracts) -> Iterator[Change]:
     """What documents say now, beside what was taken of them."""
     for name in [*before, *(name for name in now if name not in before)]:
         lines = differences(before.get(name, ()), now.get(name, ()))
         if lines:
-            yield block(f"{name} says now:", lines)
+            yield Change(name=name, title=f"{name} says now:", lines=first(lines))
 
 
-def changed_files(changed: Changed, placed: Collection[str]) -> Iterator[str]:
+def changed_files(changed: Changed, placed: Collection[str]) -> Iterator[Change]:
     """What source files define now, beside what they did; those that stand in the head first."""
     for name in sorted(changed, key=lambda name: (name not in placed, in_tree(name))):
         before, now = changed[name]
-        lines = differences(defined(before), defined(now))
+        lines = first(differences(defined(before), defined(now)))
         if now is None:
-            yield f"{name} is gone."
+            yield Change(name=name, title=f"{name} is gone.")
         elif before is None:
-            yield block(f"{name} is new:", lines)
+            yield Change(name=name, title=f"{name} is new:", lines=lines)
         elif lines:
-            yield block(f"{name} defines now:", lines)
+            yield Change(name=name, title=f"{name} defines now:", lines=lines)
 
 
 def defined(symbols: Symbols | None) -> list[str]:
@@ -60,24 +81,24 @@ def beyond(lines: Iterable[str], others: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-def block(title: str, lines: Sequence[str]) -> str:
-    """A title and the first lines below it."""
+def first(lines: Sequence[str]) -> tuple[str, ...]:
+    """The first lines, and how many more there are."""
     more = len(lines) - MOST_LINES
     end = [f"… and {more} more lines"] if more > 0 else []
-    return "\n".join(part for part in (title, marked([*lines[:MOST_LINES], *end])) if part)
+    return (*lines[:MOST_LINES], *end)
 
 
 def with_room(
-    blocks: Iterable[str], *, room_tokens: int, count: CountText
-) -> tuple[list[str], int]:
-    """The blocks that have room, and how many have none."""
-    taken: list[str] = []
-    missing = 0
-    for each in blocks:
-        cost = count(f"{each}\n")
+    changes: Iterable[Change], *, room_tokens: int, count: CountText
+) -> tuple[list[Change], list[str]]:
+    """The changes that have room, and the names of the files of those that have none."""
+    taken: list[Change] = []
+    missing: list[str] = []
+    for each in changes:
+        cost = count(f"{each.text}\n")
         if cost <= room_tokens:
             room_tokens -= cost
             taken.append(each)
         else:
-            missing += 1
+            missing.append(each.name)
     return taken, missing

@@ -5,12 +5,15 @@ whole tree, the answer is that everything has to be looked at.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
 MOST_PATHS = 4_096
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Watches(Protocol):
@@ -51,10 +54,16 @@ class Hearing:
         self._leave: Callable[[], None] | None = None
 
     async def start(self) -> None:
-        """Begin to listen; once is enough."""
-        if self._watch is not None and self._leave is None:
-            self._leave = self._watch.listen(self._heard)
+        """Begin to listen; once is enough. Where nothing can be told, everything is looked at each time."""
+        if self._watch is None or self._leave is not None:
+            return
+        self._leave = self._watch.listen(self._heard)
+        try:
             await asyncio.to_thread(self._watch.follow, self._root)
+        except (OSError, RuntimeError, ValueError) as error:
+            _LOGGER.warning(
+                "a project cannot be watched; all its files are looked at", exc_info=error
+            )
 
     def stop(self) -> None:
         """Listen no more."""

@@ -62,9 +62,13 @@ class Index:
         """How much was left out, by reason."""
         return self._counts
 
-    def mark(self) -> None:
-        """Count changes from here on."""
-        self._before.clear()
+    def mark(self, before: Mapping[str, Symbols | None] | None = None) -> None:
+        """Count changes from here on.
+
+        Args:
+            before: what files defined that have changed already; ``None`` of one that was not there.
+        """
+        self._before = dict(before or {})
 
     def changed(self) -> dict[str, tuple[Symbols | None, Symbols | None]]:
         """The source files whose symbols are not those at the mark: what they were, and are; ``None`` where there is no file."""

@@ -6,7 +6,7 @@ renewed; what is newer is told in the tail, from the very turn on in which the f
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath
 
@@ -17,22 +17,21 @@ from autogen_context.pipeline.fold import Step
 from autogen_context.pipeline.ledger import Entry
 from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.project.builds import Builds, Counted, Kept
-from autogen_context.project.changes import changed_documents, changed_files, with_room
-from autogen_context.project.documents import Documents, Paper
-from autogen_context.project.extract import Document, extracts
+from autogen_context.project.changes import Change, with_room
 from autogen_context.project.focus import focus_of
-from autogen_context.project.head import PAPERS, Head, Material, Papers, built, line_counter
-from autogen_context.project.hearing import Hearing, Watches
+from autogen_context.project.head import Head, Material, Papers, built
+from autogen_context.project.hearing import Watches
 from autogen_context.project.index import Index, Progress
-from autogen_context.project.prose import document_of
 from autogen_context.project.rank import Focus, ranked
-from autogen_context.project.tail import tail_parts
+from autogen_context.project.reading import Reading
+from autogen_context.project.saved import Saved, dump, load
+from autogen_context.project.since import Current, Since
+from autogen_context.project.tail import tail_parts, written_tail
 from autogen_context.project.tree import TreeLimits
-from autogen_context.project.view import SINCE, ProjectView, framed
+from autogen_context.project.view import OPENING, ProjectView
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000
-ISSUE = "the issue"
 REMEMBERED = 1_000  # texts whose tokens are not counted again
 
 
@@ -69,19 +68,14 @@ class ProjectContext:
         require_positive("budget_tokens", budget_tokens)
         require_positive("most_files", most_files)
         self.builds = Counted(cache or Kept())
+        self._watch = watch
+        self._given_count = count
         self._budget_tokens = budget_tokens
+        self._limits = TreeLimits(files=most_files)
         self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
-        self._hearing = Hearing(self.root, watch)
-        limits = TreeLimits(files=most_files)
-        self._index = Index(self.root, cache=self.builds, limits=limits)
-        self._documents = Documents(self.root, cache=self.builds, most_bytes=limits.file_bytes)
-        self._names: tuple[int, dict[Paper, tuple[str, ...]]] = -1, {}
-        self._issue = Document(name=ISSUE, pieces=())
-        self._issue_text = ""
-        self._head: Head | None = None
-        self._words: frozenset[str] = frozenset()
-        self._differences: dict[Paper, tuple[tuple[Document, ...], list[str]]] = {}
-        self._told: tuple[int, list[str]] = -1, []
+        self._reading = Reading(self.root, cache=self.builds, watch=watch, limits=self._limits)
+        self._since: Since | None = None
+        self._saved: Saved | None = None
         self._lock = asyncio.Lock()
 
     async def context(
@@ -105,91 +99,122 @@ class ProjectContext:
             progress: is told how many files are read, of how many.
         """
         async with self._lock:
-            await self._update(progress)
-            papers = await self._read_papers(issue)
+            papers = await self._read(issue, progress)
             focus = focus_of(task, in_play, root=self.root, files=self._index.files)
-            head, before = self._head, self._head
-            changes, missing = self._changes(head, papers) if head else ([], 0)
-            if head is None or missing:
-                head, changes = await self._written(task, focus, papers), []
+            since = before = self._since
+            changes, missing = self._newer(papers, self._budget(task).reserve_buffer)
+            if since is None or missing:
+                since, changes = await self._written(task, focus, papers), []
             said = tail_parts(
-                changes,
-                head,
+                [change.text for change in changes],
+                since.head,
                 stated=stated,
                 steps=steps,
                 in_play=focus.files,
-                room=(self._budget_tokens - head.tokens, self._count),
+                room=(self._budget_tokens - since.head.tokens, self._count),
             )
-            return self._view(head, said, renewed=head is not before)
+            return self._view(since.head, said, renewed=since is not before)
+
+    async def current(
+        self,
+        task: str = "",
+        *,
+        in_play: Iterable[str | PurePath] = (),
+    ) -> Current:
+        """What there is for who places the head and keeps it: it is written anew after ``renew`` alone.
+
+        Args:
+            task: what is to be done, where the head is to be written.
+            in_play: files that the conversation is at, likewise.
+        """
+        async with self._lock:
+            papers = await self._read("", None)
+            since = self._since
+            if since is None:
+                focus = focus_of(task, in_play, root=self.root, files=self._index.files)
+                since = await self._written(task, focus, papers)
+            changes, missing = self._newer(papers, self._budget_tokens - since.head.tokens)
+            return Current(
+                opening=OPENING.format(name=self.root.name),
+                parts=tuple(part.text for part in since.head.parts),
+                changes=tuple(changes),
+                missing=frozenset(missing),
+            )
+
+    def for_conversation(
+        self, *, budget_tokens: int, count: Callable[[str], int]
+    ) -> "ProjectContext":
+        """The context of the same folder for another conversation; what is read of files is shared, and one watch.
+
+        Args:
+            budget_tokens: what head and tail may have together, where this one has not less.
+            count: tokens of a text, where this one was given nothing to count.
+        """
+        if self._watch is None:
+            from autogen_context.store.watch.watch import FileWatch  # noqa: PLC0415 - for who needs it
+
+            self._watch = FileWatch()
+        return ProjectContext(
+            self.root,
+            cache=self.builds,
+            watch=self._watch,
+            budget_tokens=min(budget_tokens, self._budget_tokens),
+            count=self._given_count or count,
+            most_files=self._limits.files,
+        )
+
+    @property
+    def state(self) -> Mapping[str, object]:
+        """What another process needs to go on with this head, as JSON data; empty before one was written."""
+        if self._saved is not None:
+            return self._saved.data
+        return dump(self._since, self._index) if self._since else {}
+
+    def resume(self, state: Mapping[str, object]) -> None:
+        """Go on with the head of another process; who uses what is told once it is renewed.
+
+        Raises:
+            ValueError: the state is damaged; nothing was changed.
+        """
+        saved = load(state, name=self.root.name, count=self._count) if state else None
+        self._since, self._saved = None, saved
 
     def renew(self) -> None:
         """Have the head written anew the next time: when the conversation is compacted, its prefix changes anyway."""
-        self._head = None
+        self._since, self._saved = None, None
 
     def close(self) -> None:
         """Listen to the watch no more."""
-        self._hearing.stop()
+        self._reading.close()
 
-    async def _update(self, progress: Progress | None) -> None:
-        """Bring what is known of the tree up to date."""
-        await self._hearing.start()
-        heard = self._hearing.take()
-        documents = (name for names in self._names[1].values() for name in names)
-        placed = {*self._head.map.shown, *documents} if self._head else ()
-        done = False
-        try:
-            await self._index.update(heard=heard, placed=placed, progress=progress)
-            done = True
-        finally:
-            if not done:
-                self._hearing.give_back(heard)
+    async def _read(self, issue: str, progress: Progress | None) -> Papers:
+        """Bring all up to date; the documents as they are."""
+        placed = self._since.head.map.shown if self._since else ()
+        papers = await self._reading.read(issue=issue, placed=placed, progress=progress)
+        if self._saved is not None:
+            self._index.mark(self._saved.before)
+            self._since = Since(self._saved.head, self._saved.words, count=self._count)
+            self._saved = None
+        return papers
 
-    async def _read_papers(self, issue: str) -> Papers:
-        """The documents of each kind, and the issue before all others."""
-        files = self._index.files
-        if self._names[0] != self._index.shape:
-            self._names = self._index.shape, self._documents.names(files)
-        if issue != self._issue_text:
-            self._issue, self._issue_text = document_of(ISSUE, issue), issue
-        found: dict[Paper, tuple[Document, ...]] = {}
-        for paper, names in self._names[1].items():
-            found[paper] = await self._documents.read(paper, {name: files[name] for name in names})
-        if issue:
-            found["requirements"] = (self._issue, *found["requirements"])
-        return found
+    @property
+    def _index(self) -> Index:
+        return self._reading.index
 
-    def _changes(self, head: Head, papers: Papers) -> tuple[list[str], int]:
-        """What is newer than the head, and how much of it has no room."""
-        blocks = [
-            block for paper in PAPERS for block in self._changes_of(head, paper, papers[paper])
-        ]
-        if self._told[0] != self._index.version:
-            told = list(changed_files(self._index.changed(), head.map.shown))
-            self._told = self._index.version, told
-        blocks += self._told[1]
-        return with_room(blocks, room_tokens=self._budget.reserve_buffer, count=self._count)
+    def _newer(self, papers: Papers, room_tokens: int) -> tuple[list[Change], list[str]]:
+        """What is newer than the head, and the names of the files that have no room."""
+        newer = self._since.changes(papers, self._index) if self._since else []
+        return with_room(newer, room_tokens=room_tokens, count=self._count)
 
-    def _changes_of(
-        self, head: Head, paper: Paper, documents: tuple[Document, ...]
-    ) -> Sequence[str]:
-        """What documents say now, beside what the head has of them."""
-        known = self._differences[paper]
-        if known[0] != documents:
-            now = extracts(
-                documents,
-                room_tokens=head.rooms[paper],
-                count=line_counter(self._count),
-                words=self._words,
-            )
-            blocks = list(changed_documents(head.told.get(paper, {}), now.lines))
-            known = self._differences[paper] = documents, blocks
-        return known[1]
-
-    async def _written(self, task: str, focus: Focus, papers: Papers) -> Head:
-        """A new head."""
+    def _budget(self, task: str) -> TokenBudget:
+        """What each section may have."""
         manager = TokenBudgetManager(total_tokens=self._budget_tokens)
-        self._budget: TokenBudget = manager.allocate(TaskDefinition.from_text(task))
-        symbols, files = dict(self._index.symbols), tuple(sorted(self._index.files))
+        return manager.allocate(TaskDefinition.from_text(task))
+
+    async def _written(self, task: str, focus: Focus, papers: Papers) -> Since:
+        """A new head."""
+        budget, files = self._budget(task), tuple(sorted(self._index.files))
+        symbols = dict(self._index.symbols)
 
         def write() -> Head:
             material = Material(
@@ -200,29 +225,24 @@ class ProjectContext:
                 papers=papers,
                 words=focus.topics,
             )
-            return built(material, self._budget, count=self._count)
+            return built(material, budget, count=self._count)
 
-        self._head = await asyncio.to_thread(write)
-        self._words = focus.topics
-        self._differences = {paper: (papers[paper], []) for paper in PAPERS}
+        head = await asyncio.to_thread(write)
+        self._since = Since(head, focus.topics, papers=papers, count=self._count)
         self._index.mark()
-        self._told = self._index.version, []
-        return self._head
+        return self._since
 
     def _view(self, head: Head, said: Sequence[ContextPart], *, renewed: bool) -> ProjectView:
-        """Head and tail, measured; what does not fit after all goes, the least important first."""
-        parts = list(said)
-        while True:
-            tail = framed(SINCE.format(name=self.root.name), [part.text for part in parts])
-            tokens = head.tokens + (self._count(tail) if tail else 0)
-            if tokens <= self._budget_tokens or not parts:
-                break
-            parts.pop()
+        """Head and tail, measured."""
+        room_tokens = self._budget_tokens - head.tokens
+        parts, tail, tokens = written_tail(
+            self.root.name, said, room_tokens=room_tokens, count=self._count
+        )
         return ProjectView(
             parts=(*head.parts, *parts),
             head=head.text,
             tail=tail,
-            tokens=tokens,
+            tokens=head.tokens + tokens,
             renewed=renewed,
             left_out=self._index.counts_left_out,
             files=len(self._index.files),

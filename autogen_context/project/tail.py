@@ -10,7 +10,7 @@ from autogen_context.pipeline.fold import Step, folded
 from autogen_context.pipeline.ledger import Entry, Kind
 from autogen_context.pipeline.ledger.rendering import render
 from autogen_context.project.head import LABELS, Head
-from autogen_context.project.view import marked
+from autogen_context.project.view import SINCE, framed, marked
 
 CountText = Callable[[str], int]
 
@@ -61,6 +61,30 @@ def tail_parts(
     take(ContextPart(LABELS["project_structure"], users) if users else None)
     take(of_steps(steps[-MOST_STEPS:], left, count))
     return parts
+
+
+def written_tail(
+    name: str, said: Sequence[ContextPart], *, room_tokens: int, count: CountText
+) -> tuple[list[ContextPart], str, int]:
+    """The parts of a tail as one text; what does not fit after all goes, the least important first.
+
+    Args:
+        name: of the project.
+        said: the parts, the most important first.
+        room_tokens: what the text may have.
+        count: tokens of a text.
+
+    Returns:
+        The parts that are in it, the text, and its tokens.
+    """
+    parts = list(said)
+    while parts:
+        text = framed(SINCE.format(name=name), [part.text for part in parts])
+        tokens = count(text)
+        if tokens <= room_tokens:
+            return parts, text, tokens
+        parts.pop()
+    return parts, "", 0
 
 
 def of_statements(

@@ -87,7 +87,7 @@ class Beside:
 
     def room_due(self, room_tokens: int) -> int:
         """The room that what is due in the next request needs, in tokens; 0 where nothing is, or it has no place."""
-        if not self.notices.due or self.notices.waits or not self._has_place:
+        if not self.notices.due or self.notices.waits or not self.has_place:
             return 0
         return ROOM_NEEDED * self._cost(self._block(self.notices.due, room_tokens))
 
@@ -102,7 +102,7 @@ class Beside:
             room_tokens: what a request may have.
             used_tokens: what it has already.
         """
-        if not self.notices.due or not self._has_place:
+        if not self.notices.due or not self.has_place:
             return
         block = self._block(self.notices.due, room_tokens)
         tokens = self._cost(block)
@@ -135,7 +135,7 @@ class Beside:
         return (Message(role="user", text=text, own=True),) if text else ()
 
     @property
-    def _has_place(self) -> bool:
+    def has_place(self) -> bool:
         """Whether the newest unit was not sent yet, and something may stand in front of it."""
         decisions, candidates = self._held.decisions, self._conversation.candidates
         if not decisions or decisions[-1].start < self.sent:

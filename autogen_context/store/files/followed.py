@@ -5,7 +5,7 @@ time, in turn. What one look may read is bounded, the rest waits for the next. N
 """
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -76,6 +76,15 @@ class Followed:
             while len(self._due) > MOST_FILES:
                 self._due.popitem(last=False)
 
+    @property
+    def seen(self) -> dict[str, str]:
+        """The files that were shown, as they were written, and digests of what was; a look under way is waited for."""
+        with self._reading, self._lock:
+            digests = (
+                (known.name, self._seen.digest_of(path)) for path, known in self._known.items()
+            )
+            return {name: digest for name, digest in digests if digest}
+
     def knows(self, written: str) -> bool:
         """Whether a file was seen."""
         path = self._files.path_of(written)
@@ -129,6 +138,29 @@ class Followed:
             other._uncovered.update(dict.fromkeys(self._known))  # from now on it hears itself
             other._suspects.update(self._suspects)
             other._found = dict(self._found)
+        return other
+
+    def resumed(self, seen: Mapping[str, str]) -> "Followed":
+        """Another one that has seen what one had that was saved; all of it is compared at its next looks.
+
+        Args:
+            seen: the files as they were written, and digests, as in ``seen``.
+
+        Raises:
+            ValueError: one is no digest.
+        """
+        other = Followed(self._files)
+        paths = {name: self._files.path_of(name) for name in seen}
+        known = {path: seen[name] for name, path in paths.items() if path is not None}
+        with self._reading, self._lock:
+            other._seen = self._seen.resumed(known)
+        with other._lock:
+            for name, path in paths.items():
+                if path is not None:
+                    other._keep(path, name, stamp=())
+            other._suspects.update(dict.fromkeys(other._known))
+        if known:
+            self._files.begin()
         return other
 
     def _hear(self, paths: Collection[Path]) -> None:

@@ -8,6 +8,7 @@ that is kept stays within its limits, the longest unseen goes first. Nothing her
 import errno
 import os
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -23,6 +24,7 @@ MOST_BYTES_PER_FILE = 1024 * 1024
 MOST_BYTES = 16 * 1024 * 1024
 MOST_CHARS = 2_000
 
+_FORGOTTEN = "what it was is not known any more"
 _SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
 
 
@@ -34,11 +36,13 @@ class SeenChange:
         path: the file, below the root.
         kind: ``"unreadable"`` where it is there, and cannot or must not be read any more.
         text: what to tell; its first line begins with the name of the file.
+        digest: of what it holds now, in hex; empty where it cannot be read.
     """
 
     path: Path
     kind: Kind
     text: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +104,41 @@ class SeenFiles:
         self._forget(name)
         try:
             real = self._real(name)
-            self._seen[name] = self._read(real) if text is None else self._shown(text)
+            self._keep(name, self._read(real) if text is None else self._shown(text))
         except (OSError, ValueError, RuntimeError):
             return False
-        self._kept_bytes += _size(self._seen[name])
-        while len(self._seen) > self._most_files or self._kept_bytes > self._most_bytes:
-            self._forget(next(iter(self._seen)))
         return name in self._seen
+
+    def resumed(self, digests: Mapping[Path, str]) -> "SeenFiles":
+        """What was shown when a state was saved; a text that is not known here is, once it is read and is the same.
+
+        Args:
+            digests: what ``digest_of`` said of each file then.
+
+        Raises:
+            ValueError: one is no digest.
+        """
+        other = SeenFiles(
+            self._root,
+            most_files=self._most_files,
+            most_bytes_per_file=self._most_bytes_per_file,
+            most_bytes=self._most_bytes,
+            most_chars=self._most_chars,
+        )
+        for path, digest in digests.items():
+            name, expected = self._name(path), bytes.fromhex(digest)
+            known = self._seen.get(name) if name else None
+            if known is None or known.digest != expected:
+                known = _Content(digest=expected, text=None, words=_FORGOTTEN)
+            if name:
+                other._keep(name, known)
+        return other
+
+    def digest_of(self, path: str | os.PathLike[str]) -> str:
+        """What a file held when it was shown, as a digest in hex; empty where it was not shown."""
+        name = self._name(path)
+        seen = None if name is None else self._seen.get(name)
+        return seen.digest.hex() if seen else ""
 
     def forget(self, path: str | os.PathLike[str]) -> None:
         """What was shown of a file is no longer in sight."""
@@ -125,29 +157,45 @@ class SeenFiles:
         if name is None or seen is None:
             return None
         try:
-            return self._difference(name, seen, self._read(self._real(name)))
+            now = self._read(self._real(name))
         except FileNotFoundError:
             return self._told(name, "deleted", "was deleted since it was shown")
         except (OSError, ValueError, RuntimeError) as error:
             return self._told(name, "unreadable", f"cannot be read any more: {_reason(error)}")
+        if seen.digest == now.digest:
+            self._keep(name, now)  # where it was only expected its text is known from now on
+            return None
+        return self._difference(name, seen, now)
 
     @property
     def paths(self) -> list[Path]:
         """The files that are known, the longest unseen first."""
         return [self._root / name for name in self._seen]
 
-    def _difference(self, name: str, seen: _Content, now: _Content) -> SeenChange | None:
-        if seen.digest == now.digest:
-            return None
+    def _difference(self, name: str, seen: _Content, now: _Content) -> SeenChange:
         if seen.text is None or now.text is None:
             words = now.words or seen.words
-            return self._told(name, "changed", f"changed since it was shown ({words})")
+            return self._told(name, "changed", f"changed since it was shown ({words})", now)
         changes = told_changes(seen.text, now.text, most_chars=self._most_chars)
-        return self._told(name, "changed", f"changed since it was shown; {changes}")
+        return self._told(name, "changed", f"changed since it was shown; {changes}", now)
 
-    def _told(self, name: str, kind: Kind, words: str) -> SeenChange:
+    def _told(self, name: str, kind: Kind, words: str, now: _Content | None = None) -> SeenChange:
         shown = name if name.isprintable() else ascii(name)  # a name may have line ends
-        return SeenChange(path=self._root / name, kind=kind, text=f"{shown} {words}")
+        return SeenChange(
+            path=self._root / name,
+            kind=kind,
+            text=f"{shown} {words}",
+            digest=now.digest.hex() if now else "",
+        )
+
+    def _keep(self, name: str, content: _Content) -> None:
+        """Know a file; the longest unseen go where there is too much."""
+        known = self._seen.get(name)
+        self._kept_bytes -= _size(known) if known else 0
+        self._seen[name] = content
+        self._kept_bytes += _size(content)
+        while len(self._seen) > self._most_files or self._kept_bytes > self._most_bytes:
+            self._forget(next(iter(self._seen)))
 
     def _name(self, path: str | os.PathLike[str]) -> str | None:
         """The path below the root, as it is written; ``None`` where that leads out of it."""

@@ -1,0 +1,97 @@
+"""A small project, and conversations about it."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared, ProjectContext
+from autogen_context.errors import BudgetImpossible
+from autogen_context.testing import ChatMessage
+from support.counting import Characters
+from support.tree import PRICE, SHOP, grown
+
+Transcript = list[ChatMessage]
+Outcome = Prepared[ChatMessage] | BudgetImpossible
+
+HEAD = "[The project shop, from its files."
+TOLD = "[Told beside the conversation:"
+SIGNATURE = "def price_of(thing: str) -> int"
+OTHERS = tuple(f"def price_of(thing: str, day_{n}: int) -> int" for n in range(4))
+SYSTEM: ChatMessage = {"role": "system", "content": "You write code."}
+
+
+def priced(signature: str) -> str:
+    """The module of prices, with another signature."""
+    return PRICE.replace(SIGNATURE, signature)
+
+
+class Deaf:
+    """A watch that tells nothing, so that each turn looks at all files."""
+
+    is_alive = False
+
+    def follow(self, root: Path) -> None:
+        """Nothing."""
+
+    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
+        """Nothing."""
+        return lambda: None
+
+    def covers(self, path: Path) -> bool:
+        """Nothing is covered."""
+        return False
+
+
+class Shop:
+    """A small project, and whoever talks about it.
+
+    Attributes:
+        root: its folder.
+        project: its context.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.root = grown(folder / "shop", SHOP)
+        self.project = ProjectContext(self.root, watch=Deaf())
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Somebody edits a file."""
+        grown(self.root, {name: content})
+
+    def manager(self, window_tokens: int = 6_000, **more: object) -> IncrementalContextManager:
+        """Keeps a conversation about it."""
+        config = ContextConfig.model_validate({"window_tokens": window_tokens, **more})
+        return IncrementalContextManager(config=config, counter=Characters(), project=self.project)
+
+
+async def outcome_of(manager: IncrementalContextManager, messages: Transcript) -> Outcome:
+    """A turn, or the error in its place."""
+    try:
+        return await manager.prepare(messages)
+    except BudgetImpossible as error:
+        return error
+
+
+def is_own(message: ChatMessage) -> bool:
+    """Whether it is a head, or what is told beside the conversation."""
+    content = str(message.get("content"))
+    return message["role"] == "user" and content.startswith((HEAD, TOLD))
+
+
+def heads_in(messages: Sequence[ChatMessage]) -> list[str]:
+    """The heads in a request."""
+    return [str(m["content"]) for m in messages if str(m.get("content")).startswith(HEAD)]
+
+
+def nowait(manager: IncrementalContextManager, messages: Transcript) -> Outcome:
+    """A turn that does not wait, or the error in its place."""
+    try:
+        return manager.prepare_nowait(messages)
+    except BudgetImpossible as error:
+        return error
+
+
+def talk(turns: int, words: int = 40) -> Iterator[ChatMessage]:
+    """An answer and another question, again and again."""
+    for n in range(turns):
+        yield {"role": "assistant", "content": f"{n} " + "and so on " * words}
+        yield {"role": "user", "content": f"Go on with {n}."}

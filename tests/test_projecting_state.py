@@ -1,0 +1,86 @@
+"""A project beside a conversation: saved, branched, shared, set back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autogen_context import IncrementalContextManager
+from autogen_context.errors import StateError
+from support.counting import Characters
+from support.shop import OTHERS, SYSTEM, Shop, Transcript, priced, talk
+from support.tree import PRICE, SHOP
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A project."""
+    return Shop(tmp_path)
+
+
+async def test_what_changed_before_it_was_saved_is_known_after_it_was_loaded(shop: Shop) -> None:
+    """A file that changes again is told with all that is newer than the head, as if nothing had happened."""
+    keeper, other = shop.manager(), shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    await keeper.prepare(messages)
+    for n, more in enumerate(talk(1)):
+        messages.append(more)
+        shop.write("shop/price.py", priced(OTHERS[n]))
+        shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
+        await keeper.prepare(messages)
+    other.load_state(json.loads(json.dumps(keeper.save_state())))
+    for content in (priced(OTHERS[3]), PRICE):
+        await other.prepare(messages)
+        shop.write("shop/price.py", content)
+        shop.write("README.md", SHOP["README.md"])
+        messages += talk(1)
+        assert (await other.prepare(messages)).messages == (await keeper.prepare(messages)).messages
+    assert "again as" in json.dumps((await other.prepare(messages)).messages)
+
+
+async def test_the_head_is_no_part_of_the_conversation(shop: Shop) -> None:
+    """Decisions are on the host's messages; a branch and an earlier version have the head in its place, once."""
+    keeper = shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    turn = await keeper.prepare(messages)
+    assert [(d.start, d.stop) for d in turn.decisions] == [(0, 1), (1, 2)]
+    assert keeper.explain(messages[1]).action == "keep"
+    messages += talk(2)
+    branch = keeper.branch()
+    ours, theirs = await keeper.prepare(messages), await branch.prepare(messages)
+    assert ours.messages == theirs.messages
+    keeper.roll_back(0)
+    assert (await keeper.prepare(messages)).messages == ours.messages
+
+
+async def test_agents_share_what_is_read(shop: Shop) -> None:
+    """The second conversation reads no file of symbols again, and each has a head of its own."""
+    messages: Transcript = [{"role": "user", "content": "Go."}]
+    first = await shop.manager().prepare(messages)
+    built = shop.project.builds.built
+    second = await shop.manager().prepare(messages)
+    assert first.messages == second.messages
+    pages = 3  # kinds of them: what was written just now is not believed, and read again
+    assert 0 < built <= shop.project.builds.built <= built + pages
+
+
+async def test_a_damaged_head_is_refused(shop: Shop) -> None:
+    """With what the manager had left as it was."""
+    keeper = shop.manager()
+    await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
+    state = json.loads(json.dumps(keeper.save_state()))
+    before = keeper.save_state()
+    state["companions"]["project"]["head"]["rooms"] = "none"
+    with pytest.raises(StateError):
+        keeper.load_state(state)
+    assert keeper.save_state() == before
+
+
+async def test_what_was_saved_for_others_is_passed_on(shop: Shop) -> None:
+    """A manager without the project keeps what it does not read."""
+    keeper = shop.manager()
+    await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
+    state = keeper.save_state()
+    other = IncrementalContextManager(config=keeper.config, counter=Characters())
+    other.load_state(state)
+    assert other.save_state() == state

@@ -1,0 +1,147 @@
+"""A project beside a conversation: what is told, where, and that it is so."""
+
+import json
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from autogen_context import IncrementalContextManager, ProjectContext
+from support.counting import Characters
+from support.shop import (
+    OTHERS,
+    SIGNATURE,
+    SYSTEM,
+    TOLD,
+    Deaf,
+    Shop,
+    Transcript,
+    heads_in,
+    is_own,
+    priced,
+    talk,
+)
+from support.tree import PRICE, grown
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A project."""
+    return Shop(tmp_path)
+
+
+async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_newest(
+    shop: Shop,
+) -> None:
+    """What files define now is told once; what is as it was again, too."""
+    keeper = shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on the day."}]
+    first = await keeper.prepare(messages)
+    assert [is_own(message) for message in first.messages] == [False, True, False]
+    assert SIGNATURE in str(first.messages[1]["content"])
+    shop.write("shop/price.py", priced(OTHERS[0]))
+    messages += talk(1)
+    told = (await keeper.prepare(messages)).messages[-2]["content"]
+    assert told == (f"{TOLD}\nshop/price.py defines now:\n> - {SIGNATURE}\n> + {OTHERS[0]}\n]")
+    messages += talk(1)
+    assert sum(map(is_own, (await keeper.prepare(messages)).messages)) == 2
+    shop.write("shop/price.py", PRICE)
+    messages += talk(1)
+    back = (await keeper.prepare(messages)).messages[-2]["content"]
+    assert back == f"{TOLD}\nshop/price.py is again as the project's context says\n]"
+
+
+async def test_it_stays_within_its_share(shop: Shop) -> None:
+    """Of the window, whatever that is, and of what is free beside what must stay."""
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    for window in (300, 1_000, 2_000, 8_000):
+        turn = await shop.manager(window).prepare(messages)
+        plain = IncrementalContextManager(window_tokens=window, counter=Characters())
+        without = plain.prepare_nowait(messages)
+        added = turn.certificate.counted_tokens - without.certificate.counted_tokens
+        assert added <= 0.15 * window
+        assert (added > 0) == (window > 300)
+
+
+async def test_a_compaction_renews_the_head(shop: Shop) -> None:
+    """From then on it says what files say, and nothing is told that it says itself."""
+    keeper = shop.manager(3_000)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on the day."}]
+    await keeper.prepare(messages)
+    shop.write("shop/price.py", priced(OTHERS[2]))
+    turn = await keeper.prepare(messages)
+    rest = talk(40)
+    while not turn.compacted:
+        messages.append(next(rest))
+        turn = await keeper.prepare(messages)
+    [head] = heads_in(turn.messages)
+    assert OTHERS[2] in head
+    assert sum(map(is_own, turn.messages)) == 1
+
+
+async def test_the_newest_that_is_said_of_a_file_is_what_it_says(shop: Shop) -> None:
+    """Over a long session with an agent that reads and edits, whether it is in the head or told since."""
+    keeper = shop.manager(2_500)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on the day."}]
+    compactions, now = 0, SIGNATURE
+    for n, more in enumerate(talk(60)):
+        messages.append(more)
+        if n % 7 == 3:
+            now = OTHERS[n % len(OTHERS)]
+            shop.write("shop/price.py", priced(now))
+        turn = await keeper.prepare(messages)
+        own = "\n".join(str(m["content"]) for m in turn.messages if is_own(m))
+        lines = [line.lstrip("> +") for line in own.splitlines() if "def price_of" in line]
+        assert [line for line in lines if not line.startswith("-")][-1] == now
+        compactions += turn.compacted
+    assert compactions > 2
+
+
+async def test_where_there_is_no_head_nothing_is_told_of_it(shop: Shop) -> None:
+    """In a window that has no room for one."""
+    keeper = shop.manager(200)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    for n, more in enumerate(talk(3, words=1)):
+        shop.write("shop/price.py", priced(OTHERS[n % 4]))
+        assert not any(map(is_own, (await keeper.prepare(messages)).messages))
+        messages.append(more)
+
+
+async def test_a_head_is_written_once_for_a_compaction(shop: Shop) -> None:
+    """However long it waits for it, and whatever changes meanwhile."""
+    keeper = shop.manager(3_000)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    offered: list[set[str]] = [set()]
+    for n, more in enumerate(talk(40, words=12)):
+        messages.append(more)
+        shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
+        turn = await keeper.prepare(messages)
+        front = cast("dict[str, object]", keeper.save_state()["front"])
+        offered += [set()] if turn.compacted else []
+        offered[-1].add(json.dumps(front["parts"]))
+    assert len(offered) > 1
+    assert max(map(len, offered)) == 2
+
+
+async def test_what_the_agent_works_on_is_in_its_head(tmp_path: Path) -> None:
+    """The files that it read come first where there is no room for all."""
+    many = {f"part/module_{n}.py": f"def function_{n}(x: int) -> int: ...\n" for n in range(200)}
+    root = grown(tmp_path / "many", many)
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "read_file", "arguments": '{"path": "part/module_177.py"}'},
+    }
+    messages: Transcript = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": many["part/module_177.py"]},
+    ]
+    for read, shown in ((3, True), (1, False)):
+        keeper = IncrementalContextManager(
+            window_tokens=4_000,
+            counter=Characters(),
+            project=ProjectContext(root, watch=Deaf()),
+        )
+        head = str((await keeper.prepare(messages[:read])).messages[0]["content"])
+        assert ("function_177" in head) is shown
