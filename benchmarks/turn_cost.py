@@ -6,6 +6,9 @@ Usage: python benchmarks/turn_cost.py
 that nothing old changed, beside libraries that count or copy the whole history at each turn. Peers that are not
 installed are left out; AutoGen's own count with tiktoken, whose ranks of cl100k_base must be on disk
 (TIKTOKEN_CACHE_DIR).
+
+Below that, what a turn of an agent costs, a call and its result, by when the history is rewritten: half of the turns cost
+no more than the first number, nine of ten no more than the second. With ``priced`` all triggers look at each turn.
 """
 
 import asyncio
@@ -13,19 +16,24 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from statistics import quantiles
+from typing import Literal
 
 import peers
 from material import ENCODING, ROOMY_TOKENS, history, new_messages, tokenizer, tokens_of
 from peers import Conversation
-from side_by_side import MOST_RUNS, MakeReady, Run, medians, ms, table, times
+from side_by_side import MOST_RUNS, MakeReady, Run, medians, ms, seconds, table, times
 
-from autogen_context import IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.testing import ChatMessage
 
 SIZES = (100, 2_000)
 ROUNDS = 9
 MOST_TURNS = ROUNDS * MOST_RUNS
+AGENT_SIZES = (500, 2_000, 8_000)
+AGENT_TURNS = 100
+AGENT_WINDOW_TOKENS = 10_000_000  # that none of these fills
 
 OURS = "manager, same objects"
 BROUGHT_BY = {
@@ -35,6 +43,7 @@ BROUGHT_BY = {
     "langchain_core": "langchain-core",
 }
 
+Rewrite = Literal["forced", "priced"]
 HandOver = Callable[[list[ChatMessage]], list[ChatMessage]]
 Start = Callable[[Sequence[ChatMessage]], Conversation]
 
@@ -57,8 +66,25 @@ class ManagedConversation:
         return partial(self._manager.prepare_nowait, self._hand_over(self._history))
 
 
+class ManagedAgent:
+    """An agent's conversation in an ``IncrementalContextManager``, which grows by a call and its result each turn."""
+
+    def __init__(self, messages: int, *, rewrite: Rewrite, counter: TokenCounter) -> None:
+        """With when the history is rewritten."""
+        config = ContextConfig(window_tokens=AGENT_WINDOW_TOKENS, rewrite=rewrite)
+        self._manager = IncrementalContextManager(config=config, counter=counter)
+        self._messages = history(messages + 2 * AGENT_TURNS)
+        self._stop = messages
+        self._manager.prepare_nowait(self._messages[: self._stop])
+
+    def turn(self) -> Run:
+        """The turn with one more call and its result."""
+        self._stop += 2
+        return partial(self._manager.prepare_nowait, self._messages[: self._stop])
+
+
 def main() -> None:
-    """Print a row for each library, and one for each way to hand a history to this one."""
+    """Print a row for each library, and one for each way to hand a history to this one; then the turns of agents."""
     counter = tokenizer()
     with asyncio.Runner() as runner:
         conversations = dict(started(starts(counter, runner.get_loop())))
@@ -66,6 +92,8 @@ def main() -> None:
         taken_s = medians(turns, rounds=ROUNDS)
     print(measured(history(SIZES[-1]), counter))
     print(table(head(), *rows(taken_s)))
+    print()
+    print(table(agent_head(), *agent_rows(counter)))
 
 
 def measured(messages: Sequence[ChatMessage], counter: TokenCounter) -> str:
@@ -129,6 +157,33 @@ def rows(taken_s: Mapping[tuple[str, int], float]) -> Iterator[list[str]]:
             short, long = taken_s[name, small], taken_s[name, large]
             each_old = f"{(long - short) / (large - small) * 1e6:.3f} µs"
             yield [name, ms(short), ms(long), each_old, times(long / taken_s[OURS, large])]
+
+
+def agent_head() -> list[str]:
+    """The names of the columns."""
+    return ["one turn of an agent", *(f"{size:,} messages" for size in AGENT_SIZES)]
+
+
+def agent_rows(counter: TokenCounter) -> Iterator[list[str]]:
+    """A row for each answer to when the history is rewritten."""
+    rewrites: tuple[Rewrite, ...] = ("forced", "priced")
+    agents: dict[tuple[Rewrite, int], ManagedAgent] = {
+        (rewrite, size): ManagedAgent(size, rewrite=rewrite, counter=counter)
+        for rewrite in rewrites
+        for size in AGENT_SIZES
+    }
+    taken_s: dict[tuple[Rewrite, int], list[float]] = {key: [] for key in agents}
+    for _ in range(AGENT_TURNS):
+        for key, agent in agents.items():
+            taken_s[key].append(seconds(agent.turn()))
+    for rewrite in rewrites:
+        yield [f"rewrite={rewrite!r}", *(spread(taken_s[rewrite, size]) for size in AGENT_SIZES)]
+
+
+def spread(taken_s: Sequence[float]) -> str:
+    """The median and the last of nine in ten, as a cell."""
+    tenths = quantiles(taken_s, n=10)
+    return f"{ms(tenths[4])} / {ms(tenths[8])}"
 
 
 if __name__ == "__main__":

@@ -216,3 +216,27 @@ def test_rewrites_that_cannot_be(untouched: int, saved: int, new: int) -> None:
     """A part is neither below nothing nor larger than the window."""
     with pytest.raises(ValueError, match=f"{untouched}, {saved}, {new}"):
         Rewrite(window_tokens=100, untouched_tokens=untouched, saved_tokens=saved, new_tokens=new)
+
+
+@pytest.mark.parametrize(
+    ("cost", "saving", "turns"),
+    [
+        pytest.param(-0.5, 0.0, 0.0, id="a gift"),
+        pytest.param(0.5, 0.0, math.inf, id="for nothing"),
+        pytest.param(0.0, 0.0, math.inf, id="neither"),
+        pytest.param(-0.5, -0.5, math.inf, id="dearer from then on"),
+        pytest.param(-0.5, 0.5, 0.0, id="at once"),
+        pytest.param(1.0, 0.5, 2.0, id="after two"),
+    ],
+)
+def test_when_it_has_paid(cost: float, saving: float, turns: float) -> None:
+    """As soon as what was saved is what it cost; never where nothing is saved, unless it is cheaper at once."""
+    rewrite = Rewrite(window_tokens=10, untouched_tokens=0, saved_tokens=4)
+    price = RewritePrice(rewrite=rewrite, cost_tokens=cost, saving_tokens=saving, is_cold=False)
+    assert price.turns_to_pay_back == turns
+    assert rewrite.saved_share == 0.4
+
+
+def test_of_an_empty_window_nothing_goes() -> None:
+    """Its share is 0."""
+    assert Rewrite(window_tokens=0, untouched_tokens=0, saved_tokens=0).saved_share == 0

@@ -1,5 +1,6 @@
 """Where to cut: the cheapest places that together save what must be saved."""
 
+from dataclasses import replace
 from itertools import accumulate, chain, combinations
 from random import Random
 from statistics import fmean
@@ -146,8 +147,16 @@ ROWS: dict[str, Row] = {
     "deep when early": ([100, 9_000, 100, 900, 9_000], 1_500, 10, [1, 3, 4]),
     "what is worth nothing goes with it": ([9_000, 0, 9_000, 0, 9_000], 500, 100, [2, 4]),
     "but not where nobody is left to read": ([9_000, 0, 9_000, 0, 9_000], 500, 1, [4]),
+    "one token more than a place gives": ([900] * 5, 501, 10, [4, 5]),
+    "one token is needed, nothing pays": ([9_000] * 5, 1, 1, [5]),
     "nothing is needed, nothing pays": ([9_000] * 5, 0, 10, []),
     "nothing is needed, an early cut pays in many turns": ([0] * 5, 0, 100, [1, 2, 3, 4, 5]),
+    "of that, not what is worth more than it costs": (
+        [0, 5_000, 0, 6_000, 0],
+        0,
+        100,
+        [1, 2, 3, 5],
+    ),
 }
 
 
@@ -170,6 +179,45 @@ def test_what_is_in_front_stays_cached(new: int, cost: float, *, is_cold: bool) 
     price = price_of_cuts(places(0, 0, 0, 0, 0)[2:4], mark, TENTH)
     assert (price.rewrite.untouched_tokens, price.rewrite.saved_tokens) == (3_000, 1_000)
     assert price.cost_tokens == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_cut"),
+    [
+        pytest.param(8.99, False, id="not yet paid back"),
+        pytest.param(9, True, id="just paid back"),
+        pytest.param(9.01, True, id="paid back"),
+    ],
+)
+def test_what_pays_is_cut(turns: float, is_cut: bool) -> None:  # noqa: FBT001 - a row's expectation
+    """From the turn on in which it is paid back: 900 tokens are written for half of the price, 100 are saved for half."""
+    cut = Cut(start_tokens=0, tokens=1_000, saved_tokens=100)
+    mark = Mark(window_tokens=1_000, saved_tokens=0, turns=turns)
+    assert mark == Mark(
+        window_tokens=1_000, saved_tokens=0, turns=turns, new_tokens=0, is_cold=False
+    )
+    assert cheapest([cut], mark, Rates(cached_share=0.5)) == ([cut] if is_cut else [])
+
+
+@given(CASES, RATES)
+def test_without_need_it_is_the_best_of_all_that_go_together(
+    drawn: tuple[list[Cut], Mark], rates: Rates
+) -> None:
+    """No other place from which all goes that is worth less than it costs brings in more."""
+    cuts, mark = drawn
+    free = replace(mark, saved_tokens=0)
+    cheap = [cut for cut in cuts if cut.loss_tokens < token_worth(free, rates) * cut.saved_tokens]
+    best = min(total_tokens(cheap[first:], free, rates) for first in range(len(cheap) + 1))
+    found = total_tokens(cheapest(cuts, free, rates), free, rates)
+    assert found == pytest.approx(best, abs=1e-6)
+
+
+@given(CASES, RATES)
+def test_cuts_are_in_the_order_of_their_places(drawn: tuple[list[Cut], Mark], rates: Rates) -> None:
+    """Whatever they lose."""
+    cuts, mark = drawn
+    chosen = cheapest(cuts, mark, rates)
+    assert chosen == [cut for cut in cuts if cut in chosen]
 
 
 def test_one_that_just_completes_it_is_enough() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.trigger.claims import claims_of
+from autogen_context.pipeline.trigger.claims import Claims
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
 from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
@@ -366,7 +366,7 @@ def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
 )  # fmt: skip  # a row a sentence
 def test_what_counts_as_done(text: str, done: bool) -> None:  # noqa: FBT001 - a column
     """A plain claim; no doubt, condition, plan or description."""
-    assert claims_of(text).done is done
+    assert Claims(text).done is done
 
 
 @pytest.mark.parametrize(
@@ -394,9 +394,9 @@ def test_what_a_file_is_for(path: str, sort: FileSort) -> None:
 def test_a_long_text_costs_no_more() -> None:
     """Beginning and end of what is said are read; what stands between claims nothing."""
     filler = "This is a long thought about nothing. " * 10_000
-    assert claims_of(f"I'm done. {filler}").done
-    assert claims_of(f"{filler} I'm done.").done
-    assert not claims_of(f"{filler} I'm done. {filler}").done
+    assert Claims(f"I'm done. {filler}").done
+    assert Claims(f"{filler} I'm done.").done
+    assert not Claims(f"{filler} I'm done. {filler}").done
 
 
 def test_turns_may_start_anywhere() -> None:

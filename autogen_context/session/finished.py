@@ -14,6 +14,7 @@ from autogen_context.pipeline.blocks.worth import Worth
 from autogen_context.pipeline.decision import Decision, kept
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.plan import with_notice
+from autogen_context.pipeline.trigger.decision import TriggerKind
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.telling import Telling
 
@@ -29,19 +30,25 @@ class Finished:
         start: position of its first unit.
         stop: position after its last.
         outcomes: positions of units in it that say what came out.
+        kind: which trigger told.
+        confidence: that it is finished, 0..1.
     """
 
     start: int
     stop: int
     outcomes: frozenset[int] = frozenset()
+    kind: TriggerKind = "none"
+    confidence: float = 0.0
 
     def inner(self, decisions: Sequence[Decision], stays: frozenset[int]) -> list[int]:
         """The units that may be cut: neither outcomes, nor what must stay, nor cut before."""
-        return [
-            i
-            for i in range(self.start, min(self.stop, len(decisions)))
-            if i not in self.outcomes and i not in stays and not decisions[i].hides
-        ]
+        stop = min(self.stop, len(decisions))
+        return [i for i in range(self.start, stop) if self.gives(i, decisions, stays)]
+
+    def gives(self, i: int, decisions: Sequence[Decision], stays: frozenset[int]) -> bool:
+        """Whether a unit is one of these."""
+        is_inside = self.start <= i < self.stop
+        return is_inside and i not in self.outcomes and i not in stays and not decisions[i].hides
 
 
 class FinishedCut:

@@ -1,25 +1,33 @@
-"""Cut what is finished, where that pays for the cache that it breaks.
+"""Judge what is finished, and cut it where that was asked for and pays for the cache that it breaks.
 
-Promise: only what triggers proposed is cut, only in a turn in which something new was proposed, and never what must stay.
-What stands in front of the first cut is sent as before.
+Promise: only what triggers proposed is judged, only in a turn in which something new was proposed, and never what must
+stay. What stands in front of the first cut is sent as before. A turn costs what is new in it, however long the
+conversation is; one that cuts costs what a compaction does.
 """
 
-from autogen_context.pipeline.floors import floors_of
+from collections.abc import Sequence
+from functools import cached_property
+
+from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.price.cut import Cut, Mark, cheapest, price_of_cuts
 from autogen_context.pipeline.price.verdict import Verdict, turns_expected
 from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished import LEFT_SHARE, TOLD_SHARE, Finished, FinishedCut
+from autogen_context.session.finished import Finished, FinishedCut
+from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
 from autogen_context.session.holding import Holding
+from autogen_context.session.offers import Offers
 from autogen_context.session.proposals import Proposals
 from autogen_context.session.rules import Rules, Surroundings
+from autogen_context.session.staying import staying
 
-LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
+Chosen = Sequence[tuple[Cut, Finished]]
+"""What is best cut, in the order in which it was proposed: what that saves, and the span."""
 
 
 class Finishing:
-    """Cuts what is finished in one conversation.
+    """Judges and cuts what is finished in one conversation.
 
     Args:
         rules: what holds for every turn.
@@ -42,67 +50,89 @@ class Finishing:
         self._holding = holding
         self._compacting = compacting
         self._rates = rules.rates
-        self.proposals = Proposals(lambda: SemanticHybridTrigger(rules.triggers), rules.kinds)
-        compaction = compacting.compaction
-        self._cut = FinishedCut(compaction.references, compaction.telling, around.meter)
+        self._meter = around.meter
+        self._proposals = Proposals(lambda: SemanticHybridTrigger(rules.triggers), rules.kinds)
+        self._offers = Offers()
 
-    def turn(self, used_tokens: int, pinned: frozenset[int]) -> Verdict | None:
-        """Cut what is finished if that pays; the verdict, if anything new was proposed.
+    @cached_property
+    def _cut(self) -> FinishedCut:
+        """Cuts; made when there is something to cut."""
+        compaction = self._compacting.compaction
+        return FinishedCut(compaction.references, compaction.telling, self._meter)
+
+    def judge(
+        self, used_tokens: int, pinned: frozenset[int], *, acts: bool
+    ) -> FinishedVerdict | None:
+        """What is best cut of what is finished, and whether that pays.
 
         Args:
             used_tokens: what the request has beside what is held.
             pinned: positions of pinned messages.
+            acts: whether to cut it if it does.
+
+        Returns:
+            ``None`` where nothing new was proposed, or there is nothing that brings in what it costs.
         """
         pricing, candidates = self._compacting.pricing, self._conversation.candidates
-        if not self.proposals.follow(candidates, since=max(0, pricing.pace.seen_units - 1)):
+        if not self._proposals.follow(candidates, since=max(0, pricing.pace.seen_units - 1)):
             return None
-        stays = frozenset(floors_of(candidates, pinned))
-        offers = self._offers(stays)
-        mark = Mark(
+        stays = staying(candidates, pinned, self._proposals.tasks)
+        mark = self._mark(used_tokens)
+        chosen = self._chosen(stays, mark)
+        if not chosen:
+            return None
+        price = price_of_cuts([cut for cut, _ in chosen], mark, self._rates)
+        situation = self._compacting.situation(used_tokens)
+        verdict = pricing.finished_verdict(price, situation=situation, acts=acts)
+        told = self._told(chosen, verdict, is_done=acts and verdict.rewrites)
+        if told.is_done:
+            spans = [span for _, span in chosen]
+            decisions = self._without(spans, stays)
+            promised, since = price.rewrite.saved_tokens, min(span.start for span in spans)
+            self._compacting.replace(
+                decisions, pinned, situation, promised_tokens=promised, since=since
+            )
+        return told
+
+    def _mark(self, used_tokens: int) -> Mark:
+        pricing = self._compacting.pricing
+        return Mark(
             window_tokens=self._holding.held.tokens + used_tokens,
             saved_tokens=0,
             turns=turns_expected(pricing.pace.turns),
             new_tokens=self._compacting.new_tokens,
             is_cold=pricing.is_cold,
         )
-        chosen = cheapest([cut for cut, _ in offers], mark, self._rates) if offers else []
-        if not chosen:
-            return None
-        price = price_of_cuts(chosen, mark, self._rates)
-        situation = self._compacting.situation(used_tokens)
-        verdict = pricing.finished_verdict(price, situation=situation)
-        if verdict.rewrites:
-            promised = sum(cut.saved_tokens for cut in chosen)
-            spans = [span for cut, span in offers if cut in chosen]
-            self._compacting.compaction.follow(self._conversation)
-            decisions = self._cut.cut(
-                self._conversation,
-                self._holding.held.decisions,
-                spans,
-                stays=stays,
-                room_tokens=self._compacting.room_tokens,
-            )
-            first = min(span.start for span in spans)
-            self._compacting.replace(
-                decisions, pinned, situation, promised_tokens=promised, since=first
-            )
-        return verdict
 
-    def _offers(self, stays: frozenset[int]) -> list[tuple[Cut, Finished]]:
-        """What may be cut, without overlaps, and what that saves."""
+    def _chosen(self, stays: frozenset[int], mark: Mark) -> Chosen:
+        """What together brings in most."""
+        offers = self._offers.of(self._proposals.spans, self._holding.held.decisions, stays)
+        best = set(cheapest([cut for cut, _ in offers], mark, self._rates))
+        return [(cut, span) for cut, span in offers if cut in best]
+
+    def _without(self, spans: Sequence[Finished], stays: frozenset[int]) -> tuple[Decision, ...]:
+        """What is held, with these cut."""
+        self._compacting.compaction.follow(self._conversation)
+        decisions, room = self._holding.held.decisions, self._compacting.room_tokens
+        return self._cut.cut(self._conversation, decisions, spans, stays=stays, room_tokens=room)
+
+    def _told(self, chosen: Chosen, verdict: Verdict, *, is_done: bool) -> FinishedVerdict:
+        """What a user sees, in the host's positions."""
         decisions = self._holding.held.decisions
-        starts = [0]
-        for decision in decisions:
-            starts.append(starts[-1] + decision.tokens_after)
-        offers: list[tuple[Cut, Finished]] = []
-        taken: set[int] = set()
-        for span in self.proposals.spans:
-            inner = [i for i in span.inner(decisions, stays) if i not in taken]
-            taken.update(inner)
-            tokens = sum(decisions[i].tokens_after for i in inner)
-            saved = int(tokens * (1 - LEFT_SHARE - TOLD_SHARE))
-            if saved >= LEAST_TOKENS:
-                start, stop = starts[inner[0]], starts[inner[-1] + 1]
-                cut = Cut(start_tokens=start, tokens=stop - start, saved_tokens=saved)
-                offers.append((cut, span))
-        return offers
+        spans = sorted(chosen, key=lambda offer: offer[1].start)
+        told = (
+            FinishedSpan(
+                start=decisions[span.start].start,
+                stop=decisions[span.stop - 1].stop,
+                kind=span.kind,
+                confidence=span.confidence,
+                saved_tokens=cut.saved_tokens,
+            )
+            for cut, span in spans
+        )
+        return FinishedVerdict(spans=tuple(told), verdict=verdict, is_done=is_done)
+
+    def turn(self, used_tokens: int, pinned: frozenset[int]) -> Verdict | None:
+        """The verdict on what is finished, acted upon."""
+        told = self.judge(used_tokens, pinned, acts=True)
+        return None if told is None else told.verdict

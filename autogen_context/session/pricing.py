@@ -84,8 +84,16 @@ class Pricing:
         )
         self.pace = replace(self.pace, waited_tokens=0.0, attempt=attempt)
 
-    def finished_verdict(self, price: RewritePrice, *, situation: Situation) -> Verdict:
-        """Whether to cut what is finished in this turn; what it costs not to is counted from now on."""
+    def finished_verdict(
+        self, price: RewritePrice, *, situation: Situation, acts: bool = True
+    ) -> Verdict:
+        """Whether to cut what is finished in this turn; what it costs not to is counted from now on.
+
+        Args:
+            price: of the cut.
+            situation: what decides what it can do.
+            acts: whether the verdict is acted upon; where not, what it costs not to cut goes on being counted.
+        """
         pace, attempt = self.pace, self.pace.attempt
         verdict = judged(
             price,
@@ -93,9 +101,10 @@ class Pricing:
             turns=turns_expected(pace.turns),
             is_vain=attempt is not None and attempt.is_vain(situation),
         )
-        saving = 0.0 if verdict.rewrites else max(0.0, price.saving_tokens)
+        is_cut = acts and verdict.rewrites
+        saving = 0.0 if is_cut else max(0.0, price.saving_tokens)
         # This turn's saving is in what was waited; it is counted once more when the turn passes.
-        waited = max(0.0, verdict.carried_tokens - saving)
+        waited = 0.0 if is_cut else verdict.waited_tokens - saving
         self.pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
         return verdict
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autogen_context.pipeline.price.rates import Rates
-from autogen_context.pipeline.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
+from autogen_context.pipeline.price.rewrite import Rewrite, RewritePrice, Window, price_of_rewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +79,26 @@ def cheapest(cuts: Sequence[Cut], mark: Mark, rates: Rates) -> list[Cut]:
         saved and nothing pays.
     """
     ordered = sorted(cuts, key=lambda cut: cut.start_tokens)
-    choices = [list(chosen) for chosen in choices_of(ordered, mark, rates)]
     if mark.saved_tokens <= 0:
-        choices.append([])
-    return min(choices, key=lambda chosen: total_tokens(chosen, mark, rates), default=ordered)
+        return cheapest_of_free(ordered, mark, rates)
+    choices = choices_of(ordered, mark, rates)
+    chosen = min(choices, key=lambda some: total_tokens(some, mark, rates), default=ordered)
+    return sorted(chosen, key=lambda cut: cut.start_tokens)
+
+
+def cheapest_of_free(ordered: Sequence[Cut], mark: Mark, rates: Rates) -> list[Cut]:
+    """The same where nothing must be saved: what goes by itself from one place on, or nothing; n prices for n places."""
+    worth = token_worth(mark, rates)
+    free = [cut for cut in ordered if cut.loss_tokens < worth * cut.saved_tokens]
+    window = Window(mark.window_tokens, mark.new_tokens, rates, is_cold=mark.is_cold)
+    least, first, lost, saved = 0.0, len(free), 0.0, 0
+    for i in reversed(range(len(free))):
+        lost, saved = lost + free[i].loss_tokens, saved + free[i].saved_tokens
+        cost, saving = window.cost_and_saving(free[i].start_tokens, saved)
+        total = lost - (mark.turns * saving - cost)
+        if total <= least:
+            least, first = total, i
+    return free[first:]
 
 
 def total_tokens(cuts: Sequence[Cut], mark: Mark, rates: Rates) -> float:

@@ -93,11 +93,31 @@ def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -
         rates: what tokens cost.
         is_cold: whether the provider's cache is empty by now.
     """
-    window, left = rewrite.window_tokens, rewrite.left_tokens
-    sent = 0 if is_cold else window - rewrite.new_tokens
-    held = rates.cost_tokens(window, rates.cached_tokens(sent))
-    cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
-    saving = rates.standing_tokens(window) - rates.standing_tokens(left)
-    return RewritePrice(
-        rewrite=rewrite, cost_tokens=cut - held + saving, saving_tokens=saving, is_cold=is_cold
-    )
+    window = Window(rewrite.window_tokens, rewrite.new_tokens, rates, is_cold=is_cold)
+    cost, saving = window.cost_and_saving(rewrite.untouched_tokens, rewrite.saved_tokens)
+    return RewritePrice(rewrite=rewrite, cost_tokens=cost, saving_tokens=saving, is_cold=is_cold)
+
+
+class Window:
+    """What is in the window before a rewrite; what the prices of several have in common is reckoned once.
+
+    Args:
+        tokens: N.
+        new_tokens: how many of the last of these were in no request yet.
+        rates: what tokens cost.
+        is_cold: whether the provider's cache is empty by now.
+    """
+
+    def __init__(self, tokens: int, new_tokens: int, rates: Rates, *, is_cold: bool) -> None:
+        self._tokens = tokens
+        self._sent = 0 if is_cold else tokens - new_tokens
+        self._rates = rates
+        self._held = rates.cost_tokens(tokens, rates.cached_tokens(self._sent))
+        self._standing = rates.standing_tokens(tokens)
+
+    def cost_and_saving(self, untouched_tokens: int, saved_tokens: int) -> tuple[float, float]:
+        """What a rewrite costs once, and saves in each turn."""
+        rates, left = self._rates, self._tokens - saved_tokens
+        cut = rates.cost_tokens(left, rates.cached_tokens(min(self._sent, untouched_tokens)))
+        saving = self._standing - rates.standing_tokens(left)
+        return cut - self._held + saving, saving

@@ -3,7 +3,7 @@
 Promise: doubt, conditions, plans and questions claim nothing.
 """
 
-from dataclasses import dataclass
+from functools import cached_property
 
 from autogen_context.pipeline.trigger.spoken import clauses_of
 from autogen_context.pipeline.trigger.subtask_signals import (
@@ -22,39 +22,52 @@ ASKED = ("?", "?)")
 OPENING_CHARS = 300  # of a text, where what was done last is judged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """What is claimed in a turn.
+    """What is claimed in a turn; each claim is looked for when it is asked for.
 
-    Attributes:
-        done: that work is done.
-        reported: that something was done, in a report.
-        planned: that it goes on.
-        praised: that what was done before is good, in the first words.
-        denied: that something is not as it should be, in the first words.
-        elsewhere: that other work begins.
-        next: what is done now.
+    Args:
+        text: what the agent said.
     """
 
-    done: bool
-    reported: bool
-    planned: bool
-    praised: bool
-    denied: bool
-    elsewhere: bool
-    next: bool
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._clauses = [clause for clause in clauses_of(text) if not clause.endswith(ASKED)]
 
+    @property
+    def done(self) -> bool:
+        """That work is done."""
+        return LAST_WORDS.search(self._text) is not None or any(map(DONE.search, self._sure))
 
-def claims_of(text: str) -> Claims:
-    """What a text claims."""
-    clauses = [clause for clause in clauses_of(text) if not clause.endswith(ASKED)]
-    sure = [clause for clause in clauses if not DOUBT.search(clause)]
-    return Claims(
-        done=LAST_WORDS.search(text) is not None or any(map(DONE.search, sure)),
-        reported=any(map(REPORTED.search, sure)),
-        planned=any(map(PLANNED.search, clauses)),
-        praised=PRAISE.match(text) is not None,
-        denied=DENIED.search(text, 0, OPENING_CHARS) is not None,
-        elsewhere=any(map(OTHER_WORK.search, clauses)),
-        next=any(map(NOW.search, clauses)),
-    )
+    @property
+    def reported(self) -> bool:
+        """That something was done, in a report."""
+        return any(map(REPORTED.search, self._sure))
+
+    @property
+    def planned(self) -> bool:
+        """That it goes on."""
+        return any(map(PLANNED.search, self._clauses))
+
+    @property
+    def praised(self) -> bool:
+        """That what was done before is good, in the first words."""
+        return PRAISE.match(self._text) is not None
+
+    @cached_property
+    def denied(self) -> bool:
+        """That something is not as it should be, in the first words."""
+        return DENIED.search(self._text, 0, OPENING_CHARS) is not None
+
+    @property
+    def elsewhere(self) -> bool:
+        """That other work begins."""
+        return any(map(OTHER_WORK.search, self._clauses))
+
+    @property
+    def next(self) -> bool:
+        """What is done now."""
+        return any(map(NOW.search, self._clauses))
+
+    @cached_property
+    def _sure(self) -> list[str]:
+        return [clause for clause in self._clauses if not DOUBT.search(clause)]

@@ -5,6 +5,7 @@ Promise: values only. A call that failed changed nothing; a run whose output doe
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from autogen_context.pipeline.tools.action import ToolKind
 from autogen_context.pipeline.tools.answer import is_failure
@@ -16,6 +17,7 @@ from autogen_context.pipeline.trigger.verdict import Verdict, verdict_of
 
 FIRST_LINES_CHARS = 300  # of an answer, where it says at once that it failed
 LAST_CHARS = 2_000  # of an answer, where what ran says how it ended
+REMEMBERED = 2  # turns
 COUNT_CHARS = 200  # of the answer to an edit, where tests are run with each
 
 LOOKING: frozenset[ToolKind] = frozenset({"read", "search"})
@@ -66,8 +68,9 @@ class Deeds:
         return self.ran and not self.failed
 
 
+@lru_cache(REMEMBERED)
 def deeds_of(turn: Turn) -> Deeds:
-    """What a turn came to."""
+    """What a turn came to; each trigger asks for that of the same turn."""
     outcome = outcome_of(turn)
     verdict = outcome.verdict or verdict_with_edits(turn)
     acted = [step for step in turn.steps if step.action.kind in ACTING]

@@ -1,7 +1,8 @@
 """All triggers together: what turns mean first, what has grown stale next, how many there were last.
 
 Promise: one decision a turn. Every trigger sees every turn, whichever of them is followed. The same turns give the same
-decisions, so that a new one that is fed the turns again is where the old one was.
+decisions, as long as a model's answers are the same, so that a new one that is fed the turns again is where the old one
+was.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from autogen_context.pipeline.trigger.boundary import SemanticBoundaryDetector
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
 from autogen_context.pipeline.trigger.joining import Joining
+from autogen_context.pipeline.trigger.known_intent import KnownIntent
 from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.pipeline.trigger.staleness import StalenessTracker
 from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
@@ -37,13 +39,19 @@ class SemanticHybridTrigger:
     Args:
         settings: which of the triggers there are.
         more: triggers of your own; they rank with those that read a meaning.
+        known: what a model says of intents, where it has answered; the rules decide where not. An ``IntentModel``, asked
+            ahead; a trigger only looks its answers up.
     """
 
     def __init__(
-        self, settings: TriggerSettings | None = None, *, more: Sequence[Trigger] = ()
+        self,
+        settings: TriggerSettings | None = None,
+        *,
+        more: Sequence[Trigger] = (),
+        known: KnownIntent | None = None,
     ) -> None:
         chosen = settings or TriggerSettings()
-        self._semantic: tuple[Trigger, ...] = (*semantic_triggers(chosen), *more)
+        self._semantic: tuple[Trigger, ...] = (*semantic_triggers(chosen, known), *more)
         self._staleness: tuple[Trigger, ...] = (
             (StalenessTracker(threshold=chosen.staleness_threshold),) if chosen.staleness else ()
         )
@@ -60,12 +68,12 @@ class SemanticHybridTrigger:
         return decision if decision.fires else counted
 
 
-def semantic_triggers(settings: TriggerSettings) -> Iterator[Trigger]:
+def semantic_triggers(settings: TriggerSettings, known: KnownIntent | None) -> Iterator[Trigger]:
     """The triggers that read a meaning, in their order."""
     if settings.subtasks:
         yield SubtaskTrigger()
     if settings.intents:
-        yield IntentBasedTrigger()
+        yield IntentBasedTrigger(known=known)
     if settings.boundaries:
         yield SemanticBoundaryDetector()
 

@@ -4,8 +4,9 @@ Promise: rules alone decide, from what is said and done; the same turn after the
 proportion to the turn, of which a bounded part is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from autogen_context.pipeline.trigger.deeds import RUNNING, Deeds, deeds_of, run_in
 from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
@@ -66,17 +67,16 @@ def intent_by_rules(turn: Turn, deeds: Deeds, standing: Standing) -> Intent | No
         return None
     if "write" in kinds and any(map(PROBING.search, clauses)):
         return "DEBUG"
-    said = said_in(clauses)
     sorts = sorts_of_changes(turn)
     by_script = bool(kinds & RUNNING) and not deeds.ran
     if "write" in kinds or by_script or sorts - {"try"}:
-        return of_change(sorts, said, standing)
+        return of_change(sorts, clauses, standing)
     if kinds & RUNNING or sorts:
-        return of_run(said, standing, tests="test" in kinds and not sorts)
-    return of_look({sort_of(path) for path in looked_at(turn)}, said, standing)
+        return of_run(clauses, standing, tests="test" in kinds and not sorts)
+    return of_look({sort_of(path) for path in looked_at(turn)}, clauses, standing)
 
 
-def of_change(sorts: set[FileSort], said: Sequence[Intent], standing: Standing) -> Intent:
+def of_change(sorts: set[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
     if sorts == {"document"}:
         return "DOCUMENT"
@@ -86,28 +86,28 @@ def of_change(sorts: set[FileSort], said: Sequence[Intent], standing: Standing) 
         return "DEBUG"
     if sorts == {"test"}:
         return "VERIFY"
-    return first_of(said[:1], OF_CHANGES, "IMPLEMENT")
+    return first_of(islice(said_in(clauses), 1), OF_CHANGES, "IMPLEMENT")
 
 
-def of_run(said: Sequence[Intent], standing: Standing, *, tests: bool) -> Intent:
+def of_run(clauses: Sequence[str], standing: Standing, *, tests: bool) -> Intent:
     """What a run is for: what was changed is tried out, what fails is looked into."""
     if standing.changed:
         return "VERIFY"
     if standing.failing:
         return "DEBUG"
-    return first_of(said, OF_RUNS, "VERIFY" if tests else "EXPLORE")
+    return first_of(said_in(clauses), OF_RUNS, "VERIFY" if tests else "EXPLORE")
 
 
-def of_look(sorts: set[FileSort], said: Sequence[Intent], standing: Standing) -> Intent:
+def of_look(sorts: set[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
     """What a look is for: to see a change, to find a fault, to get to know."""
-    if "DOCUMENT" in said and sorts == {"document"}:
+    if sorts == {"document"} and is_said("DOCUMENT", clauses):
         return "DOCUMENT"
-    if standing.changed and "VERIFY" in said:
+    if standing.changed and is_said("VERIFY", clauses):
         return "VERIFY"
-    return "DEBUG" if standing.failing or "DEBUG" in said else "EXPLORE"
+    return "DEBUG" if standing.failing or is_said("DEBUG", clauses) else "EXPLORE"
 
 
-def first_of(said: Sequence[Intent], these: frozenset[Intent], otherwise: Intent) -> Intent:
+def first_of(said: Iterable[Intent], these: frozenset[Intent], otherwise: Intent) -> Intent:
     """The first of what is said that is one of these."""
     for intent in said:
         if intent in these:
@@ -140,11 +140,14 @@ def looked_at(turn: Turn) -> set[str]:
     return {view.path for step in turn.steps for view in step.action.views}
 
 
-def said_in(clauses: Sequence[str]) -> Sequence[Intent]:
-    """The intents that are said, the last said first: what comes next is said last."""
-    return [
-        intent
-        for clause in reversed(clauses)
-        for intent, phrases in SAID.items()
-        if phrases.search(clause)
-    ]
+def is_said(intent: Intent, clauses: Sequence[str]) -> bool:
+    """Whether an intent is said."""
+    return any(map(SAID[intent].search, clauses))
+
+
+def said_in(clauses: Sequence[str]) -> Iterator[Intent]:
+    """The intents that are said, the last said first: what comes next is said last. Looked for one by one."""
+    for clause in reversed(clauses):
+        for intent, phrases in SAID.items():
+            if phrases.search(clause):
+                yield intent

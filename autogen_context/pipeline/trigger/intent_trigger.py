@@ -12,7 +12,7 @@ to have verified when the agent neither goes on as before nor looks for a fault.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 from autogen_context.pipeline.trigger.checks import check_share
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
@@ -29,18 +29,11 @@ from autogen_context.pipeline.trigger.intent_words import (
     Intent,
     Transition,
 )
+from autogen_context.pipeline.trigger.known_intent import KnownIntent
 from autogen_context.pipeline.trigger.outcome import Outcomes
 from autogen_context.pipeline.trigger.turn import Turn
 
 MOST_FILES = 500  # of a phase whose last view is known; of more the newest
-
-
-class KnownIntent(Protocol):
-    """Answers of a model that are there already."""
-
-    def __call__(self, turn: Turn, /) -> Intent | None:
-        """The intent of a turn; ``None`` where no sound answer is there. Never waits."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ there were.
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 from autogen_context.pipeline.tools.answer import is_failure
@@ -17,6 +18,7 @@ from autogen_context.pipeline.trigger.turn import Step, Turn
 from autogen_context.pipeline.trigger.verdict import Verdict, verdict_of
 
 REMEMBERED = 1_000  # turns with an outcome; of older ones none is known
+LOOKED_UP = 2  # turns
 NAME_CHARS = 40  # of a tool's name, with which the key of its call begins
 
 
@@ -87,8 +89,9 @@ def staying(outcomes: Iterable[Outcome]) -> Iterator[int]:
         tested = tested or verdict
 
 
+@lru_cache(LOOKED_UP)
 def outcome_of(turn: Turn) -> Outcome:
-    """What came out of a turn."""
+    """What came out of a turn; each trigger asks for that of the same turn."""
     written = (path for step in turn.steps if has_changed(step) for path in step.action.writes)
     return Outcome(
         turn=turn.number,

@@ -64,6 +64,7 @@ class StalenessTracker:
         self._now = 0
         self._stale: set[int] = set()
         self._proposed: set[int] = set()
+        self._known: dict[int, float] = {}  # staleness by turn, as far as asked for now
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of turns has grown stale."""
@@ -72,6 +73,7 @@ class StalenessTracker:
         forgotten = self._mentions.add(turn)
         self._stale.difference_update(forgotten)
         self._proposed.difference_update(forgotten)
+        self._known.clear()
         if not self._judge():
             return NOTHING
         return next(filter(None, map(self._proposal, self._grown())), NOTHING)
@@ -81,18 +83,14 @@ class StalenessTracker:
 
         Raises:
             KeyError: there is no such turn, or it is older than twice the maximal age.
+            ValueError: the similarity that was handed in is not in its range.
         """
-        return staleness(
-            age=self._now - number,
-            references=self._mentions.references(number, turns=self._max_references),
-            similarity=self._similarity(number),
-            max_age=self._max_age,
-            max_references=self._max_references,
-        )
+        return self._judged(number, self._references(number))
 
     def _judge(self) -> bool:
         """Judge the turns whose time it is; whether one is stale that was not."""
-        new = {turn for turn in self._due() if self._is_stale(turn)} - self._stale
+        fresh = (turn for turn in self._due() if turn not in self._stale)
+        new = set(filter(self._is_stale, fresh))
         self._stale.update(new)
         return bool(new)
 
@@ -104,12 +102,36 @@ class StalenessTracker:
         return filter(self._mentions.__contains__, range(first, youngest + 1, JUDGED_EVERY))
 
     def _is_stale(self, number: int) -> bool:
-        return self.staleness_of(number) > self._threshold
+        references = self._references(number)
+        if references and self._weighed(number, references, similarity=0.0) <= self._threshold:
+            return False  # whatever it is about; to ask for that is what costs
+        found = self._known[number] = self._judged(number, references)
+        return found > self._threshold
+
+    def _references(self, number: int) -> int:
+        return self._mentions.references(number, turns=self._max_references)
+
+    def _judged(self, number: int, references: int) -> float:
+        similarity = self._similarity(number)
+        check_share("similarity", similarity)
+        return self._weighed(number, references, similarity)
+
+    def _weighed(self, number: int, references: int, similarity: float) -> float:
+        return weighed(
+            age=self._now - number,
+            references=references,
+            similarity=similarity,
+            max_age=self._max_age,
+            max_references=self._max_references,
+        )
 
     def _grown(self) -> list[Sequence[int]]:
         """The stretches of stale turns that have grown since they were proposed, oldest first; what is fresh again is out."""
-        for turns in self._stretches():
-            self._stale.difference_update(turn for turn in turns if not self._is_stale(turn))
+        grown = self._stretches()
+        fresh = [turn for turns in grown for turn in turns if not self._is_stale(turn)]
+        if not fresh:
+            return grown
+        self._stale.difference_update(fresh)
         return self._stretches()
 
     def _stretches(self) -> list[Sequence[int]]:
@@ -130,7 +152,7 @@ class StalenessTracker:
             confidence=self._confidence,
             details={
                 "turns": len(turns),
-                "least_staleness": round(min(map(self.staleness_of, turns)), 3),
+                "least_staleness": round(min(map(self._known.__getitem__, turns)), 3),
                 "threshold": self._threshold,
             },
         )
@@ -165,6 +187,19 @@ def staleness(
     check_share("similarity", similarity)
     check_least("max_age", max_age, 1)
     check_least("max_references", max_references, 0)
+    return weighed(
+        age=age,
+        references=references,
+        similarity=similarity,
+        max_age=max_age,
+        max_references=max_references,
+    )
+
+
+def weighed(
+    *, age: float, references: float, similarity: float, max_age: int, max_references: int
+) -> float:
+    """The same, of numbers that are in their ranges."""
     aged = AGE_SHARE * min(1.0, age / max_age)
     apart = SIMILARITY_SHARE * (1 - similarity)
     if max_references == 0:

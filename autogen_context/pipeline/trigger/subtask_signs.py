@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autogen_context.pipeline.trigger.checks import check_least
-from autogen_context.pipeline.trigger.claims import claims_of
+from autogen_context.pipeline.trigger.claims import Claims
 from autogen_context.pipeline.trigger.deeds import Deeds, run_in
 from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
 from autogen_context.pipeline.trigger.subtask_signals import (
@@ -119,8 +119,8 @@ def signs_of(subtask: Subtask, turn: Turn, deeds: Deeds, limits: Limits) -> Iter
 
 def signs_of_reports(subtask: Subtask, turn: Turn, deeds: Deeds) -> Iterator[Sign]:
     """The agent does nothing but speak, or hands its work in."""
-    claims = claims_of(turn.reasoning)
-    done = claims.done or (claims.reported and subtask.changed is not None)
+    claims = Claims(turn.reasoning)
+    done = claims.done or (subtask.changed is not None and claims.reported)
     if deeds.finished or (done and not claims.planned and not subtask.failing):
         yield "said_done", turn.number + 1
 
@@ -129,17 +129,16 @@ def signs_of_turning(subtask: Subtask, turn: Turn, deeds: Deeds, limits: Limits)
     """The agent turns to something else, with what it changed behind it."""
     if subtask.tried and not subtask.files:
         return
-    claims = claims_of(turn.reasoning)
-    praised = claims.praised and not claims.denied
-    if claims.done and not claims.denied:
+    claims = Claims(turn.reasoning)
+    if not claims.denied and claims.done:
         yield "said_done", turn.number
     if not subtask.files:
         return
-    if praised and subtask.looked and subtask.proven is not None:
+    if subtask.looked and subtask.proven is not None and claims.praised and not claims.denied:
         yield "worked_through", turn.number
     if subtask.edits >= limits.edits_in_a_row and not deeds.edited:
         yield "edits_in_a_row", turn.number
-    if claims.elsewhere or (claims.next and not claims.denied and is_other(subtask, deeds)):
+    if claims.elsewhere or (is_other(subtask, deeds) and not claims.denied and claims.next):
         yield "moving_on", turn.number
     last = max(subtask.changed or 0, subtask.proven or 0)
     if turn.number - last >= limits.quiet_turns:

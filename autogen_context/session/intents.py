@@ -1,0 +1,61 @@
+"""Have a model asked what an agent is at, while the agent's next answer is under way.
+
+Promise: each turn is asked about once, in the background, as soon as its results are there; the turn in which triggers
+see it takes what was answered by then. The work ends with its owner. Cancellation passes through. Each turn may have an
+event loop of its own.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from autogen_context.pipeline.decision import Candidate
+from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.pipeline.trigger.known_intent import AskIntent
+from autogen_context.pipeline.trigger.turn import Turn, turn_of
+from autogen_context.session.background import is_cut_off
+
+
+class Intents:
+    """The turns of one conversation that a model is asked about.
+
+    Args:
+        model: who is asked, and remembers.
+        kinds: what tools do.
+    """
+
+    def __init__(self, model: AskIntent, kinds: ToolKinds) -> None:
+        self._model = model
+        self._kinds = kinds
+        self._newest: Candidate | None = None
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def ask(self, candidates: Sequence[Candidate]) -> None:
+        """Have the newest turn thought about, unless it was; needs a running event loop.
+
+        Args:
+            candidates: the units of the conversation.
+        """
+        newest = candidates[-1] if candidates else None
+        if newest is None or newest is self._newest or not is_complete(newest):
+            return
+        self._newest = newest
+        turn = turn_of(newest.unit, 0, kinds=self._kinds)  # its number is no part of the question
+        self._asking = {task for task in self._asking if not (task.done() or is_cut_off(task))}
+        self._asking.add(asyncio.create_task(self._ask(turn), name="intent"))
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        here = asyncio.get_running_loop()
+        tasks = [task for task in self._asking if task.get_loop() is here]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask(self, turn: Turn) -> None:
+        await self._model.ask(turn)
+
+
+def is_complete(candidate: Candidate) -> bool:
+    """Whether a unit is a turn of the model that acted, and has all its results."""
+    unit = candidate.unit
+    return unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered
