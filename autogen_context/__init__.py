@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
+    from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.store.cache.cache import CacheLimits, ContextCache
@@ -116,6 +117,8 @@ __all__ = [
     "Entry",
     "Facts",
     "FileWatch",
+    "FinishedSpan",
+    "FinishedVerdict",
     "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
@@ -245,6 +248,8 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
+    "FinishedSpan": "session.finished_verdict",
+    "FinishedVerdict": "session.finished_verdict",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "CacheLimits": "store.cache.cache",

@@ -17,12 +17,14 @@ from autogen_context.recall.ahead import Ahead as Embedding
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.wiring import limits_of
+from autogen_context.wiring import limits_of, rules_of
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.model.advice import Advice
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
     from autogen_context.session.advising import Advise, Advising
+    from autogen_context.session.intents import Intents
     from autogen_context.session.summaries import Summaries
 
 
@@ -34,6 +36,7 @@ class Ahead:
         vectors: keeps vectors at hand; without it nothing is embedded.
         summarizer: asks a model; without it nothing is summarised.
         advisor: asks a model what matters for a task; without it the rules say so alone.
+        intents: a model that is asked what the agent is at, where triggers want to know it.
     """
 
     def __init__(
@@ -43,11 +46,13 @@ class Ahead:
         vectors: WarmVectors | None,
         summarizer: "Summarize | None",
         advisor: "Advise | None",
+        intents: "AskIntent | None" = None,
     ) -> None:
         self._config = config
         self._embedding = Embedding(vectors) if vectors is not None else None
         self._summarizer = summarizer
         self._advisor = advisor
+        self._intents = intents_of(config, intents)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None
@@ -55,7 +60,8 @@ class Ahead:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do for a turn."""
-        return self._embedding is None and self._summarizer is None and self._advisor is None
+        helpers = (self._embedding, self._summarizer, self._advisor, self._intents)
+        return all(helper is None for helper in helpers)
 
     def memory(self) -> Recaller:
         """A memory that goes by meaning as well, where there are vectors."""
@@ -107,6 +113,8 @@ class Ahead:
             await self._summaries[-1].make(due, timeout_s=timeout_s)
         if self._advising and session.is_full(fixed_tokens, at_share=config.prepare_at_share):
             self._advising[-1].ask(newest_request(session.conversation.messages))
+        if self._intents is not None:
+            self._intents.ask(session.conversation.candidates)
 
     async def aclose(self) -> None:
         """End what is still under way."""
@@ -118,8 +126,20 @@ class Ahead:
             await summaries.aclose()
         for advising in self._advising:
             await advising.aclose()
+        if self._intents is not None:
+            await self._intents.aclose()
 
     async def _discover(self, resize: Callable[[int], None]) -> None:
         limit = await limits_of(self._config).alookup(self._config.model)
         if not self._config.window_tokens:
             resize(limit.prompt_tokens)
+
+
+def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | None":
+    """Who has a model asked what an agent is at, where triggers look at it."""
+    is_judged = config.rewrite == "priced" or config.shadow
+    if model is None or not (is_judged and config.enable_intent_detection):
+        return None
+    from autogen_context.session.intents import Intents  # noqa: PLC0415 - as above
+
+    return Intents(model, rules_of(config).kinds)

@@ -72,6 +72,11 @@ class Settings(BaseModel):
         "run out and it is worth it, which takes a manager with a clock; `priced`: also what is finished, as soon as that "
         "pays for the cache that it breaks.",
     )
+    shadow: bool = Field(
+        default=False,
+        description="Whether what is finished is judged in each turn also where `rewrite` does not act upon it, and told in "
+        "`Prepared.finished`: what `priced` would cut, and at what price.",
+    )
     enable_subtask_detection: bool = Field(
         default=True, description="For `priced`: whether a completed subtask is finished."
     )

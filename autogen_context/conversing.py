@@ -29,6 +29,7 @@ from autogen_context.wiring import asked_back, branch_id, id_of, rules_of, stash
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
     from autogen_context.project.project import ProjectContext
     from autogen_context.recall.asked_back import AskedBack
     from autogen_context.session.advising import Advise
@@ -47,6 +48,7 @@ class Given:
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         advisor: advises on tasks.
+        intents: says what the agent is at.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
         originals: where originals are shared with other agents.
@@ -63,6 +65,7 @@ class Given:
     files: "FollowedFiles | None" = None
     originals: "StashTier | None" = None
     project: "ProjectContext | None" = None
+    intents: "AskIntent | None" = None
 
 
 class Conversing:
@@ -85,6 +88,7 @@ class Conversing:
             vectors=given.vectors,
             summarizer=given.summarizer,
             advisor=given.advisor,
+            intents=given.intents,
         )
         self.lock = threading.RLock()
         self.companions = companions_of(
@@ -244,6 +248,7 @@ class Conversing:
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,
+            known_intent=given.intents,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))

@@ -30,6 +30,7 @@ from autogen_context.session.window import Usage
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
@@ -54,6 +55,8 @@ class IncrementalContextManager:
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
+        intents: says what the agent is at, in the background, where ``rewrite="priced"`` or ``shadow`` looks at it; an
+            ``IntentModel``. The rules say so where it has not answered.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         originals: where originals are kept as well, for other agents to ask back; a ``RedisStash``.
@@ -76,6 +79,7 @@ class IncrementalContextManager:
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
+        intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
         originals: "StashTier | None" = None,
         files: "FollowedFiles | None" = None,
@@ -92,6 +96,7 @@ class IncrementalContextManager:
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
+            intents=intents,
             clock=clock,
             originals=originals,
             files=files,

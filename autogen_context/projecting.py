@@ -100,7 +100,7 @@ class Projecting:
         self._begin(session, fixed_tokens)
         self._has_asked = True
         left_s = self._until - time.monotonic()
-        if left_s > 0 and isinstance(self._asking, asyncio.Task):
+        if left_s > 0 and isinstance(self._asking, asyncio.Task) and is_here(self._asking):
             await asyncio.wait({self._asking}, timeout=left_s)
 
     def turn(self, session: Session, fixed_tokens: int) -> None:
@@ -135,7 +135,7 @@ class Projecting:
         """Ask nothing any more."""
         self._closed = True
         asking, self._asking = self._asking, None
-        if isinstance(asking, asyncio.Task) and asking.get_loop() is asyncio.get_running_loop():
+        if isinstance(asking, asyncio.Task) and is_here(asking):
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
         if self._own is not None:
@@ -154,14 +154,27 @@ class Projecting:
         """Ask in the background, in the loop that is running, else in a thread; not while another question is open."""
         if self._closed or is_under_way(self._asking):
             return
+        self._leave_behind()
         timeout_s = LONGEST_WAIT_S if session.front.is_offered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s
-        asked = self._ask(self._project_of(session), self._question(session, fixed_tokens))
+        try:
+            project = self._project_of(session)
+        except ValueError as error:  # the folder is gone
+            self._warn(error)
+            return
+        asked = self._ask(project, self._question(session, fixed_tokens))
         try:
             self._asking = asyncio.get_running_loop().create_task(asked)
         except RuntimeError:
             self._asking = Thread(target=asyncio.run, args=(asked,), daemon=True)
             self._asking.start()
+
+    def _leave_behind(self) -> None:
+        """A question whose loop stopped before it was answered keeps what it asked: another one is asked from now on."""
+        if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
+            self._saved = self._own.state
+            self._own.close()
+            self._own = None
 
     def _project_of(self, session: Session) -> ProjectContext:
         """The project for this conversation, by the window that it has when it is asked first."""
@@ -207,10 +220,15 @@ class Projecting:
 
 
 def is_under_way(asking: "asyncio.Task[None] | Thread | None") -> bool:
-    """Whether a question is being answered; a loop that was closed answers none."""
+    """Whether a question is being answered; a loop that does not run answers none."""
     if isinstance(asking, Thread):
         return asking.is_alive()
-    return asking is not None and not asking.done() and not asking.get_loop().is_closed()
+    return asking is not None and not asking.done() and asking.get_loop().is_running()
+
+
+def is_here(task: "asyncio.Task[None]") -> bool:
+    """Whether a task is of the loop that is running."""
+    return task.get_loop() is asyncio.get_running_loop()
 
 
 def files_in(candidates: Sequence[Candidate], kinds: ToolKinds) -> Iterator[str]:

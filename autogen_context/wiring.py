@@ -43,6 +43,7 @@ def rules_of(config: ContextConfig) -> Rules:
         rewrite=config.rewrite,
         rates=rates_of(price_of(config.model)),
         triggers=triggers_of(config),
+        shadow=config.shadow,
         profile=config.profile,
         role=config.role,
     )

@@ -24,6 +24,7 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.store.files.followed_files import FollowedFiles
@@ -70,6 +71,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
         summarizer: likewise.
         advisor: likewise.
+        intents: likewise.
         originals: likewise.
         files: as for the manager; its folder is part of the component's configuration.
         project: likewise.
@@ -100,6 +102,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
+        intents: "AskIntent | None" = None,
         originals: "StashTier | None" = None,
         files: "FollowedFiles | None" = None,
         project: "ProjectContext | None" = None,
@@ -116,6 +119,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
+            intents=intents,
             originals=originals,
             files=files,
             project=project,

@@ -27,6 +27,7 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.store.files.followed_files import FollowedFiles
@@ -44,6 +45,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     vectors: WarmVectors | None = None,
     summarizer: "Summarize | None" = None,
     advisor: "Advise | None" = None,
+    intents: "AskIntent | None" = None,
     originals: "StashTier | None" = None,
     files: "FollowedFiles | None" = None,
     project: "ProjectContext | None" = None,
@@ -60,6 +62,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         vectors: as for the context.
         summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
         advisor: likewise; ``Advisor(complete_with(client))``.
+        intents: likewise.
         originals: likewise.
         files: likewise.
         project: likewise.
@@ -82,6 +85,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         vectors=vectors,
         summarizer=summarizer,
         advisor=advisor,
+        intents=intents,
         originals=originals,
         files=files,
         project=project,

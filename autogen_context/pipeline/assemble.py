@@ -4,12 +4,13 @@ Promise: a certificate is computed from the messages that are sent, not from the
 at the front of a list that only grew is not checked again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.message import Message, ToolCall
 from autogen_context.pipeline.piece import Piece, Verbatim, messages_of
+from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.segment import pair
 
 
@@ -116,8 +117,9 @@ class Certifier:
 
     def _same(self, pieces: Sequence[Piece]) -> int:
         """How many pieces at the front are those of the last check."""
-        pairs = zip(self._pieces, pieces, strict=False)
-        differing = (i for i, (a, b) in enumerate(pairs) if a is not b and a != b)
+        same = same_at_front(self._pieces, pieces)
+        pairs = zip(self._pieces[same:], pieces[same:], strict=False)
+        differing = (i for i, (a, b) in enumerate(pairs, same) if a != b)
         return next(differing, min(len(self._pieces), len(pieces)))
 
 
@@ -148,7 +150,9 @@ def ends_with(pieces: Sequence[Piece], position: int) -> bool:
     return position < 0
 
 
-def holds_verbatim(pieces: Iterable[Piece], positions: Iterable[int]) -> bool:
+def holds_verbatim(pieces: Iterable[Piece], positions: Collection[int]) -> bool:
     """Whether the host's messages at these positions are sent as they are."""
+    if not positions:
+        return True
     stretches = [range(p.start, p.stop) for p in pieces if isinstance(p, Verbatim)]
     return all(any(position in stretch for stretch in stretches) for position in positions)

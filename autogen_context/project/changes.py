@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from autogen_context.pipeline.message import content_digest
 from autogen_context.project.extract import Extracts
 from autogen_context.project.structure import in_tree, line_of
 from autogen_context.project.symbols import Symbols
@@ -58,6 +59,25 @@ def changed_files(changed: Changed, placed: Collection[str]) -> Iterator[Change]
             yield Change(name=name, title=f"{name} is new:", lines=lines)
         elif lines:
             yield Change(name=name, title=f"{name} defines now:", lines=lines)
+
+
+def unlike(known: Mapping[str, str], now: Mapping[str, Symbols]) -> Iterator[Change]:
+    """Files that do not define what they did, where that is known by its digest alone.
+
+    Args:
+        known: digests of what they defined, by ``digest_of``.
+        now: the symbols of all files.
+    """
+    for name in sorted(known):
+        symbols = now.get(name)
+        if digest_of(symbols) != known[name]:
+            title = f"{name} is gone." if symbols is None else f"{name} has changed."
+            yield Change(name=name, title=title)
+
+
+def digest_of(symbols: Symbols | None) -> str:
+    """What tells what a file defines from all else it may define: 16 hex digits, none where there is no file."""
+    return "" if symbols is None else content_digest(*defined(symbols))[:8].hex()
 
 
 def defined(symbols: Symbols | None) -> list[str]:

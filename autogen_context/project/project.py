@@ -17,14 +17,14 @@ from autogen_context.pipeline.fold import Step
 from autogen_context.pipeline.ledger import Entry
 from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.project.builds import Builds, Counted, Kept
-from autogen_context.project.changes import Change, with_room
+from autogen_context.project.changes import Change, digest_of, with_room
 from autogen_context.project.focus import focus_of
 from autogen_context.project.head import Head, Material, Papers, built
 from autogen_context.project.hearing import Watches
 from autogen_context.project.index import Index, Progress
 from autogen_context.project.rank import Focus, ranked
 from autogen_context.project.reading import Reading
-from autogen_context.project.saved import Saved, dump, load
+from autogen_context.project.saved import Saved, dump, load, resumed
 from autogen_context.project.since import Current, Since
 from autogen_context.project.tail import tail_parts, written_tail
 from autogen_context.project.tree import TreeLimits
@@ -192,8 +192,7 @@ class ProjectContext:
         placed = self._since.head.map.shown if self._since else ()
         papers = await self._reading.read(issue=issue, placed=placed, progress=progress)
         if self._saved is not None:
-            self._index.mark(self._saved.before)
-            self._since = Since(self._saved.head, self._saved.words, count=self._count)
+            self._since = resumed(self._saved, self._index, count=self._count)
             self._saved = None
         return papers
 
@@ -228,7 +227,8 @@ class ProjectContext:
             return built(material, budget, count=self._count)
 
         head = await asyncio.to_thread(write)
-        self._since = Since(head, focus.topics, papers=papers, count=self._count)
+        shown = {name: digest_of(symbols.get(name)) for name in head.map.shown}
+        self._since = Since(head, focus.topics, shown=shown, papers=papers, count=self._count)
         self._index.mark()
         return self._since
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from autogen_context.pipeline.attention.part import ContextPart
 from autogen_context.pipeline.record import Record
+from autogen_context.project.changes import unlike
 from autogen_context.project.head import ORDER, PAPERS, Head
 from autogen_context.project.index import Index
 from autogen_context.project.since import Since
@@ -25,12 +26,14 @@ class Saved:
         data: as it was read.
         head: without who uses what.
         words: what it was written for.
+        shown: the files of its map, each with a digest of what it defined.
         before: what the files that have changed defined when it was written; ``None`` where there was no file.
     """
 
     data: Mapping[str, object]
     head: Head
     words: frozenset[str]
+    shown: Mapping[str, str]
     before: Mapping[str, Symbols | None]
 
 
@@ -44,9 +47,9 @@ def dump(since: Since, index: Index) -> dict[str, object]:
             paper: {name: list(lines) for name, lines in head.told.get(paper, {}).items()}
             for paper in PAPERS
         },
-        "shown": list(head.map.shown),
+        "shown": dict(since.shown),
         "words": sorted(since.words),
-        "changed": [changed(name, before) for name, (before, _) in index.changed().items()],
+        "changed": [changed(name, before) for name, (before, _) in since.changed(index).items()],
     }
 
 
@@ -74,6 +77,7 @@ def loaded(record: Record, *, name: str, count: Callable[[str], int]) -> Saved:
     )
     text = framed(OPENING.format(name=name), [part.text for part in parts])
     rooms, told = record.record("rooms"), record.record("told")
+    shown = dict(record.record("shown").items())
     head = Head(
         text=text,
         parts=parts,
@@ -84,10 +88,25 @@ def loaded(record: Record, *, name: str, count: Callable[[str], int]) -> Saved:
             for paper in PAPERS
             for of_paper in [told.record(paper)]
         },
-        map=Map(shown=dict.fromkeys(record.texts("shown"), ())),
+        map=Map(shown=dict.fromkeys(shown, ())),
     )
     words = frozenset(record.texts("words"))
-    return Saved(data=record.fields, head=head, words=words, before=dict(before_in(record)))
+    before = dict(before_in(record))
+    return Saved(data=record.fields, head=head, words=words, shown=shown, before=before)
+
+
+def resumed(saved: Saved, index: Index, *, count: Callable[[str], int]) -> Since:
+    """Go on with what was saved; a file that does not define what it did then has changed when nobody looked.
+
+    Args:
+        saved: what was saved.
+        index: the files as they are; from here on it counts changes from the head on.
+        count: tokens of a text.
+    """
+    index.mark(saved.before)
+    known = {name: digest for name, digest in saved.shown.items() if name not in saved.before}
+    unseen = frozenset(change.name for change in unlike(known, index.symbols))
+    return Since(saved.head, saved.words, shown=saved.shown, unseen=unseen, count=count)
 
 
 def before_in(record: Record) -> Iterator[tuple[str, Symbols | None]]:

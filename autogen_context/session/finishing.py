@@ -51,7 +51,9 @@ class Finishing:
         self._compacting = compacting
         self._rates = rules.rates
         self._meter = around.meter
-        self._proposals = Proposals(lambda: SemanticHybridTrigger(rules.triggers), rules.kinds)
+        self._proposals = Proposals(
+            lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
+        )
         self._offers = Offers()
 
     @cached_property
@@ -131,8 +133,3 @@ class Finishing:
             for cut, span in spans
         )
         return FinishedVerdict(spans=tuple(told), verdict=verdict, is_done=is_done)
-
-    def turn(self, used_tokens: int, pinned: frozenset[int]) -> Verdict | None:
-        """The verdict on what is finished, acted upon."""
-        told = self.judge(used_tokens, pinned, acts=True)
-        return None if told is None else told.verdict

@@ -34,7 +34,7 @@ class Held:
     def pieces(self) -> tuple[Piece, ...]:
         """What is sent, neighbouring stretches joined."""
         last = self.decisions[-1].sent if self.decisions else ()
-        return coalesce([*self._settled, *last])
+        return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))
 
     @property
     def stop(self) -> int:

@@ -10,10 +10,11 @@ The host's objects are held for their identity alone; their content is never rea
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
-from operator import eq, is_
+from operator import eq
 
 from autogen_context.errors import BrokenTranscript
 from autogen_context.pipeline.message import HostFormat, Message
+from autogen_context.pipeline.prefix import same_at_front
 
 
 class History:
@@ -76,7 +77,7 @@ class History:
 
     def _common(self, payloads: Sequence[object]) -> int:
         """How many payloads at the front have the content of those before."""
-        identical = sum(1 for _ in takewhile(bool, map(is_, self._payloads, payloads)))
+        identical = same_at_front(self._payloads, payloads)
         common = min(len(self._payloads), len(payloads))
         if self._snapshots[identical:common] == list(payloads[identical:common]):
             return common  # copies of plain data, compared at once

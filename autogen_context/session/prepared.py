@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from autogen_context.pipeline.assemble import Certificate
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.session.finished_verdict import FinishedVerdict
 
 Payload = TypeVar("Payload")
 
@@ -24,6 +25,8 @@ class Prepared(Generic[Payload]):
         compacted: whether the history was cut in this turn.
         verdict: whether a rewrite is worth its price in this turn, with the numbers that say so, acted upon or not;
             ``None`` where nothing is kept. Lists are equal whatever their verdicts.
+        finished: what would be cut of what is finished, and whether that pays, with ``rewrite="priced"`` or ``shadow``;
+            ``None`` where nothing new was found to be finished, or cutting it would bring in less than it costs.
     """
 
     messages: list[Payload]
@@ -31,3 +34,4 @@ class Prepared(Generic[Payload]):
     decisions: tuple[Decision, ...]
     compacted: bool
     verdict: Verdict | None = field(default=None, compare=False)
+    finished: FinishedVerdict | None = field(default=None, compare=False)

@@ -12,6 +12,7 @@ from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.price.rates import Rates
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.pipeline.trigger.known_intent import KnownIntent
 from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
@@ -45,6 +46,7 @@ class Rules:
         rewrite: when the history is rewritten.
         rates: what the provider asks for tokens, cached ones among them.
         triggers: what proposes that something is finished.
+        shadow: whether what is finished is judged also where that is not acted upon.
         profile: what shares out a room; ``worth``: what a block is worth alone.
         role: what the agent does; a profile moves its shares by it.
     """
@@ -59,6 +61,7 @@ class Rules:
     rewrite: RewriteWhen
     rates: Rates
     triggers: TriggerSettings
+    shadow: bool
     profile: PlanProfile
     role: "Role"
 
@@ -111,6 +114,7 @@ class Surroundings:
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
+        known_intent: what a model says an agent is at, where it has answered; the rules say so where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
 
@@ -123,3 +127,4 @@ class Surroundings:
     advice: Mapping[str, "Advice"]
     clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None
+    known_intent: KnownIntent | None = None

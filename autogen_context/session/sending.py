@@ -73,7 +73,8 @@ class Sender:
             pinned: positions of pinned messages.
             rewrites: how often what was sent before was not continued.
         """
-        pieces = self._roles.apply(front.before(held.pieces), conversation.messages)
+        sent = held.pieces
+        pieces = self._roles.apply(front.before(sent), conversation.messages)
         checked = self._certifier.check(pieces, conversation.messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._meter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
@@ -82,8 +83,8 @@ class Sender:
             bound=self._window.bound(tokens, rewrites),
             counted_tokens=tokens,
             pairs_closed=not checked.orphans,
-            pins_present=holds_verbatim(held.pieces, pinned),
-            newest_present=ends_with(held.pieces, len(conversation.messages) - 1),
+            pins_present=holds_verbatim(sent, pinned),
+            newest_present=ends_with(sent, len(conversation.messages) - 1),
             orphans=conversation.orphans,
             assumed_tokens=fixed.assumed + assumed,
             rewrites=rewrites,

@@ -1,17 +1,13 @@
-"""One conversation, turn by turn: it holds what was decided, or compacts.
+"""One conversation: what came in, what is held, what is pinned, what it was before, and its turns.
 
-Promise: below the mark nothing changes but by appending; above it the whole is planned anew, once, and held again.
+Promise: a turn that raises leaves what was held; a state holds all that another session needs to continue to the byte.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.errors import BudgetImpossible, NotInHistory
-from autogen_context.pipeline.floors import floors_of
-from autogen_context.pipeline.piece import Written
-from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.errors import NotInHistory
 from autogen_context.pipeline.span import Span
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.beside import Beside
@@ -23,14 +19,13 @@ from autogen_context.session.holding import Holding
 from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
-from autogen_context.session.sending import Request, Sender
+from autogen_context.session.sending import Sender
 from autogen_context.session.state import State
-from autogen_context.session.tail import Tail
+from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
 
 if TYPE_CHECKING:
     from autogen_context.session.explaining import Explanation
-    from autogen_context.session.finishing import Finishing
 
 
 READ_AHEAD_SHARE = 0.5  # of the window; with more in it, each turn reads for the compaction to come
@@ -46,7 +41,7 @@ class Session:
     """
 
     def __init__(self, rules: Rules, *, around: Surroundings, state: State) -> None:
-        meter, memory = around.meter, around.memory
+        meter = around.meter
         self.window = around.window
         self.stash = around.stash
         self.pins = set(state.pins)
@@ -64,7 +59,6 @@ class Session:
             decisions=state.decisions,
         )
         self._sender = Sender(around.host, meter=meter, window=around.window, roles=rules.roles)
-        self._tail = Tail(memory, meter)
         self.context_id, self.branches = state.context_id, state.branches
         self.beside = Beside(self.conversation, self.held, meter=meter, kinds=rules.kinds)
         self.beside.notices, self.beside.sent = state.notices, state.sent
@@ -85,22 +79,19 @@ class Session:
             beside=self.beside,
             state=state,
         )
+        self._turning = Turning(
+            rules,
+            around,
+            conversation=self.conversation,
+            holding=self._holding,
+            beside=self.beside,
+            front=self.front,
+            compacting=self._compacting,
+            sender=self._sender,
+        )
         self.versions = Versions(rules.versions, clock=around.clock, records=state.versions)
         if not state.versions:
             self.record("start", "the context as it was at the start")
-
-    @cached_property
-    def _finishing(self) -> "Finishing":
-        """Cuts what is finished; loaded where that is asked for."""
-        from autogen_context.session.finishing import Finishing  # noqa: PLC0415 - as said
-
-        return Finishing(
-            self._rules,
-            self._around,
-            conversation=self.conversation,
-            holding=self._holding,
-            compacting=self._compacting,
-        )
 
     @property
     def held(self) -> Held:
@@ -240,112 +231,26 @@ class Session:
         Raises:
             BudgetImpossible: what must stay does not fit; what was held is held on.
         """
-        try:
-            return self._turn(payloads, fixed)
-        except BudgetImpossible:
-            if not self.window.calibration.before:
-                raise
-        with self.window.before_last_bill():  # one false bill must not keep all others from coming
-            return self._turn(payloads, fixed)
-
-    def _turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
-        before, compacting = self.held.tokens, self._compacting
-        self.beside.follow()
-        if not self.beside.sent:
-            self._place_front(fixed.tokens + self._room_due + self.held.tokens)
-        used, pinned = fixed.tokens + self.front.tokens + self._room_due, self._pinned
-        verdict = compacting.verdict(used, pinned)
-        compacted = compacting.acts(verdict) or self._must_look_back(used)
-        if compacted:
-            self._compact(fixed.tokens, pinned)
-        finished = None if compacted else self._finish(used, pinned)
-        beside = fixed.tokens + self.front.tokens
-        self._bring_back(beside + self._room_due)
-        self._tell(beside)
-        request = self._request(fixed)
-        while (
-            not request.certificate.fits
-        ):  # fillers between roles, or held counts of another tokenizer
-            counted = request.certificate.counted_tokens
-            more = counted - self.held.tokens - self.front.tokens
-            self._compact(
-                more if compacted else fixed.tokens, pinned
-            )  # each time with less room: more is sent than held
-            compacted = True
-            request = self._request(fixed)
-        compacting.pass_turn(verdict, rewrote=compacted)
+        before, pinned = self.held.tokens, self._pinned
+        turned = self._turning.turn(fixed, pinned)
         self.beside.sent = self.held.stop
-        rewrote = compacted or (finished is not None and finished.rewrites)
-        if rewrote:
+        if turned.rewrote:
             self.record("compaction", f"from {before} to {self.held.tokens} tokens")
         elif self.held.tokens > READ_AHEAD_SHARE * self.window.limit_tokens:
-            compacting.compaction.read_ahead(self.conversation)
+            self._compacting.compaction.read_ahead(self.conversation)
+        finished = turned.finished
         return Prepared(
-            messages=self._sender.payloads(request, payloads),
-            certificate=request.certificate,
+            messages=self._sender.payloads(turned.request, payloads),
+            certificate=turned.request.certificate,
             decisions=tuple(self.held.decisions),
-            compacted=rewrote,
-            verdict=verdict if finished is None or compacted else finished,
+            compacted=turned.rewrote,
+            verdict=finished.verdict
+            if finished is not None and finished.is_done
+            else turned.verdict,
+            finished=finished,
         )
-
-    def _compact(self, fixed: int, pinned: frozenset[int]) -> None:
-        """Plan the whole anew, behind the newest head; that yields to what must stay."""
-        chosen = self.front.fronted
-        if self.front.is_offered:
-            candidates = self.conversation.candidates
-            floors = sum(candidates[i].tokens for i in floors_of(candidates, pinned))
-            chosen = self.front.chosen(self._compacting.mark_tokens - fixed - floors)
-        self._compacting.compact(fixed + self.front.cost(chosen.text), pinned)
-        self.front.place(chosen)
-
-    def _place_front(self, used: int) -> None:
-        """Have the newest head in front, where nothing of what was sent is continued."""
-        if self.front.is_offered:
-            self.front.place(self.front.chosen(self._compacting.mark_tokens - used))
-
-    def _finish(self, used: int, pinned: frozenset[int]) -> Verdict | None:
-        """Cut what is finished, if that was asked for and pays."""
-        if self._rules.rewrite != "priced":
-            return None
-        return self._finishing.turn(used, pinned)
 
     @property
     def _pinned(self) -> frozenset[int]:
         """Positions of the messages that are pinned."""
         return self.conversation.history.positions(self.pins)
-
-    def _must_look_back(self, fixed: int) -> bool:
-        """Whether the newest message asks for what only another choice has room for."""
-        room, used = self._compacting.room_tokens, self.held.tokens + fixed
-        return self._tail.lacks_room(
-            self.conversation, self.held, room_tokens=room, used_tokens=used
-        )
-
-    def _bring_back(self, fixed: int) -> None:
-        """Put what the newest message asks for of the past in front of it."""
-        room, used = self._compacting.room_tokens, self.held.tokens + fixed
-        tail = self._tail.of(self.conversation, self.held, room_tokens=room, used_tokens=used)
-        if tail is not None:
-            self.held.put_before_last(Written(message=tail), self._around.meter.message(tail))
-
-    @property
-    def _room_due(self) -> int:
-        """The room that what is due to be told needs."""
-        return self.beside.room_due(self._compacting.room_tokens)
-
-    def _tell(self, fixed: int) -> None:
-        """Put what is due to be told in front of the newest message."""
-        room = self._compacting.room_tokens
-        self.front.tell(room_tokens=room, used_tokens=self.held.tokens + fixed)
-        self.beside.tell(room_tokens=room, used_tokens=self.held.tokens + fixed)
-
-    def _request(self, fixed: Fixed) -> Request:
-        """What is sent for what is held."""
-        return self._sender.request(
-            self.held,
-            self.conversation,
-            front=self.front,
-            fixed=fixed,
-            pinned=self._pinned,
-            rewrites=self._compacting.rewrites,
-        )

@@ -6,8 +6,7 @@ time, in turn. What one look may read is bounded, the rest waits for the next. N
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -57,6 +56,7 @@ class Followed:
         self._reading = Lock()
         self._lock = Lock()  # for all below
         self._due: OrderedDict[Path, str] = OrderedDict()
+        self._at_hand: tuple[tuple[Path, str], ...] = ()  # what was due and is being read
         self._known: OrderedDict[Path, _Known] = OrderedDict()
         self._covered: OrderedDict[Path, None] = OrderedDict()
         self._uncovered: OrderedDict[Path, None] = OrderedDict()
@@ -78,8 +78,8 @@ class Followed:
 
     @property
     def seen(self) -> dict[str, str]:
-        """The files that were shown, as they were written, and digests of what was; a look under way is waited for."""
-        with self._reading, self._lock:
+        """The files that were shown, as they were written, and digests of what was; but for one that is being read."""
+        with self._lock:
             digests = (
                 (known.name, self._seen.digest_of(path)) for path, known in self._known.items()
             )
@@ -129,14 +129,14 @@ class Followed:
             self._suspects.update(dict.fromkeys(self._known))
 
     def branch(self) -> "Followed":
-        """Another one that has seen the same; a look that is under way is waited for."""
+        """Another one that has seen the same; all of it is compared at its next looks. A look under way is not waited for."""
         other = Followed(self._files)
-        with self._reading, self._lock:
-            other._seen = deepcopy(self._seen)
-            other._due = OrderedDict(self._due)
-            other._known = OrderedDict((p, replace(k)) for p, k in self._known.items())
-            other._uncovered.update(dict.fromkeys(self._known))  # from now on it hears itself
-            other._suspects.update(self._suspects)
+        with self._lock:
+            other._seen = self._seen.copy()
+            other._due = OrderedDict([*self._at_hand, *self._due.items()])
+            for path, known in self._known.items():
+                other._keep(path, known.name, stamp=known.stamp)
+            other._suspects.update(dict.fromkeys(self._known))
             other._found = dict(self._found)
         return other
 
@@ -152,8 +152,7 @@ class Followed:
         other = Followed(self._files)
         paths = {name: self._files.path_of(name) for name in seen}
         known = {path: seen[name] for name, path in paths.items() if path is not None}
-        with self._reading, self._lock:
-            other._seen = self._seen.resumed(known)
+        other._seen = self._seen.resumed(known)
         with other._lock:
             for name, path in paths.items():
                 if path is not None:
@@ -178,12 +177,14 @@ class Followed:
                 if not self._due:
                     return count
                 path, name = self._due.popitem(last=False)
+                self._at_hand = ((path, name),)
             stamp = _stamp(path)  # first: what happens after it is noticed
             is_known = self._seen.remember(path)
             with self._lock:
                 self._forget(path)
                 if is_known:
                     self._keep(path, name, stamp)
+                self._at_hand = ()
             if is_known:
                 self._files.begin()
         return most

@@ -8,13 +8,13 @@ that is kept stays within its limits, the longest unseen goes first. Nothing her
 import errno
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
-from autogen_context.store.files.bounded_read import read_regular
+from autogen_context.store.files.content import Content, of_text, read
 from autogen_context.store.files.line_changes import told_changes
 
 Kind = Literal["changed", "deleted", "unreadable"]
@@ -25,7 +25,6 @@ MOST_BYTES = 16 * 1024 * 1024
 MOST_CHARS = 2_000
 
 _FORGOTTEN = "what it was is not known any more"
-_SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +44,6 @@ class SeenChange:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Content:
-    """What a file holds: its text, or in words what it is where that is not to be shown."""
-
-    digest: bytes
-    text: str | None
-    words: str = ""
-
-
 class SeenFiles:
     """The files that a conversation has shown.
 
@@ -63,9 +53,6 @@ class SeenFiles:
         most_bytes_per_file: a file that is larger is not read, in bytes.
         most_bytes: what the texts that are kept have together, in characters of about a byte.
         most_chars: what is told of one file, in characters beside its name.
-
-    Raises:
-        ValueError: ``root`` is no folder.
     """
 
     def __init__(
@@ -77,16 +64,15 @@ class SeenFiles:
         most_bytes: int = MOST_BYTES,
         most_chars: int = MOST_CHARS,
     ) -> None:
-        if not root.is_dir():
-            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
         self._root = root.absolute()
         self._real_root = root.resolve()
         self._most_files = most_files
         self._most_bytes_per_file = most_bytes_per_file
         self._most_bytes = most_bytes
         self._most_chars = most_chars
-        self._seen: OrderedDict[str, _Content] = OrderedDict()
+        self._seen: OrderedDict[str, Content] = OrderedDict()
         self._kept_bytes = 0
+        self._lock = Lock()  # for the two above, when they are changed or copied
 
     def remember(self, path: str | os.PathLike[str], text: str | None = None) -> bool:
         """A file was shown; what was known of it before is forgotten.
@@ -104,7 +90,8 @@ class SeenFiles:
         self._forget(name)
         try:
             real = self._real(name)
-            self._keep(name, self._read(real) if text is None else self._shown(text))
+            most = self._most_bytes_per_file
+            self._keep(name, read(real, most) if text is None else of_text(text, most))
         except (OSError, ValueError, RuntimeError):
             return False
         return name in self._seen
@@ -118,21 +105,13 @@ class SeenFiles:
         Raises:
             ValueError: one is no digest.
         """
-        other = SeenFiles(
-            self._root,
-            most_files=self._most_files,
-            most_bytes_per_file=self._most_bytes_per_file,
-            most_bytes=self._most_bytes,
-            most_chars=self._most_chars,
-        )
-        for path, digest in digests.items():
-            name, expected = self._name(path), bytes.fromhex(digest)
-            known = self._seen.get(name) if name else None
-            if known is None or known.digest != expected:
-                known = _Content(digest=expected, text=None, words=_FORGOTTEN)
-            if name:
-                other._keep(name, known)
-        return other
+        return self._other(self._expected(digests))
+
+    def copy(self) -> "SeenFiles":
+        """Another one, with the same files; a file that is being read may be as it was before, or not in it."""
+        with self._lock:
+            seen = list(self._seen.items())
+        return self._other(seen)
 
     def digest_of(self, path: str | os.PathLike[str]) -> str:
         """What a file held when it was shown, as a digest in hex; empty where it was not shown."""
@@ -157,7 +136,7 @@ class SeenFiles:
         if name is None or seen is None:
             return None
         try:
-            now = self._read(self._real(name))
+            now = read(self._real(name), self._most_bytes_per_file)
         except FileNotFoundError:
             return self._told(name, "deleted", "was deleted since it was shown")
         except (OSError, ValueError, RuntimeError) as error:
@@ -172,14 +151,14 @@ class SeenFiles:
         """The files that are known, the longest unseen first."""
         return [self._root / name for name in self._seen]
 
-    def _difference(self, name: str, seen: _Content, now: _Content) -> SeenChange:
+    def _difference(self, name: str, seen: Content, now: Content) -> SeenChange:
         if seen.text is None or now.text is None:
             words = now.words or seen.words
             return self._told(name, "changed", f"changed since it was shown ({words})", now)
         changes = told_changes(seen.text, now.text, most_chars=self._most_chars)
         return self._told(name, "changed", f"changed since it was shown; {changes}", now)
 
-    def _told(self, name: str, kind: Kind, words: str, now: _Content | None = None) -> SeenChange:
+    def _told(self, name: str, kind: Kind, words: str, now: Content | None = None) -> SeenChange:
         shown = name if name.isprintable() else ascii(name)  # a name may have line ends
         return SeenChange(
             path=self._root / name,
@@ -188,14 +167,43 @@ class SeenFiles:
             digest=now.digest.hex() if now else "",
         )
 
-    def _keep(self, name: str, content: _Content) -> None:
+    def _other(self, seen: Iterable[tuple[str, Content]]) -> "SeenFiles":
+        """Another one with the same limits."""
+        other = SeenFiles(
+            self._root,
+            most_files=self._most_files,
+            most_bytes_per_file=self._most_bytes_per_file,
+            most_bytes=self._most_bytes,
+            most_chars=self._most_chars,
+        )
+        for name, content in seen:
+            other._keep(name, content)
+        return other
+
+    def _expected(self, digests: Mapping[Path, str]) -> Iterator[tuple[str, Content]]:
+        """What is to be there, by digests; with its text where that is known."""
+        for path, digest in digests.items():
+            name, expected = self._name(path), bytes.fromhex(digest)
+            known = self._seen.get(name) if name else None
+            if known is None or known.digest != expected:
+                known = Content(digest=expected, text=None, words=_FORGOTTEN)
+            if name:
+                yield name, known
+
+    def _keep(self, name: str, content: Content) -> None:
         """Know a file; the longest unseen go where there is too much."""
-        known = self._seen.get(name)
-        self._kept_bytes -= _size(known) if known else 0
-        self._seen[name] = content
-        self._kept_bytes += _size(content)
-        while len(self._seen) > self._most_files or self._kept_bytes > self._most_bytes:
-            self._forget(next(iter(self._seen)))
+        with self._lock:
+            known = self._seen.get(name)
+            self._kept_bytes += content.size - (known.size if known else 0)
+            self._seen[name] = content
+            while len(self._seen) > self._most_files or self._kept_bytes > self._most_bytes:
+                _, gone = self._seen.popitem(last=False)
+                self._kept_bytes -= gone.size
+
+    def _forget(self, name: str) -> None:
+        with self._lock:
+            content = self._seen.pop(name, None)
+            self._kept_bytes -= content.size if content else 0
 
     def _name(self, path: str | os.PathLike[str]) -> str | None:
         """The path below the root, as it is written; ``None`` where that leads out of it."""
@@ -217,54 +225,6 @@ class SeenFiles:
         if not real.is_relative_to(self._real_root):
             raise PermissionError(errno.EPERM, "it leads out of the project")
         return real
-
-    def _read(self, real: Path) -> _Content:
-        """What a file holds now.
-
-        Raises:
-            OSError: it cannot be read.
-        """
-        try:
-            return self._content(read_regular(real, most_bytes=self._most_bytes_per_file))
-        except OSError as error:
-            if error.errno != errno.EFBIG:
-                raise
-            return _large(real)
-
-    def _content(self, content: bytes) -> _Content:
-        if b"\0" in content[:_SNIFFED_BYTES]:
-            words = f"binary, {len(content):,} bytes"
-            return _Content(digest=_digest(content), text=None, words=words)
-        return self._shown(content.decode("utf-8", "replace"))
-
-    def _shown(self, text: str) -> _Content:
-        """A text; how its lines end, and whether the last one does, makes no difference."""
-        plain = text.replace("\r\n", "\n").rstrip("\n")
-        digest = _digest(plain.encode("utf-8", "surrogatepass"))
-        if len(plain) > self._most_bytes_per_file:
-            return _Content(digest=digest, text=None, words=f"{len(plain):,} characters")
-        return _Content(digest=digest, text=plain)
-
-    def _forget(self, name: str) -> None:
-        content = self._seen.pop(name, None)
-        if content is not None:
-            self._kept_bytes -= _size(content)
-
-
-def _large(path: Path) -> _Content:
-    """What stands for a file that is too large to be read: its size, its time and which file it is."""
-    found = path.stat()
-    stamp = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
-    words = f"too large to show, {found.st_size:,} bytes"
-    return _Content(digest=_digest(stamp.encode()), text=None, words=words)
-
-
-def _size(content: _Content) -> int:
-    return len(content.text or "")
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
 
 
 def _reason(error: Exception) -> str:
