@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.task.query import sentences
+from autogen_context.pipeline.task.query import ends_of, sentences
 
 OTHERS_SHARE = 0.5  # of its score, for what somebody else said than who is asked about
 LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so

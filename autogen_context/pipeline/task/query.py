@@ -6,7 +6,7 @@ same. Each verdict names the words that led to it.
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from autogen_context.pipeline.task.query_english import ENGLISH
 from autogen_context.pipeline.task.query_languages import OTHER_LANGUAGES
@@ -18,6 +18,7 @@ END_CHARS = 600  # of a long text, from its head and from its tail: people ask b
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")  # noqa: RUF001 - Chinese punctuation
 APOSTROPHES = str.maketrans("\u2019\u02bc`", "'''")
 ORDER: tuple[QueryKind, ...] = ("recall", "summary")
+REMEMBERED = 64  # texts
 
 
 def kind_of(text: str) -> tuple[QueryKind, str]:
@@ -30,6 +31,12 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
         ``recall`` where it asks for something said or done before, ``summary`` where it asks for the whole of it in
         short, ``casual`` for anything else; and the reason in words.
     """
+    return kind_of_ends(ends_of(text))
+
+
+@lru_cache(REMEMBERED)
+def kind_of_ends(text: str) -> tuple[QueryKind, str]:
+    """The kind of a query that is as long as it is read; a turn asks several times."""
     findings = list(found_in(text))
     for kind in ORDER:
         for finding in findings:
@@ -52,10 +59,14 @@ def found_in(text: str) -> Iterator[Finding]:
                 yield finding
 
 
+def ends_of(text: str) -> str:
+    """Both ends of a text; all of it where it is no longer than they are."""
+    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
+
+
 def sentences(text: str) -> list[str]:
-    """The sentences at both ends of a text."""
-    seen = text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
-    parts = SENTENCE_END.split(seen.translate(APOSTROPHES))
+    """The sentences of a text."""
+    parts = SENTENCE_END.split(text.translate(APOSTROPHES))
     return [part.lower() if part.isupper() else part for part in parts if part.strip()]
 
 
