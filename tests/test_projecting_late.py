@@ -138,6 +138,21 @@ async def test_a_folder_that_went_is_told(shop: Shop) -> None:
     assert "shop/price.py is gone." in str(after.messages[-2]["content"])
 
 
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
+    shop: Shop, *, waits: bool
+) -> None:
+    """So does one that went before a branch of the conversation asked for it."""
+    keeper, before = shop.manager(), shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    await before.prepare(messages)
+    branch = before.branch()
+    shutil.rmtree(shop.root)
+    turn = await keeper.prepare(messages) if waits else keeper.prepare_nowait(messages)
+    assert turn.messages == messages
+    assert heads_in((await branch.prepare(messages)).messages)
+
+
 async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
     """The next turn has the head."""
     builds, keeper = slow(shop.root)
@@ -149,3 +164,32 @@ async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
         await turn
     builds.go.set()
     assert heads_in((await keeper.prepare(messages)).messages)
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_each_turn_may_have_a_loop_of_its_own(shop: Shop, *, is_closed: bool) -> None:
+    """A loop that stops takes its question along; the next one asks anew, and waits for nobody else's."""
+    builds, keeper = slow(shop.root)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+
+    async def asked() -> None:
+        keeper.prepare_nowait(messages)
+        await asyncio.sleep(0.05)
+
+    loops = [asyncio.new_event_loop() for _ in range(2)]
+    loops[0].set_exception_handler(lambda *_: None)  # what it left behind is what this is about
+    loops[0].run_until_complete(asked())
+    (asking,) = asyncio.all_tasks(loops[0])
+    if is_closed:
+        loops[0].close()
+    builds.go.set()
+    messages += talk(1)
+    turn = loops[1].run_until_complete(keeper.prepare(messages))
+    assert heads_in(turn.messages)
+    if not is_closed:
+        loops[0].run_until_complete(asking)
+    messages += talk(1)
+    after = loops[1].run_until_complete(keeper.prepare(messages))
+    assert after.messages[: len(turn.messages)] == turn.messages
+    for loop in loops:
+        loop.close()

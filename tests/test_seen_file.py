@@ -297,12 +297,6 @@ def test_a_file_that_was_closed_is_told_of() -> None:
         assert found.text == "a cannot be read any more: Permission denied"
 
 
-def test_a_root_that_is_no_folder_is_refused(root: Path) -> None:
-    """With its name."""
-    with pytest.raises(ValueError, match=r"root='.*a\.py': give a folder"):
-        SeenFiles(root / "a.py")
-
-
 def test_a_file_is_read_up_to_its_limit(root: Path) -> None:
     """To the byte; and no link is followed."""
     size = len(BEFORE)

@@ -68,7 +68,7 @@ def asked_about(query: str, authors: Iterable[str]) -> list[str]:
     own = OPENING.match(query)
     questions = [
         sentence
-        for sentence in sentences(query[own.end() :] if own else query)
+        for sentence in sentences(ends_of(query[own.end() :] if own else query))
         if sentence.rstrip().endswith(QUESTION_MARKS) and not ADDRESS.search(sentence)
     ]
     if not questions:
