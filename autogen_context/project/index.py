@@ -31,9 +31,17 @@ class Index:
         root: the folder, resolved.
         cache: keeps symbols by content.
         limits: how much is looked at.
+        progress: is told how many files are read, of how many.
     """
 
-    def __init__(self, root: Path, *, cache: Builds, limits: TreeLimits) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        cache: Builds,
+        limits: TreeLimits,
+        progress: Progress | None = None,
+    ) -> None:
         self.files: dict[str, Stamp] = {}
         self.symbols: dict[str, Symbols] = {}
         self.shape = 0  # another number once files came or went
@@ -41,6 +49,7 @@ class Index:
         self._root = root
         self._cache = cache
         self._limits = limits
+        self._progress = progress
         self._folders: dict[str, Folder] = {}
         self._read: dict[str, tuple[Stamp, bytes]] = {}
         self._unread: dict[str, Reason] = {}
@@ -82,20 +91,18 @@ class Index:
         *,
         heard: Iterable[Path] | None = None,
         placed: Collection[str] = (),
-        progress: Progress | None = None,
     ) -> None:
         """Look at what may have changed, and read what has.
 
         Args:
             heard: the paths that a watch told of since the last time; ``None`` to look at everything.
             placed: names of files to look at in any case.
-            progress: is told how many files are read, of how many.
         """
         seen, whole = await asyncio.to_thread(self._look, heard, placed)
         if seen:
             self._merge(seen, whole=whole)
         if self._due:
-            await self._read_due(progress)
+            await self._read_due()
         if seen:
             self._counts = Counter(self.left_out.values())
 
@@ -185,7 +192,7 @@ class Index:
         known = self._read.get(name)
         return known is None or not known[0].holds(self.files[name])
 
-    async def _read_due(self, progress: Progress | None) -> None:
+    async def _read_due(self) -> None:
         """Read what is due, some files at a time; what was read stays read if this is cancelled."""
         due = sorted(self._due)
         for start in range(0, len(due), BATCH):
@@ -193,8 +200,8 @@ class Index:
             for name, found in await asyncio.to_thread(self._sources, names):
                 await self._take_source(name, found)
                 self._due.discard(name)
-            if progress is not None:
-                progress(start + len(names), len(due))
+            if self._progress is not None:
+                self._progress(start + len(names), len(due))
 
     def _sources(self, names: Sequence[str]) -> list[tuple[str, Source | Reason]]:
         most = self._limits.file_bytes

@@ -47,6 +47,7 @@ class ProjectContext:
         budget_tokens: what head and tail may have together, in tokens.
         count: tokens of a text; left out, an upper bound that needs no vocabulary.
         most_files: how many files are looked at.
+        progress: is called with how many files are read, and of how many, while they are; in the thread that reads.
 
     Raises:
         ValueError: ``root`` is no folder, or a number is not positive.
@@ -61,6 +62,7 @@ class ProjectContext:
         budget_tokens: int = DEFAULT_TOKENS,
         count: Callable[[str], int] | None = None,
         most_files: int = MOST_FILES,
+        progress: Progress | None = None,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
@@ -73,7 +75,10 @@ class ProjectContext:
         self._budget_tokens = budget_tokens
         self._limits = TreeLimits(files=most_files)
         self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
-        self._reading = Reading(self.root, cache=self.builds, watch=watch, limits=self._limits)
+        self._progress = progress
+        self._reading = Reading(
+            self.root, cache=self.builds, watch=watch, limits=self._limits, progress=progress
+        )
         self._since: Since | None = None
         self._saved: Saved | None = None
         self._lock = asyncio.Lock()
@@ -86,7 +91,6 @@ class ProjectContext:
         issue: str = "",
         stated: Sequence[Entry] = (),
         steps: Sequence[Step] = (),
-        progress: Progress | None = None,
     ) -> ProjectView:
         """What to tell of the project now.
 
@@ -96,15 +100,14 @@ class ProjectContext:
             issue: the text of the issue that is worked on.
             stated: what holds by the conversation's ledger.
             steps: what was done in the conversation, oldest first; the latest are told.
-            progress: is told how many files are read, of how many.
         """
         async with self._lock:
-            papers = await self._read(issue, progress)
+            papers = await self._read(issue)
             focus = focus_of(task, in_play, root=self.root, files=self._index.files)
-            since = before = self._since
-            changes, missing = self._newer(papers, self._budget(task).reserve_buffer)
-            if since is None or missing:
-                since, changes = await self._written(task, focus, papers), []
+            before = self._since
+            changes, missing = self._newer(papers, self._writing.budget(task).reserve_buffer)
+            if before is None or missing:
+                self._since, changes = await self._writing.written(task, focus, papers), []
             said = tail_parts(
                 [change.text for change in changes],
                 since.head,
@@ -128,11 +131,11 @@ class ProjectContext:
             in_play: files that the conversation is at, likewise.
         """
         async with self._lock:
-            papers = await self._read("", None)
+            papers = await self._read("")
             since = self._since
             if since is None:
                 focus = focus_of(task, in_play, root=self.root, files=self._index.files)
-                since = await self._written(task, focus, papers)
+                since = await self._writing.written(task, focus, papers)
             changes, missing = self._newer(papers, self._budget_tokens - since.head.tokens)
             return Current(
                 opening=OPENING.format(name=self.root.name),
@@ -161,6 +164,7 @@ class ProjectContext:
             budget_tokens=min(budget_tokens, self._budget_tokens),
             count=self._given_count or count,
             most_files=self._limits.files,
+            progress=self._progress,
         )
 
     @property
@@ -187,10 +191,10 @@ class ProjectContext:
         """Listen to the watch no more."""
         self._reading.close()
 
-    async def _read(self, issue: str, progress: Progress | None) -> Papers:
+    async def _read(self, issue: str) -> Papers:
         """Bring all up to date; the documents as they are."""
         placed = self._since.head.map.shown if self._since else ()
-        papers = await self._reading.read(issue=issue, placed=placed, progress=progress)
+        papers = await self._reading.read(issue=issue, placed=placed)
         if self._saved is not None:
             self._since = resumed(self._saved, self._index, count=self._count)
             self._saved = None
@@ -204,33 +208,6 @@ class ProjectContext:
         """What is newer than the head, and the names of the files that have no room."""
         newer = self._since.changes(papers, self._index) if self._since else []
         return with_room(newer, room_tokens=room_tokens, count=self._count)
-
-    def _budget(self, task: str) -> TokenBudget:
-        """What each section may have."""
-        manager = TokenBudgetManager(total_tokens=self._budget_tokens)
-        return manager.allocate(TaskDefinition.from_text(task))
-
-    async def _written(self, task: str, focus: Focus, papers: Papers) -> Since:
-        """A new head."""
-        budget, files = self._budget(task), tuple(sorted(self._index.files))
-        symbols = dict(self._index.symbols)
-
-        def write() -> Head:
-            material = Material(
-                name=self.root.name,
-                files=files,
-                symbols=symbols,
-                ranking=ranked(symbols, focus),
-                papers=papers,
-                words=focus.topics,
-            )
-            return built(material, budget, count=self._count)
-
-        head = await asyncio.to_thread(write)
-        shown = {name: digest_of(symbols.get(name)) for name in head.map.shown}
-        self._since = Since(head, focus.topics, shown=shown, papers=papers, count=self._count)
-        self._index.mark()
-        return self._since
 
     def _view(self, head: Head, said: Sequence[ContextPart], *, renewed: bool) -> ProjectView:
         """Head and tail, measured."""
@@ -253,11 +230,3 @@ def require_positive(argument: str, number: int) -> None:
     """Refuse a number below 1."""
     if number < 1:
         raise ValueError(f"{argument}={number}: give 1 or more")
-
-
-def estimated(text: str) -> int:
-    """An upper bound on the tokens of a text."""
-    return ESTIMATE.count(text).tokens
-
-
-ESTIMATE = EstimateCounter()

@@ -27,35 +27,39 @@ class Reading:
         cache: keeps what was read.
         watch: tells of changes.
         limits: how much is looked at.
+        progress: is told how many files are read, of how many.
 
     Attributes:
         index: the files and their symbols.
     """
 
     def __init__(
-        self, root: Path, *, cache: Counted, watch: Watches | None, limits: TreeLimits
+        self,
+        root: Path,
+        *,
+        cache: Counted,
+        watch: Watches | None,
+        limits: TreeLimits,
+        progress: Progress | None,
     ) -> None:
-        self.index = Index(root, cache=cache, limits=limits)
+        self.index = Index(root, cache=cache, limits=limits, progress=progress)
         self._hearing = Hearing(root, watch)
         self._documents = Documents(root, cache=cache, most_bytes=limits.file_bytes)
         self._names: tuple[int, dict[Paper, tuple[str, ...]]] = -1, {}
         self._issue = Document(name=ISSUE, pieces=())
         self._issue_text = ""
 
-    async def read(
-        self, *, issue: str = "", placed: Iterable[str] = (), progress: Progress | None = None
-    ) -> Papers:
+    async def read(self, *, issue: str = "", placed: Iterable[str] = ()) -> Papers:
         """Read what has changed.
 
         Args:
             issue: the text of the issue that is worked on.
             placed: names of files to look at in any case, beside the documents.
-            progress: is told how many files are read, of how many.
 
         Returns:
             The documents of each kind, and the issue before all others.
         """
-        await self._update({*placed, *self._of_documents}, progress)
+        await self._update({*placed, *self._of_documents})
         return await self._read_papers(issue)
 
     def close(self) -> None:
@@ -66,13 +70,13 @@ class Reading:
     def _of_documents(self) -> Iterable[str]:
         return (name for names in self._names[1].values() for name in names)
 
-    async def _update(self, placed: set[str], progress: Progress | None) -> None:
+    async def _update(self, placed: set[str]) -> None:
         """Bring what is known of the tree up to date."""
         await self._hearing.start()
         heard = self._hearing.take()
         done = False
         try:
-            await self.index.update(heard=heard, placed=placed, progress=progress)
+            await self.index.update(heard=heard, placed=placed)
             done = True
         finally:
             if not done:
