@@ -185,16 +185,23 @@ async def test_cancellation_passes_through() -> None:
     await one.aclose()
 
 
+async def begun(work: Summaries, model: Hanging) -> None:
+    """A turn in which the model is asked once more, and does not answer."""
+    before = model.asked
+    await work.make(spans(1), timeout_s=0)
+    await until(lambda: model.asked > before)
+
+
 def test_each_turn_may_have_a_loop_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
     """What failed in an earlier loop is waited for in none; what an earlier loop cut off is asked for again."""
     failing, hanging, good = Answering(RuntimeError("HTTP 500")), Hanging(), Summarising()
     one = summaries(failing)
     for _ in range(2):
-        asyncio.run(one.make(spans(), timeout_s=0.05))
+        asyncio.run(one.make(spans(), timeout_s=SECONDS))
     assert len(warnings_in(caplog)) == 2
     two = summaries(hanging)
     for _ in range(2):
-        asyncio.run(two.make(spans(1), timeout_s=0.01))
+        asyncio.run(begun(two, hanging))
     assert hanging.asked == hanging.ended == 2
     three = summaries(good)
     asyncio.run(three.make(spans(), timeout_s=0))
@@ -210,7 +217,7 @@ def test_a_loop_that_was_closed_over_its_work_is_no_trap() -> None:
     one = summaries(model)
     for _ in range(2):
         loop = asyncio.new_event_loop()
-        loop.run_until_complete(one.make(spans(1), timeout_s=0.01))
+        loop.run_until_complete(begun(one, model))
         loop.close()
     assert model.asked == 2
     asyncio.run(one.aclose())
