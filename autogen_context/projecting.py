@@ -7,7 +7,8 @@ warning; the head is written anew well before a compaction, once, so that the co
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
@@ -19,15 +20,13 @@ from autogen_context.project.project import ProjectContext
 from autogen_context.project.saved import load
 from autogen_context.project.since import Current
 from autogen_context.session.files import touches
-from autogen_context.session.front import FURTHER, Head
-from autogen_context.session.notices import Notice
 from autogen_context.session.session import Session
+from autogen_context.telling import head_of, notices_of
 
 FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one
 MOST_UNITS = 60  # the newest; the files in them are in play
 MOST_MESSAGES = 400  # the newest; the latest instruction stands among them
-ALL_ELSE = "all else"
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class Projecting:
         self._means = means
         self._own: ProjectContext | None = None
         self._saved: Mapping[str, object] = {}
-        self._answers: list[Current] = []
+        self._answers = deque[Current]()
         self._asking: asyncio.Task[None] | Thread | None = None
         self._until = 0.0  # by the clock of the process; turns wait for the answer until then
         self._has_asked = False
@@ -108,10 +107,11 @@ class Projecting:
         if not self._has_asked:
             self._begin(session, fixed_tokens)
         self._has_asked = False
-        answers, self._answers = self._answers, []
-        for current in answers:
+        most_tokens = int(self._means.share * session.window.limit_tokens)
+        while self._answers:  # one that comes meanwhile, too
+            current = self._answers.popleft()
             known = session.beside.notices.of("project")
-            session.front.offer(self._head(current, session), notices_of(current, known))
+            session.front.offer(head_of(current, most_tokens), notices_of(current, known))
 
     def branch(self) -> "Projecting":
         """Another one, which begins with the same head."""
@@ -206,12 +206,6 @@ class Projecting:
         except Exception as error:  # noqa: BLE001 - a turn is worth more than what would be told
             self._warn(error)
 
-    def _head(self, current: Current, session: Session) -> Head:
-        """What is to stand in front."""
-        most_tokens = int(self._means.share * session.window.limit_tokens)
-        parts = (current.opening, *current.parts) if current.parts else ()
-        return Head(parts=parts, most_tokens=most_tokens)
-
     def _warn(self, error: Exception) -> None:
         is_end = "shutdown" in str(error)  # the process ends while a thread asks: nobody is told
         if not (self._warned or is_end):
@@ -236,20 +230,3 @@ def files_in(candidates: Sequence[Candidate], kinds: ToolKinds) -> Iterator[str]
     for candidate in candidates:
         for touch in touches(candidate.unit, kinds):
             yield from (*touch.shown, *touch.written)
-
-
-def notices_of(current: Current, known: Collection[str]) -> Iterator[Notice]:
-    """What is newer than the head, as it is told beside the messages.
-
-    Args:
-        current: what there is.
-        known: the files of which something was told; of these it is said where they have no room any more.
-    """
-    for change in current.changes:
-        detail = "\n".join(change.lines)
-        yield Notice(topic="project", key=change.name, text=change.title, detail=detail)
-    for name in sorted(current.missing & set(known)):
-        yield Notice(topic="project", key=name, text=FURTHER.format(name=name))
-    if more := len(current.missing - set(known)):
-        text = f"{more} more files have changed." if more > 1 else "1 more file has changed."
-        yield Notice(topic="project", key=ALL_ELSE, text=text)

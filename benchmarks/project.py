@@ -1,6 +1,7 @@
 """What the context of a project costs: the first build, a turn with nothing changed, a turn with one file edited.
 
-Each is timed twice: asked of the project itself, and as a whole turn of a manager that has the project.
+Each is timed three times: asked of the project itself, and as a whole turn of a manager that has the project, and of one
+that has none: the difference is what the project costs.
 
 Usage: python benchmarks/project.py [FILES]
 
@@ -42,6 +43,7 @@ SETTLED_S = 2.2  # a file that was written just now is read again
 WINDOW_TOKENS = 60_000
 SHOWN_CHARS = 2_000  # of a file that an agent reads
 TASK = "Make the reduction of logs faster; keep its promises."
+OPENING = "[The project"  # of a head
 HEAD = ("", "wall, median", "worst", "process, median")
 
 
@@ -65,9 +67,14 @@ class Asked:
 
 
 class Managed:
-    """Prepares turns of a conversation with a manager that has the project."""
+    """Prepares turns of a conversation with a manager that has the project, or none.
 
-    def __init__(self, project: ProjectContext) -> None:
+    Attributes:
+        has_head: whether the last request had the head of the project.
+    """
+
+    def __init__(self, project: ProjectContext | None) -> None:
+        self.has_head = False
         self._messages: list[dict[str, object]] = [{"role": "user", "content": TASK}]
         self._manager = IncrementalContextManager(
             model="gpt-4o", window_tokens=WINDOW_TOKENS, project=project
@@ -78,7 +85,8 @@ class Managed:
         for path in in_play:
             self._read(path)
         self._messages.append({"role": "user", "content": f"Go on ({len(self._messages)})."})
-        await self._manager.prepare(self._messages)
+        sent = (await self._manager.prepare(self._messages)).messages
+        self.has_head = any(str(message["content"]).startswith(OPENING) for message in sent)
 
     def _read(self, path: Path) -> None:
         """What an agent that reads a file adds."""
@@ -161,14 +169,24 @@ async def measured(
             print(
                 f"{kept:.1%} of {builds.asked - wanted:,} wanted were there; heads: {asked.renewed}"
             )
-            managed = Turns(root, Managed(project))
+            manager = Managed(project)
+            managed = Turns(root, manager)
             await managed.turn("first turn, same cache")
-            await asyncio.sleep(SETTLED_S)
+            while not manager.has_head:
+                await managed.turn("a turn while it is read")
+                await asyncio.sleep(SETTLED_S)
             await go_on(managed)
+            plain = Turns(root, Managed(None))
+            await go_on(plain)
         later = Turns(root, Asked(ProjectContext(root, cache=cache, count=count)))
         await later.turn("first turn of a later process")
         await later.turn("nothing changed, no watch")
-        for who, timed in (("the project", turns), ("a manager", managed), ("later", later)):
+        for who, timed in (
+            ("the project", turns),
+            ("a manager", managed),
+            ("one without it", plain),
+            ("later", later),
+        ):
             print(f"\n{who}", timed.table(), sep="\n")
         print(cache.stats())
 

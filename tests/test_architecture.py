@@ -24,7 +24,16 @@ LEVELS = (
         "config_sources",
         "config_values",
     },
-    {"manager", "conversing", "companions", "ahead", "following", "projecting", "wiring"},
+    {
+        "manager",
+        "conversing",
+        "companions",
+        "ahead",
+        "following",
+        "projecting",
+        "telling",
+        "wiring",
+    },
     {"adapters", "cli", "testing"},
 )
 ONE_ROOM = (
@@ -36,7 +45,16 @@ ONE_ROOM = (
         "config_sources",
         "config_values",
     },
-    {"manager", "conversing", "companions", "ahead", "following", "projecting", "wiring"},
+    {
+        "manager",
+        "conversing",
+        "companions",
+        "ahead",
+        "following",
+        "projecting",
+        "telling",
+        "wiring",
+    },
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")

@@ -279,7 +279,8 @@ async def test_progress_is_told(tmp_path: Path) -> None:
     """How many files are read, up to all of them."""
     root = grown(tmp_path / "wide", {f"m{n}.py": "x = 1\n" for n in range(150)})
     seen: list[tuple[int, int]] = []
-    await project(root).context(progress=lambda done, total: seen.append((done, total)))
+    context = ProjectContext(root, progress=lambda done, total: seen.append((done, total)))
+    await context.context()
     assert seen == sorted(seen)
     assert len(seen) > 1
     assert seen[-1] == (150, 150)
@@ -290,12 +291,12 @@ async def test_a_cancelled_build_goes_on_the_next_time(tmp_path: Path) -> None:
     files = {f"m{n}.py": f"def use_{n}(): ...\n" for n in range(200)}
     root = grown(tmp_path / "wide", files)
     watch = Told()
-    context = ProjectContext(root, watch=watch, budget_tokens=BUDGET, count=len)
 
     def cancel(_done: int, _total: int) -> None:
         task.cancel()
 
-    task = asyncio.create_task(context.context(progress=cancel))
+    context = ProjectContext(root, watch=watch, budget_tokens=BUDGET, count=len, progress=cancel)
+    task = asyncio.create_task(context.context())
     with pytest.raises(asyncio.CancelledError):
         await task
     assert 0 < context.builds.built < len(files)

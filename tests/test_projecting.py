@@ -37,9 +37,17 @@ CHANGED = st.lists(EDITS, max_size=2)
 
 
 @FEW
-@given(histories(max_messages=10), WINDOWS, st.lists(CHANGED, min_size=10, max_size=10))
+@given(
+    histories(max_messages=10),
+    WINDOWS,
+    st.lists(CHANGED, min_size=10, max_size=10),
+    st.sets(st.integers(0, 9), max_size=4),
+)
 def test_1_a_head_makes_no_request_impossible(
-    history: list[Transcript], window: int, changed: list[list[tuple[str, str]]]
+    history: list[Transcript],
+    window: int,
+    changed: list[list[tuple[str, str]]],
+    pinned: set[int],
 ) -> None:
     """What is sent fits; an error comes where it comes without a project, with the same numbers."""
 
@@ -49,6 +57,9 @@ def test_1_a_head_makes_no_request_impossible(
         for messages, edits in zip(history, changed, strict=False):
             for name, content in edits:
                 shop.write(name, content)
+            for manager in (keeper, plain):
+                if messages and len(messages) in pinned:
+                    manager.pin(messages[-1])
             outcome = await outcome_of(keeper, messages)
             without = await outcome_of(plain, messages)
             if isinstance(outcome, BudgetImpossible):

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
+from typing import cast
 
 import pytest
 from typing_extensions import override
@@ -15,8 +16,21 @@ from autogen_context.errors import BudgetImpossible
 from autogen_context.project.builds import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.hearing import wait_until
-from support.shop import SYSTEM, Deaf, Outcome, Shop, Transcript, heads_in, is_own, talk
+from support.hearing import PATIENCE_S, wait_until
+from support.shop import (
+    OTHERS,
+    SIGNATURE,
+    SYSTEM,
+    Deaf,
+    Outcome,
+    Shop,
+    Transcript,
+    heads_in,
+    is_own,
+    priced,
+    talk,
+)
+from support.tree import SHOP
 
 
 @pytest.fixture
@@ -83,6 +97,18 @@ async def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
     await keeper.aclose()
 
 
+async def test_what_is_again_as_a_late_head_says_is_told(shop: Shop) -> None:
+    """As beside one in front."""
+    keeper = shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    turn = keeper.prepare_nowait(messages)
+    for signature in (SIGNATURE, OTHERS[0], SIGNATURE):
+        shop.write("shop/price.py", priced(signature))
+        messages += talk(1)
+        turn = await keeper.prepare(messages)
+    assert "price.py is again as the project's context says" in str(turn.messages[-2]["content"])
+
+
 def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     """For hosts whose hooks are plain functions."""
     builds, keeper = slow(shop.root)
@@ -138,6 +164,18 @@ async def test_a_folder_that_went_is_told(shop: Shop) -> None:
     assert "shop/price.py is gone." in str(after.messages[-2]["content"])
 
 
+async def test_who_waits_for_the_first_head_can_see_how_far_it_is(shop: Shop) -> None:
+    """Whichever conversation reads the files."""
+    seen: list[tuple[int, int]] = []
+    shop.project = ProjectContext(
+        shop.root, watch=Deaf(), progress=lambda done, total: seen.append((done, total))
+    )
+    sources = sum(name.endswith(".py") for name in SHOP)
+    for n in (1, 2):
+        await shop.manager().prepare([SYSTEM, {"role": "user", "content": "Go."}])
+        assert seen == [(sources, sources)] * n
+
+
 @pytest.mark.parametrize("waits", [True, False])
 async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
     shop: Shop, *, waits: bool
@@ -151,6 +189,24 @@ async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
     turn = await keeper.prepare(messages) if waits else keeper.prepare_nowait(messages)
     assert turn.messages == messages
     assert heads_in((await branch.prepare(messages)).messages)
+
+
+async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
+    """At the next compaction it is gone as well, before anything else has to be shortened for it."""
+    keeper = shop.manager(1_500)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    assert heads_in((await keeper.prepare(messages)).messages)
+    shutil.rmtree(shop.root)
+    rest = talk(40, words=10)
+    turn = await keeper.prepare(messages)
+    while turn.certificate.counted_tokens < 0.85 * 1_500:
+        messages.append(next(rest))
+        turn = await keeper.prepare(messages)
+    assert not turn.compacted  # and all is told, so that another head was written: an empty one
+    messages.append({"role": "user", "content": "x" * 4_700})
+    after = await keeper.prepare(messages)
+    assert not heads_in(after.messages)
+    assert after.messages[-1] == messages[-1]
 
 
 async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
@@ -177,7 +233,9 @@ def test_each_turn_may_have_a_loop_of_its_own(shop: Shop, *, is_closed: bool) ->
         await asyncio.sleep(0.05)
 
     loops = [asyncio.new_event_loop() for _ in range(2)]
-    loops[0].set_exception_handler(lambda *_: None)  # what it left behind is what this is about
+    loops[0].set_exception_handler(
+        lambda _loop, _context: None
+    )  # what it left behind is what this is about
     loops[0].run_until_complete(asked())
     (asking,) = asyncio.all_tasks(loops[0])
     if is_closed:
@@ -193,3 +251,52 @@ def test_each_turn_may_have_a_loop_of_its_own(shop: Shop, *, is_closed: bool) ->
     assert after.messages[: len(turn.messages)] == turn.messages
     for loop in loops:
         loop.close()
+
+
+async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None:
+    """What the head has to tell before another is written is told, however many turns do not wait for it."""
+    builds = Slow()
+    builds.go.set()
+    keeper = IncrementalContextManager(
+        window_tokens=1_500,
+        counter=Characters(),
+        project=ProjectContext(shop.root, cache=builds, watch=Deaf()),
+    )
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    rest, turn = talk(40, words=10), await keeper.prepare(messages)
+    while turn.certificate.counted_tokens < 0.75 * 1_500:
+        messages.append(next(rest))
+        turn = await keeper.prepare(messages)
+    shop.write("shop/price.py", priced(OTHERS[0]))
+    builds.go.clear()
+    messages.append({"role": "user", "content": "And so on. " * 50})
+    for _ in range(2):
+        keeper.prepare_nowait(messages)
+        await asyncio.sleep(0.05)  # it is asked, and waits
+        messages.append(next(rest))
+    builds.go.set()
+    turn = await keeper.prepare(messages)
+    assert not turn.compacted
+    assert OTHERS[0] in str([m["content"] for m in turn.messages if is_own(m)][-1])
+
+
+def test_what_a_thread_writes_is_in_a_state_that_is_saved_meanwhile(shop: Shop) -> None:
+    """It is waited for, a while."""
+    builds, keeper = slow(shop.root)
+    keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Go."}])
+    builds.go.set()
+    saved = cast("dict[str, dict[str, object]]", keeper.save_state()["companions"])
+    assert saved["project"]["head"]
+
+
+async def test_a_closed_manager_asks_nothing(shop: Shop) -> None:
+    """What was asked is given up, and its turns go on without."""
+    builds, keeper = slow(shop.root)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    keeper.prepare_nowait(messages)
+    await asyncio.sleep(0.05)
+    await asyncio.wait_for(keeper.aclose(), PATIENCE_S)
+    builds.go.set()
+    messages += talk(1)
+    assert (await keeper.prepare(messages)).messages == messages
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,8 +106,10 @@ class Talk:
         elif act == "turn":
             await self._turn()
         elif act == "hear":
-            nowait(self.manager, self.messages)
-            self.messages += self._said(0)
+            for _ in range(2):  # the second one comes while the first one's question is open
+                nowait(self.manager, self.messages)
+                self.messages += self._said(0)
+                await asyncio.sleep(0)
         else:
             await self._go_on(act, n)
 
@@ -162,3 +165,25 @@ def test_what_is_told_of_a_file_is_so(acts: list[tuple[Act, int]], window: int) 
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(folder))
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_what_comes_back_while_a_new_head_waits_is_known(
+    tmp_path: Path, *, is_late: bool
+) -> None:
+    """The head that is read is the one before, in front or before a unit: what it says is nowhere said to hold again."""
+    talk = Talk(Shop(tmp_path), 3_000)
+    if is_late:
+        nowait(talk.manager, talk.messages)
+        talk.messages += [{"role": "user", "content": "Go on."}]
+    turn = await talk.manager.prepare(talk.messages)
+    await talk.act("price", 1)
+    while turn.certificate.counted_tokens < 0.82 * 3_000:  # another head is written at 0.8
+        talk.messages += [{"role": "user", "content": "Go on. " * 20}]
+        turn = await talk.manager.prepare(talk.messages)
+    for price in (0, 1, 2, 1):
+        await talk.act("price", price)
+        talk.messages += [{"role": "user", "content": "Go on."}]
+        turn = await talk.manager.prepare(talk.messages)
+        assert not turn.compacted
+        assert Reader(turn.messages).belief in (None, talk.now)

@@ -1,6 +1,8 @@
 """A project beside a conversation: what is told, where, and that it is so."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -107,20 +109,41 @@ async def test_where_there_is_no_head_nothing_is_told_of_it(shop: Shop) -> None:
         messages.append(more)
 
 
-async def test_a_head_is_written_once_for_a_compaction(shop: Shop) -> None:
-    """However long it waits for it, and whatever changes meanwhile."""
+def same(keeper: IncrementalContextManager, _: Shop) -> IncrementalContextManager:
+    """Nothing happens."""
+    return keeper
+
+
+def loaded(keeper: IncrementalContextManager, shop: Shop) -> IncrementalContextManager:
+    """Another process goes on."""
+    other = shop.manager(keeper.config.window_tokens or 0)
+    other.load_state(json.loads(json.dumps(keeper.save_state())))
+    return other
+
+
+def branched(keeper: IncrementalContextManager, _: Shop) -> IncrementalContextManager:
+    """A branch goes on."""
+    return keeper.branch()
+
+
+@pytest.mark.parametrize("gone_on", [same, loaded, branched])
+async def test_a_head_is_written_once_for_a_compaction(
+    shop: Shop, gone_on: Callable[[IncrementalContextManager, Shop], IncrementalContextManager]
+) -> None:
+    """However long it waits for it, whatever changes meanwhile, and whoever goes on."""
     keeper = shop.manager(3_000)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     offered: list[set[str]] = [set()]
-    for n, more in enumerate(talk(40, words=12)):
+    for n, more in enumerate(talk(80, words=12)):
         messages.append(more)
         shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
+        keeper = gone_on(keeper, shop)
         turn = await keeper.prepare(messages)
         front = cast("dict[str, object]", keeper.save_state()["front"])
         offered += [set()] if turn.compacted else []
         offered[-1].add(json.dumps(front["parts"]))
-    assert len(offered) > 1
-    assert max(map(len, offered)) == 2
+    assert len(offered) > 2
+    assert {len(each) for each in offered[:-1]} == {2}  # the one in force, and the next
 
 
 async def test_what_the_agent_works_on_is_in_its_head(tmp_path: Path) -> None:
@@ -145,3 +168,48 @@ async def test_what_the_agent_works_on_is_in_its_head(tmp_path: Path) -> None:
         )
         head = str((await keeper.prepare(messages[:read])).messages[0]["content"])
         assert ("function_177" in head) is shown
+
+
+@pytest.mark.parametrize("compacts", [False, True])
+async def test_the_head_has_half_of_what_must_stay_leaves(shop: Shop, *, compacts: bool) -> None:
+    """At the start, and where a compaction places it anew; what must stay is whole."""
+    heads: set[int] = set()
+    for size in range(200, 4_800, 200):
+        keeper = shop.manager(1_500, project_share=0.5)
+        plain = IncrementalContextManager(config=keeper.config, counter=Characters())
+        floors: Transcript = [SYSTEM, {"role": "user", "content": "x" * size}]
+        between = list(talk(12)) if compacts else []
+        if between:
+            await keeper.prepare([SYSTEM, *between])
+        turn = await keeper.prepare([*floors[:1], *between, *floors[1:]])
+        assert turn.compacted or not between or size < 1_000
+        assert turn.messages[-1] == floors[-1]
+        head = sum(Characters().count(text).tokens for text in heads_in(turn.messages))
+        alone = plain.prepare_nowait(floors).certificate.counted_tokens
+        assert head <= (1_500 - alone) / 2
+        heads.add(head)
+    assert len(heads) > 2
+
+
+async def test_what_has_no_room_any_more_is_not_taken_back(tmp_path: Path) -> None:
+    """A file that was told of may have changed further; others are counted, and told once there is room for them."""
+    names = [f"part/module_{n:02}.py" for n in range(30)]
+    root = grown(tmp_path / "shop", dict.fromkeys(names, "def old(): ...\n"))
+    keeper = IncrementalContextManager(
+        window_tokens=2_000, counter=Characters(), project=ProjectContext(root, watch=Deaf())
+    )
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    await keeper.prepare(messages)
+    said: list[str] = []
+    for changed in (names[-1:], names, names[-1:], []):
+        now = {name: f"def {'new' if name in changed else 'old'}(): ...\n" for name in names}
+        grown(root, now)
+        messages += talk(1)
+        said.append(str((await keeper.prepare(messages)).messages[-2]["content"]))
+    last = names[-1]
+    assert f"{last} defines now:" in said[0]
+    assert f"{last} may have changed further" in said[1]
+    assert re.search(r"\d+ more files have changed\.", said[1])
+    assert f"{last} defines now:" in said[2]
+    assert f"{last} is again as" in said[3]
+    assert not any(f"{last} is again as" in each for each in said[:3])

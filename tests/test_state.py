@@ -148,6 +148,7 @@ FRONTS = st.builds(
         Head, parts=st.lists(TEXTS, max_size=3).map(tuple), most_tokens=st.integers(0, 99)
     ),
     is_placed=st.booleans(),
+    is_told=st.booleans(),
     since=NEWER.map(tuple),
 )
 STATES = st.builds(

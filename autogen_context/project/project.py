@@ -11,24 +11,22 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from autogen_context.pipeline.attention.part import ContextPart
-from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager
 from autogen_context.pipeline.estimate import EstimateCounter
 from autogen_context.pipeline.fold import Step
 from autogen_context.pipeline.ledger import Entry
-from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.project.builds import Builds, Counted, Kept
-from autogen_context.project.changes import Change, digest_of, with_room
+from autogen_context.project.changes import Change, with_room
 from autogen_context.project.focus import focus_of
-from autogen_context.project.head import Head, Material, Papers, built
+from autogen_context.project.head import Head, Papers
 from autogen_context.project.hearing import Watches
 from autogen_context.project.index import Index, Progress
-from autogen_context.project.rank import Focus, ranked
 from autogen_context.project.reading import Reading
 from autogen_context.project.saved import Saved, dump, load, resumed
 from autogen_context.project.since import Current, Since
 from autogen_context.project.tail import tail_parts, written_tail
 from autogen_context.project.tree import TreeLimits
 from autogen_context.project.view import OPENING, ProjectView
+from autogen_context.project.writing import Writing
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000
@@ -53,7 +51,7 @@ class ProjectContext:
         ValueError: ``root`` is no folder, or a number is not positive.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a folder, and what each user may want of his own
         self,
         root: str | Path,
         *,
@@ -78,6 +76,12 @@ class ProjectContext:
         self._progress = progress
         self._reading = Reading(
             self.root, cache=self.builds, watch=watch, limits=self._limits, progress=progress
+        )
+        self._writing = Writing(
+            self.root.name,
+            index=self._reading.index,
+            budget_tokens=budget_tokens,
+            count=self._count,
         )
         self._since: Since | None = None
         self._saved: Saved | None = None
@@ -104,10 +108,11 @@ class ProjectContext:
         async with self._lock:
             papers = await self._read(issue)
             focus = focus_of(task, in_play, root=self.root, files=self._index.files)
-            before = self._since
+            since = before = self._since
             changes, missing = self._newer(papers, self._writing.budget(task).reserve_buffer)
-            if before is None or missing:
-                self._since, changes = await self._writing.written(task, focus, papers), []
+            if since is None or missing:
+                since, changes = await self._writing.written(task, focus, papers), []
+                self._since = since
             said = tail_parts(
                 [change.text for change in changes],
                 since.head,
@@ -135,7 +140,7 @@ class ProjectContext:
             since = self._since
             if since is None:
                 focus = focus_of(task, in_play, root=self.root, files=self._index.files)
-                since = await self._writing.written(task, focus, papers)
+                since = self._since = await self._writing.written(task, focus, papers)
             changes, missing = self._newer(papers, self._budget_tokens - since.head.tokens)
             return Current(
                 opening=OPENING.format(name=self.root.name),
@@ -230,3 +235,8 @@ def require_positive(argument: str, number: int) -> None:
     """Refuse a number below 1."""
     if number < 1:
         raise ValueError(f"{argument}={number}: give 1 or more")
+
+
+def estimated(text: str) -> int:
+    """An upper bound on the tokens of a text."""
+    return EstimateCounter().count(text).tokens

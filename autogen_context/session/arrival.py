@@ -161,7 +161,7 @@ class Arrival:
             decision,
             stop=candidate.unit.stop,
             tokens_before=candidate.tokens,
-            tokens_after=decision.tokens_after + candidate.tokens - decision.tokens_before,
+            tokens_after=max(0, decision.tokens_after + candidate.tokens - decision.tokens_before),
             pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
         )
 

@@ -101,8 +101,8 @@ class Front:
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is a head."""
-        return bool(self._fronted.head.parts)
+        """Whether there is a head, or one that is to go: a folder that is gone has nothing to tell."""
+        return bool(self._fronted.head.parts or self._fronted.text)
 
     def offer(self, head: Head, since: Iterable[Notice]) -> None:
         """Have the newest head ready, and tell what is newer than it.
@@ -138,10 +138,8 @@ class Front:
     def place(self, chosen: Fronted) -> None:
         """Have something else in front, where nothing of what was sent is continued; what was told has to agree with it."""
         self._take(chosen)
-        if chosen.is_placed:
-            self._take_down()
-            standing = self._beside.notices.of("project")
-            self._take_back({("project", key) for key in standing})
+        self._take_down()
+        self._take_back({("project", key) for key in self._beside.notices.of("project")})
         self._tell_newer()
 
     def tell(self, *, room_tokens: int, used_tokens: int) -> None:
@@ -219,7 +217,7 @@ class Front:
 
     def _take_down(self) -> None:
         """Have no head in front of a unit, as a version had that everything was set back to."""
-        if not self._stands_at_a_unit:
+        if not (self._stands_at_a_unit and self._fronted.head.parts):
             return
         opening = self._fronted.head.parts[0]
         self._held.replace(without_heads(self._held.decisions, opening, count=self._meter.message))

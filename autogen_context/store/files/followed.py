@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from autogen_context.store.files.followed_files import FollowedFiles
+from autogen_context.store.files.known_file import KnownFile, Stamp, stamp_of
 from autogen_context.store.files.seen_file import MOST_FILES, SeenChange, SeenFiles
 
 MOST_BYTES_PER_FILE = 512 * 1024  # a larger file is told in numbers
@@ -32,15 +33,6 @@ class News:
     change: SeenChange | None
 
 
-@dataclass(slots=True, kw_only=True)
-class _Known:
-    """A file that was seen: how it was written, what would tell of it, and how it looked last."""
-
-    name: str
-    above: frozenset[Path]
-    stamp: tuple[int, ...]
-
-
 class Followed:
     """The files that one conversation has seen.
 
@@ -57,7 +49,7 @@ class Followed:
         self._lock = Lock()  # for all below
         self._due: OrderedDict[Path, str] = OrderedDict()
         self._at_hand: tuple[tuple[Path, str], ...] = ()  # what was due and is being read
-        self._known: OrderedDict[Path, _Known] = OrderedDict()
+        self._known: OrderedDict[Path, KnownFile] = OrderedDict()
         self._covered: OrderedDict[Path, None] = OrderedDict()
         self._uncovered: OrderedDict[Path, None] = OrderedDict()
         self._suspects: OrderedDict[Path, None] = OrderedDict()
@@ -178,7 +170,7 @@ class Followed:
                     return count
                 path, name = self._due.popitem(last=False)
                 self._at_hand = ((path, name),)
-            stamp = _stamp(path)  # first: what happens after it is noticed
+            stamp = stamp_of(path)  # first: what happens after it is noticed
             is_known = self._seen.remember(path)
             with self._lock:
                 self._forget(path)
@@ -200,11 +192,11 @@ class Followed:
             looked_at = [*still_covered, *islice(self._uncovered, MOST_LOOKED_AT)]
         for path in looked_at:
             covered = self._files.covers(path)  # first: what happens after it is told
-            stamp = _stamp(path)
+            stamp = stamp_of(path)
             with self._lock:
                 self._note(path, stamp, covered=covered)
 
-    def _note(self, path: Path, stamp: tuple[int, ...], *, covered: bool) -> None:
+    def _note(self, path: Path, stamp: Stamp, *, covered: bool) -> None:
         """A file was looked at."""
         known = self._known.get(path)
         if known is None:
@@ -233,10 +225,9 @@ class Followed:
         """Whether changes of what is covered are told."""
         return not self._covered or self._files.is_watched
 
-    def _keep(self, path: Path, name: str, stamp: tuple[int, ...]) -> None:
+    def _keep(self, path: Path, name: str, stamp: Stamp) -> None:
         """Follow a file; the longest unseen goes where there are too many."""
-        above = frozenset((path, *path.parents))
-        self._known[path] = _Known(name=name, above=above, stamp=stamp)
+        self._known[path] = KnownFile.at(path, name=name, stamp=stamp)
         self._uncovered[path] = None
         while len(self._known) > MOST_FILES:
             self._forget(next(iter(self._known)))
@@ -247,12 +238,3 @@ class Followed:
             paths.pop(path, None)
         self._known.pop(path, None)
         self._found.pop(path, None)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What differs when a file was changed; empty where it is not there."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino

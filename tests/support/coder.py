@@ -1,0 +1,122 @@
+"""An agent that works on files, and whoever else does."""
+
+import json
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from autogen_context import ContextConfig, FileWatch, IncrementalContextManager, Prepared
+from autogen_context.store.files.followed_files import FollowedFiles
+from autogen_context.testing import ChatMessage
+from support.counting import Characters
+from support.hearing import Hearing
+
+TOLD = "[Told beside the conversation:"
+CONTENT = "one\ntwo\nthree\n"
+CHANGED = "a.py changed on disk since it was read above"
+DIFF = "> 1 of 3 lines went, 1 came, from line 2 on:\n> @@ -1,3 +1,3 @@\n>  one\n> -two\n> +TWO\n>  three"
+NAMES = ("a.py", "b.py", "src/c.py")
+EDIT = "sed -i s/two/TWO/ a.py"
+
+
+def block(*lines: str) -> str:
+    """What is told in one turn."""
+    return "\n".join([TOLD, *lines, "]"])
+
+
+def told_in(turn: Prepared[ChatMessage]) -> list[str]:
+    """The blocks of notices in a request."""
+    texts = [str(message["content"]) for message in turn.messages]
+    return [text for text in texts if text.startswith(TOLD)]
+
+
+class Coder:
+    """An agent that works on files, and whoever else does.
+
+    Attributes:
+        messages: its conversation.
+        manager: keeps it.
+    """
+
+    def __init__(self, root: Path, watch: FileWatch, *, window_tokens: int = 20_000) -> None:
+        self.root = root
+        self.watch = watch
+        self.messages: list[ChatMessage] = [{"role": "user", "content": "Make it fast."}]
+        self.manager = self.another(window_tokens)
+        self.hearing = Hearing()  # is told after the manager is
+        self._leave = watch.listen(self.hearing.hear)
+
+    def another(self, window_tokens: int = 20_000) -> IncrementalContextManager:
+        """A manager for the same files."""
+        files = FollowedFiles(self.root, watch=self.watch)
+        config = ContextConfig(window_tokens=window_tokens)
+        return IncrementalContextManager(config=config, counter=Characters(), files=files)
+
+    def calls(self, name: str, result: str | None, **arguments: object) -> None:
+        """A call, and its result where there is one."""
+        number = f"c{len(self.messages)}"
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"id": number, "type": "function", "function": function}
+        self.messages += [{"role": "assistant", "content": None, "tool_calls": [call]}]
+        if result is not None:
+            self.answers(number, result)
+
+    def answers(self, number: str, result: str) -> None:
+        """The result of a call."""
+        self.messages += [{"role": "tool", "tool_call_id": number, "content": result}]
+
+    def reads(self, path: str) -> None:
+        """It reads a file."""
+        content = (self.root / path).read_bytes().decode("utf-8", "replace")
+        self.calls("read_file", content, path=path)
+
+    def goes_on(self) -> None:
+        """Somebody says something."""
+        self.messages += [{"role": "user", "content": "Go on."}]
+
+    def shell(self, line: str, *changed: str) -> None:
+        """Another process does something; when this returns, what it changed is known of."""
+        self.hearing.clear()
+        subprocess.run(["/bin/sh", "-c", line], cwd=self.root, check=True)  # noqa: S603 - our own lines
+        if self.watch.is_alive:
+            self.hearing.wait_for(*(self.root / path for path in changed))
+
+    async def turn(self, *, waits: bool = True) -> list[str]:
+        """What is told in the next request, that of earlier turns included."""
+        if waits:
+            return told_in(await self.manager.prepare(self.messages))
+        return told_in(self.manager.prepare_nowait(self.messages))
+
+    async def until_compacted(self) -> list[str]:
+        """What is told in the request that a compaction makes."""
+        for n in range(200):
+            self.messages += [{"role": "user", "content": f"{n} " + "and so on " * 40}]
+            turn = await self.manager.prepare(self.messages)
+            if turn.compacted:
+                return told_in(turn)
+        raise AssertionError
+
+
+def made(folder: Path) -> Path:
+    """A small project, beside a file that is none of it."""
+    project = folder.resolve() / "project"
+    (project / "src").mkdir(parents=True)
+    for path in (*NAMES, "../outside.py"):
+        (project / path).write_text(CONTENT)
+    return project
+
+
+@contextmanager
+def watching(root: Path) -> Generator[FileWatch]:
+    """A watch that follows a project already."""
+    with FileWatch(debounce_s=0.02, poll_s=0.05) as watch:
+        watch.follow(root)
+        yield watch
+
+
+def closed_watch() -> FileWatch:
+    """A watch that tells nothing."""
+    watch = FileWatch()
+    watch.close()
+    return watch

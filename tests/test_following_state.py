@@ -1,0 +1,172 @@
+"""Files that the conversation shows: saved and loaded, branched, closed."""
+
+import gc
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from weakref import ref
+
+import pytest
+
+from support.coder import (
+    CHANGED,
+    DIFF,
+    EDIT,
+    Coder,
+    block,
+    made,
+    told_in,
+    watching,
+)
+from support.hearing import Hearing, wait_until
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project."""
+    return made(tmp_path)
+
+
+@pytest.fixture
+def coder(root: Path) -> Iterator[Coder]:
+    """Is told of changes."""
+    with watching(root) as watch:
+        yield Coder(root, watch)
+
+
+@pytest.fixture(params=["told", "looked at"])
+def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
+    """Is told of changes, or looks."""
+    with watching(root) as watch:
+        if request.param == "looked at":
+            watch.close()
+        yield Coder(root, watch)
+
+
+@pytest.mark.parametrize("change", ["saved", "told before", "loaded"])
+async def test_another_process_goes_on(coder: Coder, change: str) -> None:
+    """What was to be told is told there, once; what changes from then on as well."""
+    coder.reads("a.py")
+    await coder.turn()
+    if change != "loaded":
+        coder.shell(EDIT, "a.py")
+        if change == "told before":
+            coder.goes_on()
+        await coder.turn()
+    state = json.loads(json.dumps(coder.manager.save_state()))
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    if change == "loaded":
+        await coder.turn()
+        coder.shell(EDIT, "a.py")
+        wait_until(lambda: coder.watch.covers(coder.root / "a.py"), "told")
+    coder.goes_on()
+    told = await coder.turn()
+    assert told == [block(CHANGED, DIFF)]
+    coder.shell("touch a.py", "a.py")
+    coder.goes_on()
+    assert await coder.turn() == told
+
+
+async def test_what_changed_while_nobody_was_there_is_told(either: Coder) -> None:
+    """Between save and load: that it did; what it was, nobody knows any more. It is told once."""
+    for path in ("a.py", "b.py"):
+        either.reads(path)
+    await either.turn()
+    state = json.loads(json.dumps(either.manager.save_state()))
+    assert "three" not in json.dumps(state["companions"])  # digests, no content
+    either.shell(EDIT, "a.py")
+    either.manager = either.another()
+    either.manager.load_state(state)
+    assert either.manager.save_state() == state
+    either.goes_on()
+    told = [block(CHANGED, "> (what it was is not known any more)")]
+    assert await either.turn() == told
+    either.goes_on()
+    assert await either.turn() == told
+    again = either.another()
+    again.load_state(json.loads(json.dumps(either.manager.save_state())))
+    either.manager = again
+    either.goes_on()
+    assert await either.turn() == told
+    either.shell("sed -i s/two/TWO/ b.py", "b.py")
+    either.goes_on()
+    assert (await either.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
+
+
+async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -> None:
+    """A unit behind the saved ones is read as any other."""
+    coder.reads("a.py")
+    await coder.turn()
+    state = coder.manager.save_state()
+    coder.shell(EDIT, "a.py")
+    coder.reads("a.py")
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    assert await coder.turn() == []
+    coder.goes_on()
+    assert await coder.turn() == []
+
+
+async def test_an_older_state_is_told_again(coder: Coder) -> None:
+    """Loaded, or rolled back to: what was told since is not in it."""
+    coder.reads("a.py")
+    await coder.turn()
+    state, version = coder.manager.save_state(), coder.manager.versions[-1].number
+    coder.shell(EDIT, "a.py")
+    coder.goes_on()
+    told = await coder.turn()
+    coder.manager.load_state(state)
+    assert await coder.turn() == told
+    coder.manager.roll_back(version)
+    assert await coder.turn() == told
+
+
+@pytest.mark.parametrize("turn_before", [True, False], ids=["after its turn", "before it"])
+async def test_a_branch_follows_its_files(coder: Coder, *, turn_before: bool) -> None:
+    """What the conversation saw before it, too; both are told of what changes."""
+    coder.reads("a.py")
+    await coder.turn()
+    branch = coder.manager.branch()
+    if turn_before:
+        await branch.prepare(coder.messages)
+    coder.hearing = Hearing()
+    leave = coder.watch.listen(coder.hearing.hear)  # is told after the branch is
+    coder.shell(EDIT, "a.py")
+    coder.goes_on()
+    for manager in (branch, coder.manager):
+        assert told_in(await manager.prepare(coder.messages)) == [block(CHANGED, DIFF)]
+    leave()
+
+
+async def test_a_host_that_trims_its_list_hides_nothing(coder: Coder) -> None:
+    """What it hands in again was seen when it came first."""
+    coder.goes_on()
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(EDIT, "a.py")
+    del coder.messages[1]
+    coder.goes_on()
+    assert await coder.turn() == [block(CHANGED, DIFF)]
+
+
+async def test_a_closed_manager_hears_nothing(coder: Coder) -> None:
+    """It still prepares turns."""
+    coder.reads("a.py")
+    await coder.turn()
+    await coder.manager.aclose()
+    coder.shell(EDIT, "a.py")
+    coder.goes_on()
+    assert await coder.turn() == []
+    await coder.manager.aclose()
+
+
+async def test_nobody_has_to_close_it(coder: Coder) -> None:
+    """A manager that is gone is told nothing, and keeps nothing from going."""
+    coder.reads("a.py")
+    await coder.turn()
+    gone = ref(coder.manager)
+    coder.manager = coder.another()
+    gc.collect()
+    assert gone() is None
+    coder.shell(EDIT, "a.py")
