@@ -55,15 +55,17 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginalKey:
-    """A key of the original: the setting it became, or the feature that this release does not have yet."""
+    """A key of the original: the setting it became, or what does its work without one."""
 
     name: str
     becomes: str = ""
-    awaits: str = ""
+    instead: str = ""
 
 
 SWITCH_OF_DISCOVERY = "enable_api_discovery"  # was a yes or no; what is needed is a URL
 DISCOVERY = "discovery_url"
+
+FILTERED = "a compaction keeps what is worth most; parts of your own go through AttentionFilter"
 
 ORIGINAL_KEYS = (
     OriginalKey(name="compression_threshold", becomes="compact_at_share"),
@@ -73,10 +75,12 @@ ORIGINAL_KEYS = (
     OriginalKey(name="model_limit_cache_ttl", becomes="limits_ttl_s"),
     OriginalKey(name=SWITCH_OF_DISCOVERY, becomes=DISCOVERY),
     OriginalKey(name="api_discovery_timeout", becomes="discovery_timeout_s"),
-    OriginalKey(name="use_attention_context", awaits="attention filter"),
-    OriginalKey(name="attention_threshold", awaits="attention filter"),
-    OriginalKey(name="attention_top_k", awaits="attention filter"),
-    OriginalKey(name="adaptive_compression", awaits="adaptive compression"),
+    OriginalKey(name="use_attention_context", instead=FILTERED),
+    OriginalKey(name="attention_threshold", instead=FILTERED),
+    OriginalKey(name="attention_top_k", instead=FILTERED),
+    OriginalKey(
+        name="adaptive_compression", instead="a compaction always keeps what is worth most"
+    ),
     OriginalKey(name="masking_window", becomes="fallback_turns"),
 )
 BY_NAME = {row.name: row for row in ORIGINAL_KEYS}
@@ -136,8 +140,8 @@ def meaning_of(
     row = BY_NAME.get(given.key)
     if row is None:
         return Problem(key=given.key, message=unknown(given, settings))
-    if row.awaits:
-        return Warned(message=f"{given.name} has no effect: this release has no {row.awaits} yet")
+    if row.instead:
+        return Warned(message=f"{given.name} has no effect: {row.instead}")
     renamed = replace(given, key=row.becomes, name=f"{given.name} (now '{row.becomes}')")
     return switched(renamed, server_url) if row.name == SWITCH_OF_DISCOVERY else renamed
 

@@ -10,51 +10,35 @@ import pytest
 import autogen_context
 
 PACKAGE = Path(autogen_context.__file__).parent
+# Rooms without a folder: their files may import each other.
+SETTINGS = {
+    "config",
+    "config_keys",
+    "config_problems",
+    "config_settings",
+    "config_sources",
+    "config_values",
+}
+FACE = {
+    "manager",
+    "conversing",
+    "companions",
+    "ahead",
+    "following",
+    "projecting",
+    "telling",
+    "wiring",
+}
+ONE_ROOM = (SETTINGS, FACE)
 # One level a row; a file may import from the rows above its own, and from its own room.
 LEVELS = (
     {"errors"},
     {"pipeline"},
     {"model", "store", "report"},
     {"session", "recall", "project"},
-    {
-        "config",
-        "config_keys",
-        "config_problems",
-        "config_settings",
-        "config_sources",
-        "config_values",
-    },
-    {
-        "manager",
-        "conversing",
-        "companions",
-        "ahead",
-        "following",
-        "projecting",
-        "telling",
-        "wiring",
-    },
+    SETTINGS,
+    FACE,
     {"adapters", "cli", "testing"},
-)
-ONE_ROOM = (
-    {
-        "config",
-        "config_keys",
-        "config_problems",
-        "config_settings",
-        "config_sources",
-        "config_values",
-    },
-    {
-        "manager",
-        "conversing",
-        "companions",
-        "ahead",
-        "following",
-        "projecting",
-        "telling",
-        "wiring",
-    },
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")

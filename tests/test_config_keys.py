@@ -19,7 +19,7 @@ Settings = dict[str, object]
 DOCS = Path(__file__).parents[1] / "docs" / "configuration.md"
 SETTINGS = tuple(ContextConfig.model_fields)
 RENAMED = [row for row in ORIGINAL_KEYS if row.becomes and row.becomes != "discovery_url"]
-AWAITING = [row.name for row in ORIGINAL_KEYS if row.awaits]
+WITHOUT_EFFECT = [row.name for row in ORIGINAL_KEYS if row.instead]
 SERVER = "http://127.0.0.1:8000/v1"
 OTHER = "http://127.0.0.1:9000/v1"
 BASE = {"OPENAI_BASE_URL": SERVER}
@@ -126,16 +126,16 @@ def test_precedence_holds_between_an_original_key_and_its_setting(row: OriginalK
         assert found == made(**{row.becomes: high})
 
 
-@pytest.mark.parametrize("name", AWAITING)
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
 @given(value=st.booleans() | st.floats(0, 1) | st.integers(0, 100))
-def test_a_key_of_a_missing_feature_warns_once_and_changes_nothing(name: str, value: float) -> None:
+def test_a_key_without_effect_warns_once_and_changes_nothing(name: str, value: float) -> None:
     """One warning, at the caller's line, that names the key and says that it has no effect."""
-    with pytest.warns(UserWarning, match=f"^'{name}' has no effect: this release") as caught:
+    with pytest.warns(UserWarning, match=f"^'{name}' has no effect: a compaction") as caught:
         assert ContextConfig(**{name: value}) == ContextConfig()  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a setting of today
     assert [warning.filename for warning in caught] == [__file__]
 
 
-@pytest.mark.parametrize("name", AWAITING)
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
 def test_a_warning_names_the_variable(name: str) -> None:
     """From the environment, the key is named as it stands there; the line is that of the call to ``load``."""
     with pytest.warns(UserWarning, match=f"^AUTOGEN_CONTEXT_{name.upper()} has no") as caught:
@@ -204,6 +204,6 @@ def test_the_page_lists_every_key_of_the_original() -> None:
     """With what it became, or what it waits for."""
     page = DOCS.read_text(encoding="utf-8").split("## Keys of the original\n")[1]
     assert [line for line in page.splitlines() if line.startswith("| `")] == [
-        f"| `{row.name}` | {f'`{row.becomes}`' if row.becomes else f'warns: no {row.awaits} yet'} |"
+        f"| `{row.name}` | {f'`{row.becomes}`' if row.becomes else f'warns: {row.instead}'} |"
         for row in ORIGINAL_KEYS
     ]

@@ -13,23 +13,9 @@ from autogen_context.store.files.followed import Followed
 from autogen_context.store.files.followed_files import FollowedFiles
 from support.coder import (
     NAMES,
-    closed_watch,
-    made,
     watching,
 )
 from support.hearing import wait_until
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
-
-
-@pytest.fixture
-def closed() -> FileWatch:
-    """A watch that tells nothing."""
-    return closed_watch()
 
 
 @pytest.fixture

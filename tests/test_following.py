@@ -1,6 +1,5 @@
 """Files that the conversation shows, changed by somebody else while it goes on: what is told of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,37 +13,9 @@ from autogen_context.session.change import ContextChange
 from autogen_context.store.files.followed_files import FollowedFiles
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
-from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block, closed_watch, made, watching
+from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
 from support.counting import Characters
 from support.hearing import Hearing
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
-
-
-@pytest.fixture
-def coder(root: Path) -> Iterator[Coder]:
-    """Is told of changes."""
-    with watching(root) as watch:
-        yield Coder(root, watch)
-
-
-@pytest.fixture
-def closed() -> FileWatch:
-    """A watch that tells nothing."""
-    return closed_watch()
-
-
-@pytest.fixture(params=["told", "looked at"])
-def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
-    """Is told of changes, or looks."""
-    with watching(root) as watch:
-        if request.param == "looked at":
-            watch.close()
-        yield Coder(root, watch)
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["prepare", "prepare_nowait"])

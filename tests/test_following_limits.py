@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
@@ -21,31 +20,9 @@ from support.coder import (
     EDIT,
     Coder,
     block,
-    closed_watch,
-    made,
     told_in,
-    watching,
 )
 from support.hearing import PATIENCE_S, wait_until
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
-
-
-@pytest.fixture
-def coder(root: Path) -> Iterator[Coder]:
-    """Is told of changes."""
-    with watching(root) as watch:
-        yield Coder(root, watch)
-
-
-@pytest.fixture
-def closed() -> FileWatch:
-    """A watch that tells nothing."""
-    return closed_watch()
 
 
 async def test_of_many_files_each_is_told(coder: Coder) -> None:

@@ -1,34 +1,10 @@
 """Files that the conversation shows: what the agent wrote itself is no news to it."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from support.coder import CHANGED, DIFF, EDIT, Coder, block, made, watching
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
-
-
-@pytest.fixture
-def coder(root: Path) -> Iterator[Coder]:
-    """Is told of changes."""
-    with watching(root) as watch:
-        yield Coder(root, watch)
-
-
-@pytest.fixture(params=["told", "looked at"])
-def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
-    """Is told of changes, or looks."""
-    with watching(root) as watch:
-        if request.param == "looked at":
-            watch.close()
-        yield Coder(root, watch)
-
+from support.coder import CHANGED, DIFF, EDIT, Coder, block
 
 Own = Callable[[Coder], None]
 

@@ -2,8 +2,6 @@
 
 import gc
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from weakref import ref
 
 import pytest
@@ -14,33 +12,9 @@ from support.coder import (
     EDIT,
     Coder,
     block,
-    made,
     told_in,
-    watching,
 )
 from support.hearing import Hearing, wait_until
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
-
-
-@pytest.fixture
-def coder(root: Path) -> Iterator[Coder]:
-    """Is told of changes."""
-    with watching(root) as watch:
-        yield Coder(root, watch)
-
-
-@pytest.fixture(params=["told", "looked at"])
-def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
-    """Is told of changes, or looks."""
-    with watching(root) as watch:
-        if request.param == "looked at":
-            watch.close()
-        yield Coder(root, watch)
 
 
 @pytest.mark.parametrize("change", ["saved", "told before", "loaded"])

@@ -33,12 +33,6 @@ from support.shop import (
 from support.tree import SHOP
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    """A project."""
-    return Shop(tmp_path)
-
-
 class Slow(Kept):
     """Builds nothing before it is let go."""
 

@@ -1,7 +1,6 @@
 """A project beside a conversation: saved, branched, shared, set back."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,12 +10,6 @@ from autogen_context.session.change import ContextChange
 from support.counting import Characters
 from support.shop import OTHERS, SIGNATURE, SYSTEM, TOLD, Shop, Transcript, heads_in, priced, talk
 from support.tree import PRICE, SHOP
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    """A project."""
-    return Shop(tmp_path)
 
 
 async def test_what_changed_before_it_was_saved_is_known_after_it_was_loaded(shop: Shop) -> None:

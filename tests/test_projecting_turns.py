@@ -26,12 +26,6 @@ from support.shop import (
 from support.tree import PRICE, grown
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    """A project."""
-    return Shop(tmp_path)
-
-
 async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_newest(
     shop: Shop,
 ) -> None:

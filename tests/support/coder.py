@@ -1,10 +1,12 @@
-"""An agent that works on files, and whoever else does."""
+"""An agent that works on files, and whoever else does; a plugin of the suite, for its fixtures."""
 
 import json
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from autogen_context import ContextConfig, FileWatch, IncrementalContextManager, Prepared
 from autogen_context.store.files.followed_files import FollowedFiles
@@ -120,3 +122,31 @@ def closed_watch() -> FileWatch:
     watch = FileWatch()
     watch.close()
     return watch
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project."""
+    return made(tmp_path)
+
+
+@pytest.fixture
+def coder(root: Path) -> Iterator[Coder]:
+    """Is told of changes."""
+    with watching(root) as watch:
+        yield Coder(root, watch)
+
+
+@pytest.fixture(params=["told", "looked at"])
+def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
+    """Is told of changes, or looks."""
+    with watching(root) as watch:
+        if request.param == "looked at":
+            watch.close()
+        yield Coder(root, watch)
+
+
+@pytest.fixture
+def closed() -> FileWatch:
+    """A watch that tells nothing."""
+    return closed_watch()

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.errors import BudgetImpossible
 from autogen_context.testing import ChatMessage
@@ -95,3 +97,9 @@ def talk(turns: int, words: int = 40) -> Iterator[ChatMessage]:
     for n in range(turns):
         yield {"role": "assistant", "content": f"{n} " + "and so on " * words}
         yield {"role": "user", "content": f"Go on with {n}."}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A project."""
+    return Shop(tmp_path)
