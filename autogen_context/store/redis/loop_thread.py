@@ -12,6 +12,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+_ASKED_AGAIN_S = 0.05  # a client may swallow a cancellation that meets a time limit of its own
+
 
 class LoopThread:
     """A loop that runs whatever threads hand in.
@@ -48,7 +50,7 @@ class LoopThread:
     ) -> None:
         """Do something first, cancel what still runs, do something last, and end the thread.
 
-        Each of the two may take so long at most.
+        Each of the two may take so long at most, and so may what is cancelled after each.
         """
         with self._lock:
             loop, thread, self._stopped = self._loop, self._thread, True
@@ -86,14 +88,16 @@ async def _ended(
     within_s: float,
 ) -> None:
     await asyncio.wait({asyncio.create_task(first)}, timeout=within_s)
-    await _cancelled()
+    await _cancelled(within_s)
     await asyncio.wait({asyncio.create_task(last)}, timeout=within_s)
-    await _cancelled()
+    await _cancelled(within_s)
 
 
-async def _cancelled() -> None:
-    """End all tasks but this one."""
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
+async def _cancelled(within_s: float) -> None:
+    """End all tasks but this one; who swallows that is told again, and left behind when the time is over."""
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + within_s
+    while (rest := asyncio.all_tasks() - {asyncio.current_task()}) and loop.time() < until_s:
+        for task in rest:
+            task.cancel()
+        await asyncio.wait(rest, timeout=_ASKED_AGAIN_S)
