@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo/run.py
 
 test: $(VENV)/.installed
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0
 
 check: $(VENV)/.installed
 	@$(BIN)/ruff format --check
