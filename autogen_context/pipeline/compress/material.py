@@ -51,12 +51,26 @@ def material_of(text: str, *, author: Author = "person") -> Material:
 
 def reopened(text: str) -> tuple[Ledger, str]:
     """The ledger that a text of ours opens with, and what follows it; an empty one and the text where it is not ours."""
-    speaker = speaker_in(text.partition("\n")[0], turn=1)
-    if speaker and speaker.author not in AUTHORITIES:
+    start = opening_end(text)
+    if start is None:
         return Ledger(), text
-    head, _, rest = text[len(speaker.opening) if speaker else 0 :].partition(BORDER)
+    head, _, rest = text[start:].partition(BORDER)
     ledger = Ledger.read(head)
     return (ledger, rest) if len(ledger) else (ledger, text)
+
+
+def opening_end(text: str) -> int | None:
+    """The place behind the speakers that a text opens with, of whom a text handed on again and again has several.
+
+    ``None`` where one of them has no authority.
+    """
+    first = text.partition("\n")[0]
+    end = 0
+    while speaker := speaker_in(first[end:], turn=1):
+        if speaker.author not in AUTHORITIES:
+            return None
+        end += len(speaker.opening)
+    return end
 
 
 def uncovered(
