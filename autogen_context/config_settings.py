@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from autogen_context.config_values import Number, Seconds, Share, Tools
+from autogen_context.config_values import Names, Number, Seconds, Share, Tools
 
 
 class Settings(BaseModel):
@@ -109,6 +109,11 @@ class Settings(BaseModel):
     tools: Tools = Field(
         default={},
         description="What tools of your own do, by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`.",
+    )
+    people: Names = Field(
+        default=(),
+        description="Names of the people in a team of agents, beside who gives the first task and whose name says it "
+        "(`user_proxy`); what other agents say makes no rules.",
     )
     orphans: Literal["repair", "report", "refuse"] = Field(
         default="repair",

@@ -4,8 +4,8 @@ Promise: what is no value of a kind is refused, and what the environment can say
 """
 
 import json
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, cast
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
@@ -28,7 +28,16 @@ def from_json(value: object) -> object:
         return value
 
 
+def list_of_names(value: object) -> object:
+    """A list; one name alone would be read as its letters."""
+    names = from_json(value)
+    if not isinstance(names, list | tuple):
+        raise PydanticCustomError("names", "Input should be a list of names, such as ['Alice']")
+    return cast("Sequence[object]", names)  # what is in it is checked next
+
+
 Number = Annotated[int, BeforeValidator(refuse_bool)]
 Share = Annotated[float, BeforeValidator(refuse_bool)]
 Seconds = Annotated[float, BeforeValidator(refuse_bool)]
 Tools = Annotated[Mapping[str, NamedKind], BeforeValidator(from_json)]
+Names = Annotated[tuple[str, ...], BeforeValidator(list_of_names)]

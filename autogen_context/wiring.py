@@ -46,6 +46,7 @@ def rules_of(config: ContextConfig) -> Rules:
         shadow=config.shadow,
         profile=config.profile,
         role=config.role,
+        people=config.people,
     )
 
 

@@ -30,6 +30,7 @@ WRONG = {
     "summary_timeout_s": (-1, float("nan")),
     "reduce": ("always", True),
     "tools": ("peek", ["peek"], 5),
+    "people": ("Alice", {"Alice": 1}, None, 5),
     "orphans": ("keep", None, 1),
     "alternate_roles": ("maybe", None),
     "single_system": (2,),

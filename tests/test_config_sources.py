@@ -247,3 +247,15 @@ def test_tools_come_from_anywhere(text: str, environ: dict[str, object]) -> None
     config = loaded(text, environ=variables(environ))
     assert config.tools == {"peek": "read"}
     assert hash(config) == hash(ContextConfig(tools={"peek": "read"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "environ"),
+    [
+        pytest.param('people = ["Alice"]\n', {}, id="file"),
+        pytest.param("", {"people": '["Alice"]'}, id="environment"),
+    ],
+)
+def test_people_come_from_anywhere(text: str, environ: dict[str, object]) -> None:
+    """A list in a file, JSON in the environment."""
+    assert loaded(text, environ=variables(environ)).people == ("Alice",)

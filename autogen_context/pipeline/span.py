@@ -15,6 +15,7 @@ from autogen_context.pipeline.decision import Candidate
 from autogen_context.pipeline.ledger.rendering import OPENING
 from autogen_context.pipeline.ledger.speakers import MARKER
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.pipeline.people import People, people_in
 from autogen_context.pipeline.user_output import words_and_output
 
 Speaker = Literal["system", "user", "assistant", "tool"]
@@ -49,7 +50,11 @@ class Span:
 
 
 def spans_of(
-    candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
+    candidates: Sequence[Candidate],
+    *,
+    stays: Collection[int],
+    room_tokens: int,
+    people: Collection[str] = (),
 ) -> list[Span]:
     """The spans of a conversation, oldest first.
 
@@ -58,15 +63,17 @@ def spans_of(
         stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
             changes from turn to turn, and would move the spans behind it.
         room_tokens: what a request may have.
+        people: names of people, beside those that can be told.
     """
     spans: list[Span] = []
+    known = people_in((m for c in candidates for m in c.unit.messages), people)
     least = span_tokens(room_tokens)
     start, tokens = opening_of(candidates), 0
     for i in range(start, newest_of(candidates, room_tokens)):
         tokens += candidates[i].tokens
         if tokens >= least:
             if not all(unit in stays for unit in range(start, i + 1)):
-                spans.append(span_of(candidates, start, i + 1))
+                spans.append(span_of(candidates, start, i + 1, known))
             start, tokens = i + 1, 0
     return spans
 
@@ -96,29 +103,34 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
     return 0
 
 
-def span_of(candidates: Sequence[Candidate], start: int, stop: int) -> Span:
-    """The units between two positions."""
+def span_of(
+    candidates: Sequence[Candidate], start: int, stop: int, people: People | None = None
+) -> Span:
+    """The units between two positions; without ``people`` whoever has the user's role is a person."""
     units = candidates[start:stop]
     before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
     for message in (message for candidate in units for message in candidate.unit.messages):
-        said += parts_of(message, before)
+        said += parts_of(message, before, people)
         before = message
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def parts_of(message: Message, before: Message | None) -> Iterator[str]:
+def parts_of(
+    message: Message, before: Message | None, people: People | None = None
+) -> Iterator[str]:
     """A paragraph for what a message says, for each of its calls and for each of its results.
 
     Args:
         message: any message.
         before: the one in front of it.
+        people: who is a person; without it whoever has the user's role.
     """
     words, output = words_and_output(message, before)
     if output:
         yield paragraph("tool", output)
     if words.strip():
-        yield paragraph(speaker_of(message), words)
+        yield paragraph(speaker_of(people.heard(message) if people else message), words)
     for call in message.calls:
         yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
     for result in message.results:

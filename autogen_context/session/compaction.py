@@ -43,12 +43,13 @@ class Compaction:
     """
 
     def __init__(self, rules: Rules, around: Surroundings) -> None:
+        self._rules = rules
         self._meter = around.meter
         self._memory = around.memory
         self._known = around.summaries
         self._budgeting = Budgeting(rules, around.advice)
         self.references = References(rules.kinds)
-        self.telling = Telling(around.meter)
+        self.telling = Telling(around.meter, rules.people)
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -122,7 +123,12 @@ class Compaction:
     def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""
         floors = floors_of(conversation.candidates, pinned)
-        return spans_of(conversation.candidates, stays=floors, room_tokens=room.limit_tokens)
+        return spans_of(
+            conversation.candidates,
+            stays=floors,
+            room_tokens=room.limit_tokens,
+            people=self._rules.people,
+        )
 
     def _summaries(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]

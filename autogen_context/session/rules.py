@@ -49,6 +49,7 @@ class Rules:
         shadow: whether what is finished is judged also where that is not acted upon.
         profile: what shares out a room; ``worth``: what a block is worth alone.
         role: what the agent does; a profile moves its shares by it.
+        people: names of people in a team, beside those that can be told.
     """
 
     compact_at_share: float
@@ -64,6 +65,7 @@ class Rules:
     shadow: bool
     profile: PlanProfile
     role: "Role"
+    people: tuple[str, ...]
 
     @property
     def table(self) -> Literal["conservative", "strict"] | None:

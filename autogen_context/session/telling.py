@@ -5,7 +5,7 @@ go last. A statement of a unit that is in sight as it was said is not repeated, 
 came that is told beside the messages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from autogen_context.pipeline.blocks.references import UnitText
@@ -17,6 +17,7 @@ from autogen_context.pipeline.ledger.rendering import render
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.outdated import without_outdated
+from autogen_context.pipeline.people import People, people_in
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.pipeline.span import Span
 from autogen_context.pipeline.user_output import words_and_output
@@ -31,14 +32,17 @@ class Telling:
 
     Args:
         meter: counts texts.
+        people: names of people, beside those that can be told.
 
     Attributes:
         statements: those that are told beside the messages.
     """
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, people: Collection[str] = ()) -> None:
         self.statements = Statements()
         self._meter = meter
+        self._named = people
+        self._people = People()
         self._ledger = Ledger()
         self._learnt: list[Message] = []
 
@@ -47,11 +51,14 @@ class Telling:
         same = same_at_front(self._learnt, messages)
         if same < len(self._learnt):
             self._ledger, self._learnt, same = Ledger(), [], 0
+        if not same:
+            self._people = people_in(messages, self._named)
         for position, message in enumerate(messages[same:], same):
             before = messages[position - 1] if position else None
             words, _ = words_and_output(message, before)
             if words and states_something(message):
-                self._ledger.learn([replace(message, text=words)], start=position)
+                said = self._people.heard(replace(message, text=words))
+                self._ledger.learn([said], start=position)
         self._learnt = list(messages)
 
     def overruled(self) -> frozenset[Name]:
