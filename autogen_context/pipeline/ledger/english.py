@@ -152,3 +152,32 @@ CHOICE_PASSED_OVER = (
     "use go with choose chose pick settle switch migrate deploy run stick opt rather because version instead let written write"
     " built on team stay back"
 )
+# Units, a row for each that are told from one another; the first stands for all.
+UNITS = """
+hours h hour minutes minute min mins seconds second sec secs s ms milliseconds days day nights night weeks week months month years year
+percent %
+kb mb gb tb kib mib gib bytes byte
+mm cm m km metres meters metre meter miles mile feet
+g kg grams gram kilos kilo tons lbs
+degrees degree °c °f
+fps
+hz khz mhz ghz
+rpm
+rps
+"""
+# Nouns of which each thing has a number.
+NUMBERED = (
+    "channel|extension|ext|room|phone|number|port|version|release|page|line|floor|gate|platform|track|unit|bay|slot|table|seat|box"
+    "|locker|desk|building|apartment|order|invoice|ticket|issue|pager|hotline"
+)
+# Words that say how something is measured, and not what.
+MEASURE_WORDS = """
+budget budgets cap ceiling limit limits price prices cost costs fee fees rate rates amount total sum spend spending allowance bonus
+salary deadline due date dates day days week weeks month months year years hour hours minute minutes second seconds time times
+evening morning night daily monthly weekly yearly today tonight tomorrow number numbers channel extension phone call room version
+port level page line percent euros dollars pounds long much many half double minimum maximum most least up down reach only
+people person everybody everyone anybody one two three four five six seven eight nine ten first last next
+size count length width height weight speed age target value
+since because therefore hence thus according out off over back away around again ever else still thing things way lot bit kind sort
+work working start starts end ends finish open close early late later earlier before after
+"""

@@ -35,6 +35,11 @@ FORBIDS = (
     ),
     (r"\bnever (?:be |get |\w+ )", "never", ""),
     (r"\bno longer (?:accept|support|allow|offer|take|use)\b", "longer", ""),
+    (
+        r"\b(?:under|in) no (?:circumstances?|event|case|condition)\b|\bon no account\b|\bby no means\b|\bnot under any (?:circumstances?|condition)\b",
+        "circumstance circumstances event case condition account means",
+        "",
+    ),
 )
 OBLIGES = (
     (
@@ -74,7 +79,11 @@ OBLIGES = (
         "without unless until",
         "",
     ),
-    (r"\bonly (?:through|via|by|on|in|at|with|after|before|from|for)\b", "only", ""),
+    (
+        r"\bonly (?:ever |be )?(?:\w+ )?(?:\w+ )?(?:through|via|by|on|in|at|with|after|before|from|for)\b",
+        "only",
+        "",
+    ),
     (r"\bis company policy\b", "policy", ""),
     (
         r"^(?:use|put|send|export|deliver|return|print|report|write|store|format|name|save|keep|show|render|log|run|include|round|sort) .{2,80} (?:in|as|with|under|before|after|for|to)\b",
@@ -93,7 +102,7 @@ RISKS = (
     r"|delet|\bdrop\b|wipe|remov|destroy|overwrit|production|\bprod\b|force|\bpush|commit|deploy|restart|shut ?down|\bpay\b|payment"
     r"|refund|transfer (?:money|funds|any)|purchas|\bcharg|\bsend\b|e-?mail|upload|external|outside|third part|untrusted|execut|shell|sudo|\brm\b"
     r"|harm|danger|injur|safety|emergency|\bgas\b|\bfire|flame|electric|medic|\bdose|consent|approval|permission|supervisor"
-    r"|legal|weapon|customer id|patient|address|photo|powered|escalat|migrations?\b"
+    r"|legal|weapon|no circumstance|no account|customer id|patient|address|photo|powered|escalat|migrations?\b"
 )
 WISHES = (
     r"^(?:i|we|(?:the |our |my )?(?:user|client|customer|boss|team|wife|husband|partner|manager))(?:'d| would| do)?(?: really| strongly| generally| usually| always| also| much| rather| absolutely| just)*"
@@ -131,7 +140,7 @@ UNSURE = (
     r"\b(?:maybe|perhaps|might|probably|i think|i guess|i believe|i suppose|not sure|i wonder|hopefully|seems?|looks like|imagine"
     r"|for example|e\.g\.|such as|as if|let me|shall we|could|would be|i hope|i'm afraid|apparently|what if|in theory|pretend|hypothetical\w*)\b"
 )
-TOLD = r"\b(?:(?<!i )(?<!we )(?:says?|said|states?|claims?|claimed|tells?|told|wrote|writes|reads|asks|asked|according to|demands?|instructs?|instructed|pasted|quote[sd]?))\b"
+TOLD = r"\b(?:(?<!i )(?<!we )(?<!be )(?:says?|said|states?|claims?|claimed|tells?|told|wrote|writes|reads|asks|asked|according to|demands?|instructs?|instructed|pasted|quote[sd]?))\b"
 CHATTER = r"^(?:i'll|i will|i'm going|i am going|let me|let's (?:see|look|get|start|begin|talk|go through|go over)|here(?:'s| is| are)|hope|looking forward|thank)\b|^(?:hello|hi|dear)\b"
 BUSY = (  # what begins with what somebody does
     r"(?!waiting|working|pending|nothing|something|everything|anything|during|staging|building|meeting|training|testing|evening|wedding|ceiling|painting|shipping|billing|pricing"
@@ -143,6 +152,16 @@ MARKS = (
     r"\b(?:now|from now on|actually|instead|updates?:|updated?|chang(?:e|es|ed)|moved|switch(?:ed)?|new|no longer|any ?more|correction|replace(?:s|d|ment)?|replacing"
     r"|rotat(?:e|es|ed|ing|ion)|rather than|as of|since|went (?:up|down)|raised|lowered|pushed|slipped|postponed|make (?:it|that)|took over"
     r"|taking over|takes over|handed over|revised|rescheduled|from \w+ on|retired|rebased|checked out|flashed|upgraded|migrated|it used to be|slipped)\b"
+)
+REVISES = (  # that a value is not what it was
+    r"\b(?:these days|already|henceforth|any longer|extended|stretched|stricter|gone up|gone down|cut to|may now|renegotiated"
+    r"|tightened|relaxed|doubled|halved|tripled|brought forward|put back|(?:till|until) further notice|after all|turn(?:s|ed) out"
+    r"|chang\w* (?:his|her|their|my|our|its) minds?|(?:starting|effective|beginning) (?:in|today|tonight|tomorrow|next|with|on|from|now)"
+    r"|from (?:today|tonight|tomorrow|next|this|the (?:first|next|beginning|start)))\b"
+)
+MAY_REVISE = (  # that it may be another than it was
+    r"\b(?:only|then|therefore|hence|thus|wrong|higher|bigger|smaller|shorter|longer|later|earlier|sooner|so (?:it's|it is|that's"
+    r"|they're|we|the|let's|now)|let's|have them|has to be|make it|give it|agreed on|settled on)\b"
 )
 LABELS = {  # heads of labels, and what stands behind them
     "rule": "rule",
@@ -177,9 +196,9 @@ SPEAKERS = {
     "agent": "assistant", "bot": "assistant", "tool": "tool", "function": "tool", "observation": "tool", "tool result": "tool",
     "tool output": "tool", "function result": "tool", "function output": "tool", "system": "system", "developer": "system",
 }  # fmt: skip
-FORGETS = r"(?:forget|ignore|scrap|drop|skip|never mind|disregard|cross off|strike|withdraw|discard)(?: about)?(?: what i said about)? (?P<what>(?:the |my |our |that |any )?[\w][^,;]{1,80})(?:[,;] (?P<rest>.*))?"
+FORGETS = r"(?:forget|ignore|scrap|drop|skip|never mind|disregard|cross off|cross out|leave out|strike|withdraw|discard)(?: about)?(?: what i said about)?(?: the (?:thing|idea|plan|business|part|bit|stuff) (?:with|about|of|for))? (?P<what>(?:the |my |our |that |any )?[\w][^,;]{1,80})(?:[,;] (?P<rest>.*))?"
 ENDS = (
-    r"(?P<what>.{2,80}?) (?:is|are|was|were|has been|have been|got)(?: now| all)? (?:cancell?ed|off|off the table|dropped|scrapped|obsolete|void|called off|revoked|withdrawn|no longer (?:valid|needed|relevant|necessary|required|true|in force|an issue|planned))(?:[,;] .*)?"
+    r"(?P<what>.{2,80}?)(?: (?:is|are|was|were|has been|have been|got)|'s|'re)(?: now| all)? (?:cancell?ed|off|off the table|dropped|scrapped|obsolete|void|called off|revoked|withdrawn|no longer (?:valid|needed|relevant|necessary|required|true|in force|an issue|planned))(?:[,;] .*)?"
     r"|(?:we |i )?no longer (?:need|require|want|use|have|accept|offer|support|do|work with) (?P<what2>.{2,80}?)|(?:we |i )?(?:don't|do not) (?:need|require|want) (?P<what5>.{2,80}?) any ?more"
     r"|there is no (?P<what3>.{2,60}?) any ?more"
     r"|(?:cancel|call off|remove) (?P<what4>(?:the|my|our) .{2,60})"
@@ -227,5 +246,5 @@ FIRST = {
     " investigate debug review release publish finish start focus install configure set write prepare schedule register buy remove"
     " deploy",
     "WITHOUT_OBJECT": "never do don't",
-    "FORGETS": "forget ignore scrap drop skip never disregard cross strike withdraw discard",
+    "FORGETS": "forget ignore scrap drop skip never disregard cross leave strike withdraw discard",
 }

@@ -47,6 +47,8 @@ MOST_COMPLEMENT = 6  # words that a definite thing is said to be
 
 SMALL_TALK = frozenset({CHATTER, FORMER, VAGUE})
 NOT_REPORTED = frozenset({UNSURE, WISHES})
+AMOUNTS: frozenset[ValueKind] = frozenset({"money", "number", "date", "time"})
+LEAST_SAID = 3  # spaces in what says of what it gives an amount
 SETTABLE: frozenset[ValueKind] = frozenset({"money", "number", "zone", "date"})
 DEFINITE = re.compile(
     r"(?:the|our|my|its|his|her|their|(?:one|two|three|four|five|some|most|half|all) of the) \w",
@@ -186,9 +188,15 @@ def fact_kind(sentence: str) -> Kind | None:
     if is_set(sentence):
         return "constraint"
     if has_strong_value(sentence) or is_owned(sentence):
-        told = parts_of(sentence).form or STATES.search(sentence)
+        told = parts_of(sentence).form or STATES.search(sentence) or has_amount(sentence)
         return "fact" if told or subject_of(sentence).head != "said" else None
     return "fact" if DEFINITE.match(sentence) and is_settled(parts_of(sentence)) else None
+
+
+def has_amount(sentence: str) -> bool:
+    """Whether it says how much or when, and of what."""
+    amounts = any(value.kind in AMOUNTS for value in values(sentence))
+    return amounts and sentence.count(" ") >= LEAST_SAID
 
 
 def is_set(sentence: str) -> bool:

@@ -7,12 +7,15 @@ has no authority makes nothing stale that somebody with authority said, and nobo
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, islice
 
 from autogen_context.pipeline.ledger.content import terms_of
 from autogen_context.pipeline.ledger.cue import words_in
 from autogen_context.pipeline.ledger.english_cues import DIFFERENT, WORDS
 from autogen_context.pipeline.ledger.entry import Entry
+from autogen_context.pipeline.ledger.measures import measures_of
 from autogen_context.pipeline.ledger.parts import parts_of
+from autogen_context.pipeline.ledger.revision import Said
 from autogen_context.pipeline.ledger.subject import MARKED_HEADS, Subject, subject_of
 from autogen_context.pipeline.ledger.values import values
 
@@ -20,6 +23,7 @@ OLD = re.compile(DIFFERENT)
 SHIFTING = frozenset(
     {"money", "date", "time", "zone"}
 )  # kinds of value of which there is one at a time
+MOST_ALIKE = 100  # of the newest entries that measure the same, for one that is revised
 DENYING = frozenset(f"{WORDS['DIFFERENT']} from".split())
 Mark = tuple[str, str | frozenset[str]]
 FROM = re.compile(r"\bfrom (?P<old>[\w.#/@-]+(?: [\w.-]+)?) to\b", re.IGNORECASE)
@@ -103,6 +107,23 @@ class Known:
             found = only([old for old in changed if is_changed(new, old, marked=marked)])
         return list(dict.fromkeys([*found, *self._denied(new)]))
 
+    def revised(self, new: Entry, *, raw: str, around: str) -> list[Entry]:
+        """The entry of which a new one gives a value anew, in other words.
+
+        Args:
+            new: what is stated now.
+            raw: as it was said.
+            around: what was said just before, of which it may speak.
+        """
+        if denied_in(new.text):
+            return []
+        marks = [self._by_mark.get(("measure", measure), {}) for measure in measures_of(new.text)]
+        newest = chain.from_iterable(islice(reversed(mark), MOST_ALIKE) for mark in marks)
+        alike = {old.text: old for old in newest if may_replace(new, old)}
+        alike.pop(new.text, None)
+        old = Said(text=new.text, raw=raw, around=around).revises(alike)
+        return [] if old is None else [alike[old]]
+
     def _denied(self, new: Entry) -> Iterator[Entry]:
         """Those of which the new one says that they are no longer so."""
         denied = denied_in(new.text)
@@ -127,6 +148,8 @@ def marks_of(entry: Entry) -> Iterator[Mark]:
     yield subject.head, subject.terms
     for value in values(entry.text):
         yield "value", value.text.partition(" ")[0]
+    for measure in measures_of(entry.text):
+        yield "measure", measure
 
 
 def made_stale(new: Entry, known: Iterable[Entry], *, marked: bool) -> list[Entry]:

@@ -196,7 +196,7 @@ class Ledger:
                 stale = [
                     *self._known.stale(entry, marked=reading.marked),
                     *self._known.saying(reading.leans_on),
-                ]
+                ] or self._known.revised(entry, raw=reading.raw, around=reading.around)
                 given_up = self._put(entry, stale)
         return Step(
             start=offset + reading.start,

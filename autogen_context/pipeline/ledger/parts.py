@@ -135,6 +135,11 @@ PATTERNS = (
         r"|remains?|becomes?|became) (?:now |currently |called |named |set to |still |always |at )*(?P<value>.+)",
         "is are was were equal equals means reads been be stay stays remain remains become becomes became",
     ),
+    row(
+        "is",
+        r"(?P<subject>(?:the |our |my )?[a-z][\w-]*(?: [\w-]+){0,3})'s (?:now |due |open |set )?(?P<value>(?:on|at|in|from|until|by|to|going to be) .+)",
+        "on at in from until by to going",
+    ),
     row("rule", rf"(?P<subject>.{{1,120}}?) (?!will ){MODAL}{NOT} (?P<value>.+)", MODAL_WORDS),
     row("does", rf"(?P<subject>.{{1,80}}?) {ADVERB}(?P<verb>{DOING})\b(?P<value>.*)", DOING_WORDS),
 )

@@ -27,6 +27,7 @@ from autogen_context.pipeline.ledger.values import is_strong, values
 
 ASSISTANT_CHARS = 2_000  # from either end
 TOOL_CHARS = 1_500  # from either end
+AROUND_CHARS = 160  # in front of a sentence, of which it may speak
 ASSISTANT_LEAST = 12  # characters of a sentence that tells something
 REPORTED_LINE = re.compile(r"^[ \t]*[A-Z][^\n{}<>\[\]|=\\]{10,240}[.!][ \t]*$", re.MULTILINE)
 TOLD_CUE = Cue(  # what is decided, next or done, or is a value
@@ -55,6 +56,8 @@ class Reading:
         author: who says it.
         start: where it begins in the text.
         end: where it ends.
+        raw: the sentence as it was said.
+        around: what was said just before on its line.
         marked: whether it says that something changed.
         leans_on: what the sentence before states, which this one goes on with; may be empty.
         taken_back: what no longer holds, in its words; may be empty.
@@ -66,6 +69,8 @@ class Reading:
     author: Author
     start: int
     end: int
+    raw: str = ""
+    around: str = ""
     marked: bool = False
     leans_on: str = ""
     taken_back: str = ""
@@ -98,7 +103,7 @@ def said(text: str, author: Author) -> Iterator[Reading]:
         else:
             reading = read(sentence, author, before, label[1] if label else None)
         if reading is not None:
-            yield reading
+            yield replace(reading, around=around(text, sentence.start))
             before = reading if reading.kind else before
 
 
@@ -131,8 +136,15 @@ def read_of(sentence: Sentence, author: Author, kind: Kind | None, text: str) ->
         author=author,
         start=sentence.start,
         end=sentence.end,
+        raw=sentence.raw,
         marked=MARKS.search(sentence.raw) is not None,
     )
+
+
+def around(text: str, start: int) -> str:
+    """What stands in front of a place on its line, as far as it may be meant by what stands there."""
+    before = text[max(0, start - AROUND_CHARS) : start]
+    return before[before.rfind("\n") + 1 :]
 
 
 def begins_with_value(text: str) -> bool:

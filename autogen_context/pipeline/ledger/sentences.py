@@ -66,7 +66,7 @@ SPOKEN = re.compile(
     r"\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|\u00ab[^\u00bb\n]{1,300}\u00bb"
 )
 LEADING = Cue(
-    r"^\W*?(?=[\w\"\u201c#/$@`'(<.+-])(?:(?:(?:please|also|and|but|so|ok|okay|well|actually|oh|sorry|remember(?: that)?|note(?: that)?"
+    r"^\W*?(?=[\w\"\u201c#/$@`'(<.+-])(?:(?:(?:please|pls|plz|also|and|but|so|ok|okay|well|actually|oh|sorry|remember(?: that)?|note(?: that)?"
     r"|keep in mind(?: that)?|from now on|by the way|btw|fyi|hi|hello|hey|in general|as of (?:today|now)|now|for the record|as discussed"
     r"|just so you know|(?:we|i)(?:'ve| have)? changed (?:our|my) minds?|hold on|wait|hmm|right|great|perfect|thanks|in addition|additionally|besides|important(?:ly)?"
     r"|it(?:'s| is) important that|for now it(?:'s| is) important that|one more thing)\b[\s,:]*"
@@ -78,7 +78,7 @@ TRAILING = Cue(
     r"|as well|in case it matters|if that helps|(?:last|this) (?:month|year)))+$"
 )
 LEADERS = words("""
-    please also and but so ok okay well actually oh sorry remember note keep from by btw fyi hi hello hey in as now for just hold
+    please pls plz also and but so ok okay well actually oh sorry remember note keep from by btw fyi hi hello hey in as now for just hold
     wait hmm right great perfect thanks additionally besides important importantly one no yes yep nope good sure morning quick
     small short slight minor another update updates change changes correction corrections reminder reminders heads news info edit
     ps p nota nb attention

@@ -37,6 +37,9 @@ WISHED = Cue(
     "prefer prefers like likes want wants need needs have haves",
 )
 NAMING: frozenset[ValueKind] = frozenset({"code", "name", "quoted", "link"})
+NUMBERABLE = frozenset(
+    {"branch", "date", "money", "duty"}
+)  # concepts of which each has one for each thing
 NOTHING: frozenset[str] = frozenset()
 PLACING = words("happens happened sits stands lives lived meets")
 BECOME = re.compile(
@@ -130,10 +133,9 @@ def scope_of(row: Concept, sentence: str, parts: Parts) -> frozenset[str]:
 
 
 def names_of(row: Concept, parts: Parts) -> frozenset[str]:
-    """The branch that a statement speaks of, where it does not say that one is on it."""
-    if row.head != "branch":
-        return NOTHING
-    return frozenset(value.text for value in values(parts.subject) if value.kind == "code")
+    """The codes and numbers that say of which one a statement speaks, such as the branch."""
+    spoken_of = values(parts.subject) if row.head in NUMBERABLE else ()
+    return frozenset(value.text for value in spoken_of if value.kind in {"code", "number"})
 
 
 def subject_of_choice(sentence: str, parts: Parts) -> Subject | None:

@@ -40,13 +40,15 @@ VALUE = Cue(
     r"|(?P<link>\b[a-z][a-z0-9+]{1,9}://[^\s<>\"')]*[^\s<>\"').,;:!?])"
     rf"|(?P<date>\b\d{{4}}-\d\d(?:-\d\d)?\b(?!-)|\b{DAY} (?:of )?{MONTH}\b(?:,? \d{{4}}\b)?|\b{MONTH} {DAY}\b(?:,? \d{{4}}\b)?"
     rf"|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b|\b{WEEKDAY}\b(?: (?:morning|afternoon|evening|night)\b)?|\b{MONTH} \d{{4}}\b|\bQ[1-4](?: \d{{4}})?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b"
-    r"|\b(?:tomorrow|tonight|end of (?:the )?(?:day|week|month|quarter|year)|next (?:week|month|quarter|year))\b)"
+    rf"|\b(?:tomorrow|tonight|(?:end|middle|beginning|start) of (?:the )?(?:day|week|month|quarter|year|{MONTH})|next (?:week|month|quarter|year))\b)"
     rf"|(?P<money>[$€£¥]\s?(?:{AMOUNT})|\b(?:{AMOUNT})\s?(?:{CURRENCY}|[€£$])|\b{SPELLED} {CURRENCY})"
     r"|(?P<time>\b\d{1,2}(?::\d\d){1,2}(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]m\b)"
     r"|(?P<zone>\b(?:UTC|GMT|CES?T|[ECMP][SD]T|BST|IST|JST)(?:[+-]\d{1,2}(?::?\d\d)?)?\b"
     r"|\b(?i:pacific|eastern|central|mountain|local|central european)(?: (?:standard|daylight))? [tT]ime\b"
     r"|\b(?:Africa|America|Asia|Atlantic|Australia|Europe|Pacific|Etc|US)/[A-Z]\w+(?:/\w+)?)"
-    r"|(?P<code>(?<![\w/])(?:[#@~./$\w-]*(?:\d|_|::|\(\)|[a-z][A-Z]|\w[/.@:#]\w)[\w/.@#:$%+=&~-]*[\w%/+)]|[#@]\w[\w-]*|[~.]?/[\w./-]*\w/?|\w+\(\)|\w+/|\d))"
+    rf"|(?P<number>\b(?!one\b){SPELLED}[ -](?:(?:working|business|calendar) )?(?:percent|seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)\b"
+    r"|(?<![\w/.,$€£¥-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w|,\d))"
+    r"|(?P<code>(?<![\w/])(?:[#@~./$\w-]*(?:\d|_|::|\(\)|[a-z][A-Z]|\w[/.@:#]\w)[\w/.@#:$%+=&~-]*[\w%/+)]|[A-Za-z][\w.]*-\d\b|[#@]\w[\w-]*|[~.]?/[\w./-]*\w/?|\w+\(\)|\w+/|\d))"
     rf"|(?P<name>\b{NAMED})"
     r"|(?P<acronym>\b[A-Z][A-Z-]{1,9}\b)",
     cased=True,
@@ -57,7 +59,7 @@ SIGN = re.compile(  # of which one stands in whatever VALUE finds, but for the w
 SPOKEN = words("tomorrow tomorrow's tonight tonight's end next time") | words(
     ONES[3:-1].replace("|", " ")
 )
-NUMBER = re.compile(rf"[+-]?(?:{AMOUNT})")
+NUMBER = re.compile(rf"[+-]?(?:{AMOUNT})%?")
 TAIL = re.compile(rf"(?:\s?(?:to|and|-|x|by)\s?(?:{AMOUNT}))?\s?{UNIT}")
 
 
@@ -98,7 +100,7 @@ def start_of(text: str, at: int) -> int:
 def value_of(match: re.Match[str], text: str) -> Value | None:
     """The value of a match; none where a capital only begins a sentence."""
     kind = cast("ValueKind", match.lastgroup)  # each alternative has its name
-    if kind == "code" and NUMBER.fullmatch(match.group()):
+    if kind in {"code", "number"} and NUMBER.fullmatch(match.group()):
         unit = TAIL.match(text, match.end())
         end = unit.end() if unit else match.end()
         return Value("number", text[match.start() : end], match.start(), end)
