@@ -1,6 +1,8 @@
 """What input tokens cost where prefixes are cached."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autogen_context.model.prices import prices, rates_of
 from autogen_context.pipeline.price.rates import Rates
@@ -26,6 +28,15 @@ def test_a_request(rates: Rates, tokens: int, cached: int, costs: tuple[float, .
         rates.standing_tokens(tokens),
     )
     assert found == pytest.approx(costs)
+
+
+@given(st.integers(0, 10_000))
+def test_where_only_the_share_is_known_every_token_is_cached(tokens: int) -> None:
+    """No prefix is too short, none has to fill a block, and to write one costs nothing more."""
+    rates = Rates(cached_share=0.5)
+    assert rates.cached_tokens(tokens) == tokens
+    assert rates.cost_tokens(tokens, 0) == tokens
+    assert rates.standing_tokens(tokens) == tokens / 2
 
 
 @pytest.mark.parametrize(("idle_s", "is_cold"), [(0, False), (300, False), (300.1, True)])

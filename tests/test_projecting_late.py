@@ -1,22 +1,14 @@
-"""A project beside a conversation: one that comes late, fails, is gone or hangs."""
+"""A project beside a conversation: one that comes late."""
 
 import asyncio
-import logging
-import shutil
-from collections.abc import Sequence
-from pathlib import Path
-from threading import Event
 from typing import cast
-
-import pytest
-from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.errors import BudgetImpossible
-from autogen_context.project.builds import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.hearing import PATIENCE_S, wait_until
+from support.hearing import wait_until
+from support.late import Slow, slow
 from support.shop import (
     OTHERS,
     SIGNATURE,
@@ -31,29 +23,6 @@ from support.shop import (
     talk,
 )
 from support.tree import SHOP
-
-
-class Slow(Kept):
-    """Builds nothing before it is let go."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = Event()
-
-    @override
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
-        """What is built, late."""
-        await asyncio.to_thread(self.go.wait)
-        return await super().get_or_build(key, builder, depends_on=depends_on)
-
-
-def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:
-    """A project that waits, and a manager of it."""
-    builds = Slow()
-    project = ProjectContext(root, cache=builds, watch=Deaf())
-    return builds, IncrementalContextManager(
-        window_tokens=3_000, counter=Characters(), project=project
-    )
 
 
 def late(builds: Slow, keeper: IncrementalContextManager, messages: Transcript) -> None:
@@ -91,16 +60,42 @@ async def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
     await keeper.aclose()
 
 
-async def test_what_is_again_as_a_late_head_says_is_told(shop: Shop) -> None:
-    """As beside one in front."""
-    keeper = shop.manager()
+async def test_what_changed_while_a_head_waited_is_told_with_it(shop: Shop) -> None:
+    """It came after the newest message was sent: with the next one it stands there, and behind it what is newer."""
+    builds, keeper = slow(shop.root)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    turn = keeper.prepare_nowait(messages)
-    for signature in (SIGNATURE, OTHERS[0], SIGNATURE):
-        shop.write("shop/price.py", priced(signature))
-        messages += talk(1)
-        turn = await keeper.prepare(messages)
-    assert "price.py is again as the project's context says" in str(turn.messages[-2]["content"])
+    late(builds, keeper, messages)
+    await until(keeper, messages, "parts")
+    shop.write("shop/price.py", priced(OTHERS[0]))
+    await until(keeper, messages, "since")
+    messages += talk(1)
+    head, told, _ = keeper.prepare_nowait(messages).messages[-3:]
+    assert SIGNATURE in str(head["content"])
+    assert OTHERS[0] in str(told["content"])
+    await keeper.aclose()
+
+
+async def until(keeper: IncrementalContextManager, messages: Transcript, field: str) -> None:
+    """Turns that do not wait, of which none has a new message, until something is known of what is to stand in front."""
+    for _ in range(1_000):
+        front = cast("dict[str, object]", keeper.save_state()["front"])
+        if front[field]:
+            return
+        keeper.prepare_nowait(messages)
+        await asyncio.sleep(0.02)
+    raise AssertionError
+
+
+async def test_a_late_head_that_has_no_room_leaves_no_trace(shop: Shop) -> None:
+    """Nothing is put in its place, and it goes on waiting."""
+    keeper = shop.manager(2_000)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go. " * 1_930}]
+    keeper.prepare_nowait(messages)
+    messages += talk(1, words=1)
+    assert (await keeper.prepare(messages)).messages == messages
+    front = cast("dict[str, object]", keeper.save_state()["front"])
+    assert front["parts"]
+    assert not front["is_told"]
 
 
 def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
@@ -120,131 +115,16 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     checked_late(keeper, messages, turns[-1])
 
 
-class Broken(Kept):
-    """Fails."""
-
-    @override
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
-        """Nothing."""
-        raise OSError("the disk is full")
-
-
-async def test_a_project_that_fails_costs_its_context_alone(
-    shop: Shop, caplog: pytest.LogCaptureFixture
-) -> None:
-    """And one warning."""
-    project = ProjectContext(shop.root, cache=Broken(), watch=Deaf())
-    keeper = IncrementalContextManager(window_tokens=900, counter=Characters(), project=project)
-    plain = IncrementalContextManager(window_tokens=900, counter=Characters())
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    for more in talk(8):
-        messages.append(more)
-        assert (await keeper.prepare(messages)).messages == plain.prepare_nowait(messages).messages
-    warnings = [
-        r for r in caplog.records if r.levelno >= logging.WARNING and "project" in r.message
-    ]
-    assert [r.message for r in warnings] == ["what the project is like is not told"]
-
-
-async def test_a_folder_that_went_is_told(shop: Shop) -> None:
-    """What was sent stays; nothing fails."""
+async def test_what_is_again_as_a_late_head_says_is_told(shop: Shop) -> None:
+    """As beside one in front."""
     keeper = shop.manager()
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    before = await keeper.prepare(messages)
-    shutil.rmtree(shop.root)
-    messages += talk(1)
-    after = await keeper.prepare(messages)
-    assert after.messages[:3] == before.messages
-    assert "shop/price.py is gone." in str(after.messages[-2]["content"])
-
-
-async def test_who_waits_for_the_first_head_can_see_how_far_it_is(shop: Shop) -> None:
-    """Whichever conversation reads the files."""
-    seen: list[tuple[int, int]] = []
-    shop.project = ProjectContext(
-        shop.root, watch=Deaf(), progress=lambda done, total: seen.append((done, total))
-    )
-    sources = sum(name.endswith(".py") for name in SHOP)
-    for n in (1, 2):
-        await shop.manager().prepare([SYSTEM, {"role": "user", "content": "Go."}])
-        assert seen == [(sources, sources)] * n
-
-
-@pytest.mark.parametrize("waits", [True, False])
-async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
-    shop: Shop, *, waits: bool
-) -> None:
-    """So does one that went before a branch of the conversation asked for it."""
-    keeper, before = shop.manager(), shop.manager()
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    await before.prepare(messages)
-    branch = before.branch()
-    shutil.rmtree(shop.root)
-    turn = await keeper.prepare(messages) if waits else keeper.prepare_nowait(messages)
-    assert turn.messages == messages
-    assert heads_in((await branch.prepare(messages)).messages)
-
-
-async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
-    """At the next compaction it is gone as well, before anything else has to be shortened for it."""
-    keeper = shop.manager(1_500)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    assert heads_in((await keeper.prepare(messages)).messages)
-    shutil.rmtree(shop.root)
-    rest = talk(40, words=10)
-    turn = await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.85 * 1_500:
-        messages.append(next(rest))
+    turn = keeper.prepare_nowait(messages)
+    for signature in (SIGNATURE, OTHERS[0], SIGNATURE):
+        shop.write("shop/price.py", priced(signature))
+        messages += talk(1)
         turn = await keeper.prepare(messages)
-    assert not turn.compacted  # and all is told, so that another head was written: an empty one
-    messages.append({"role": "user", "content": "x" * 4_700})
-    after = await keeper.prepare(messages)
-    assert not heads_in(after.messages)
-    assert after.messages[-1] == messages[-1]
-
-
-async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
-    """The next turn has the head."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    turn = asyncio.create_task(keeper.prepare(messages))
-    await asyncio.sleep(0.05)
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-    builds.go.set()
-    assert heads_in((await keeper.prepare(messages)).messages)
-
-
-@pytest.mark.parametrize("is_closed", [True, False])
-def test_each_turn_may_have_a_loop_of_its_own(shop: Shop, *, is_closed: bool) -> None:
-    """A loop that stops takes its question along; the next one asks anew, and waits for nobody else's."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-
-    async def asked() -> None:
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)
-
-    loops = [asyncio.new_event_loop() for _ in range(2)]
-    loops[0].set_exception_handler(
-        lambda _loop, _context: None
-    )  # what it left behind is what this is about
-    loops[0].run_until_complete(asked())
-    (asking,) = asyncio.all_tasks(loops[0])
-    if is_closed:
-        loops[0].close()
-    builds.go.set()
-    messages += talk(1)
-    turn = loops[1].run_until_complete(keeper.prepare(messages))
-    assert heads_in(turn.messages)
-    if not is_closed:
-        loops[0].run_until_complete(asking)
-    messages += talk(1)
-    after = loops[1].run_until_complete(keeper.prepare(messages))
-    assert after.messages[: len(turn.messages)] == turn.messages
-    for loop in loops:
-        loop.close()
+    assert "price.py is again as the project's context says" in str(turn.messages[-2]["content"])
 
 
 async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None:
@@ -274,23 +154,13 @@ async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None
     assert OTHERS[0] in str([m["content"] for m in turn.messages if is_own(m)][-1])
 
 
-def test_what_a_thread_writes_is_in_a_state_that_is_saved_meanwhile(shop: Shop) -> None:
-    """It is waited for, a while."""
-    builds, keeper = slow(shop.root)
-    keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Go."}])
-    builds.go.set()
-    saved = cast("dict[str, dict[str, object]]", keeper.save_state()["companions"])
-    assert saved["project"]["head"]
-
-
-async def test_a_closed_manager_asks_nothing(shop: Shop) -> None:
-    """What was asked is given up, and its turns go on without."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    keeper.prepare_nowait(messages)
-    await asyncio.sleep(0.05)
-    await asyncio.wait_for(keeper.aclose(), PATIENCE_S)
-    builds.go.set()
-    messages += talk(1)
-    assert (await keeper.prepare(messages)).messages == messages
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+async def test_who_waits_for_the_first_head_can_see_how_far_it_is(shop: Shop) -> None:
+    """Whichever conversation reads the files."""
+    seen: list[tuple[int, int]] = []
+    shop.project = ProjectContext(
+        shop.root, watch=Deaf(), progress=lambda done, total: seen.append((done, total))
+    )
+    sources = sum(name.endswith(".py") for name in SHOP)
+    for n in (1, 2):
+        await shop.manager().prepare([SYSTEM, {"role": "user", "content": "Go."}])
+        assert seen == [(sources, sources)] * n

@@ -64,6 +64,7 @@ async def test_agents_share_what_is_read(shop: Shop) -> None:
         pytest.param({"head": {"rooms": "none"}}, id="of a wrong make"),
         pytest.param({"renewed": "yes"}, id="of a wrong type"),
         pytest.param({"head": None}, id="nothing"),
+        pytest.param({"head": {"parts": []}}, id="only a part of it"),
     ],
 )
 async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) -> None:
@@ -76,6 +77,21 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
     with pytest.raises(StateError):
         keeper.load_state(state)
     assert keeper.save_state() == before
+
+
+async def test_a_state_without_what_belongs_in_it_is_refused(shop: Shop) -> None:
+    """As one that is damaged."""
+    state = json.loads(json.dumps(shop.manager().save_state()))
+    state["companions"]["project"] = {}
+    with pytest.raises(StateError, match="the state is damaged"):
+        shop.manager().load_state(state)
+
+
+@pytest.mark.parametrize("head", [{"parts": []}, {"parts": "none"}, {"parts": [{"label": 1}]}])
+def test_a_project_refuses_a_damaged_head_itself(shop: Shop, head: dict[str, object]) -> None:
+    """For those who have no manager: with one kind of error, whether a field is missing or of another type."""
+    with pytest.raises(ValueError, match="Error: "):
+        shop.project.resume(head)
 
 
 async def test_what_was_saved_for_others_is_passed_on(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from autogen_context import IncrementalContextManager, ProjectContext
+from autogen_context.projecting import MOST_MESSAGES
 from support.counting import Characters
 from support.shop import (
     OTHERS,
@@ -45,6 +46,16 @@ async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_n
     messages += talk(1)
     back = (await keeper.prepare(messages)).messages[-2]["content"]
     assert back == f"{TOLD}\nshop/price.py is again as the project's context says\n]"
+
+
+async def test_a_head_never_stands_last(shop: Shop) -> None:
+    """Where a host has taken back all but the system prompt there is none, until something stands behind it again."""
+    keeper = shop.manager()
+    asked: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    for messages, heads in ((asked, 1), (asked[:1], 0), (asked, 1), (asked[:1], 0)):
+        turn = await keeper.prepare(messages)
+        assert len(heads_in(turn.messages)) == heads
+        assert turn.messages[-1] == messages[-1]
 
 
 async def test_it_stays_within_its_share(shop: Shop) -> None:
@@ -162,6 +173,38 @@ async def test_what_the_agent_works_on_is_in_its_head(tmp_path: Path) -> None:
         )
         head = str((await keeper.prepare(messages[:read])).messages[0]["content"])
         assert ("function_177" in head) is shown
+
+
+async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> None:
+    """What that names comes first where there is no room for all, however long the conversation was before."""
+    many = {f"part/module_{n}.py": f"def function_{n}(x: int) -> int: ...\n" for n in range(200)}
+    root = grown(tmp_path / "shop", many)
+    asked: Transcript = [{"role": "user", "content": "Now change function_177."}]
+    for before in ([], list(talk(MOST_MESSAGES, words=1))):
+        for messages, shown in (([*before, *asked], True), ([*asked, *talk(1)], False)):
+            keeper = IncrementalContextManager(
+                window_tokens=4_000 + 40 * len(messages),
+                counter=Characters(),
+                project=ProjectContext(root, watch=Deaf(), budget_tokens=600),
+            )
+            [head] = heads_in((await keeper.prepare(messages)).messages)
+            assert ("function_177" in head) is shown
+
+
+async def test_nothing_of_a_head_stands_without_its_opening(tmp_path: Path) -> None:
+    """Not even where other parts are smaller than that, and have room."""
+    root = grown(tmp_path / "shop", {"README.md": "# A\n", "AGENTS.md": "# B\n"})
+    found: set[int] = set()
+    for size in range(3_000, 4_000, 12):
+        keeper = IncrementalContextManager(
+            window_tokens=1_000, counter=Characters(), project=ProjectContext(root, watch=Deaf())
+        )
+        messages: Transcript = [SYSTEM, {"role": "user", "content": "x" * size}]
+        sent = (await keeper.prepare(messages)).messages
+        added = [message for message in sent[1:] if "xx" not in str(message["content"])]
+        assert len(heads_in(added)) == len(added)
+        found.add(len(added))
+    assert found == {0, 1}
 
 
 @pytest.mark.parametrize("compacts", [False, True])

@@ -1,0 +1,58 @@
+"""Conversations whose blocks are worth something."""
+
+from collections.abc import Iterable, Sequence
+
+from autogen_context.pipeline.blocks.references import References
+from autogen_context.pipeline.blocks.worth import FOCUS_UNITS, Spot, Worth
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from support.units import candidates_of
+
+
+def worth_of(messages: Sequence[Message], room: int = 10_000) -> Worth:
+    """What the blocks of a conversation are worth."""
+    return Worth(references_of(messages), room_tokens=room)
+
+
+def references_of(messages: Sequence[Message]) -> References:
+    """The values of a conversation."""
+    references = References()
+    references.follow(candidates_of(messages), messages)
+    return references
+
+
+def spots_of(messages: Sequence[Message]) -> list[Spot]:
+    """All blocks of a conversation."""
+    return [
+        Spot(unit, passage, block)
+        for unit, text in enumerate(references_of(messages).units)
+        for passage, cut in enumerate(text.passages)
+        for block in range(len(cut.blocks))
+    ]
+
+
+def says(text: str) -> Message:
+    """A message of a model."""
+    return Message(role="assistant", text=text)
+
+
+def asks(text: str) -> Message:
+    """A message of a person."""
+    return Message(role="user", text=text)
+
+
+def returns(text: str, *, arguments: str = "{}", name: str = "f") -> list[Message]:
+    """A call with its result."""
+    call = ToolCall(id="1", name=name, arguments=arguments)
+    result = ToolResult(call_id="1", text=text)
+    return [
+        Message(role="assistant", calls=(call,)),
+        Message(role="tool", results=(result,)),
+    ]
+
+
+def steps(texts: Iterable[str]) -> list[Message]:
+    """Calls with these results."""
+    return [message for text in texts for message in returns(text)]
+
+
+PAUSE = [says("well")] * FOCUS_UNITS
