@@ -13,8 +13,8 @@ ALL_ELSE = "all else"
 
 
 def head_of(current: Current, most_tokens: int) -> Head:
-    """What is to stand in front; nothing where the project has nothing to tell."""
-    parts = (current.opening, *current.parts) if current.parts else ()
+    """What is to stand in front; where the project has nothing to tell the opening, by which an older head is found."""
+    parts = (current.opening, *current.parts)
     return Head(parts=parts, most_tokens=most_tokens)
 
 

@@ -28,12 +28,12 @@ def current(
     )
 
 
-def test_nothing_stands_without_the_opening_nor_that_alone() -> None:
-    """A project that has nothing to tell has no head."""
+def test_the_opening_stands_first_and_is_all_where_there_is_nothing_to_tell() -> None:
+    """By it the head of a project is found that had more to tell; alone it is never placed."""
     assert head_of(current(parts=("a", "b")), 90) == Head(
         parts=("It is so.", "a", "b"), most_tokens=90
     )
-    assert head_of(current(), 90) == Head(most_tokens=90)
+    assert head_of(current(), 90) == Head(parts=("It is so.",), most_tokens=90)
 
 
 @given(NAMES, NAMES, NAMES)

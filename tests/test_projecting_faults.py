@@ -108,3 +108,22 @@ async def test_an_earlier_version_had_the_head_of_a_folder_that_went(shop: Shop)
     after = await keeper.prepare(asked)
     assert not heads_in(after.messages[:2])
     assert [message for message in after.messages if message in asked] == asked
+
+
+async def test_a_late_head_of_a_folder_that_went_does_not_come_back(shop: Shop) -> None:
+    """It stood in front of a unit in the version that is gone back to; since then its folder has nothing to tell."""
+    keeper = shop.manager(3_000)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    keeper.prepare_nowait(messages)
+    messages += talk(1)
+    assert heads_in((await keeper.prepare(messages)).messages)
+    version = await keeper.apply_changes([ContextChange.decision_recorded("Prices are cents.")])
+    shutil.rmtree(shop.root)
+    rest = talk(60, words=8)
+    turn = await keeper.prepare(messages)
+    while turn.certificate.counted_tokens < 0.85 * 3_000:
+        messages.append(next(rest))
+        turn = await keeper.prepare(messages)
+    assert not turn.compacted
+    keeper.roll_back(version.version)
+    assert not heads_in((await keeper.prepare(messages)).messages)
