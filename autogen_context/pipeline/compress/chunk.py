@@ -4,7 +4,7 @@ Promise: the same chunk gives the same; what comes again is not read again, so t
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -54,6 +54,23 @@ class Chunk(NamedTuple):
     values: tuple[tuple[ValueKind, str], ...]
     denies: bool
     demands: bool
+
+
+class Chunks(NamedTuple):
+    """What several chunks have: of each field what all of them have, in their order."""
+
+    terms: Sequence[tuple[str, ...]] = ()
+    about: Sequence[tuple[str, ...]] = ()
+    runs: Sequence[tuple[str, ...]] = ()
+    values: Sequence[tuple[tuple[ValueKind, str], ...]] = ()
+    denies: Sequence[bool] = ()
+    demands: Sequence[bool] = ()
+
+
+def chunks_of(text: str) -> Chunks:
+    """What the chunks of a text have."""
+    read = known_chunk if len(text) <= REMEMBERED_CHARS else chunk_of
+    return Chunks(*zip(*map(read, text.split()), strict=True))
 
 
 def chunk_of(chunk: str) -> Chunk:

@@ -6,8 +6,8 @@ A number is there only where what it is of is there as well, a negation only whe
 is no budget, and "never" alone forbids nothing.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from autogen_context.pipeline.compress.passage import passages_of
@@ -100,14 +100,17 @@ class Holdings:
         return next(self._places_about(about), None) is not None
 
     def _places_about(self, about: frozenset[str]) -> Iterator[int]:
-        counts = Counter(at for stem in about for at in self._stems.get(stem, ())[:LOOKED_AT])
-        return (at for at, count in counts.items() if count >= HELD_SHARE * len(about))
+        counts = Counter(
+            chain.from_iterable([self._stems.get(stem, ())[:LOOKED_AT] for stem in about])
+        )
+        least = HELD_SHARE * len(about)
+        return (at for at, count in counts.items() if count >= least)
 
 
-def places_of(sets: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+def places_of(sets: Sequence[Iterable[str]]) -> Mapping[str, list[int]]:
     """In which of some sets each member is."""
-    places: dict[str, list[int]] = {}
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for at, members in enumerate(sets):
         for member in members:
-            places.setdefault(member, []).append(at)
+            places[member].append(at)
     return places

@@ -55,12 +55,13 @@ def extracted(job: Job) -> CompressionResult:
 
 
 def fits(draft: Draft, job: Job) -> bool:
-    """Whether a draft meets the target; it is counted whole only where its parts do."""
-    parts = sum(job.tally.tokens(passage.text) for passage in draft.passages)
-    return (
-        parts + job.tally.tokens(draft.stated) <= job.target_tokens
-        and job.tally.tokens(draft.text) <= job.target_tokens
-    )
+    """Whether a draft meets the target; it is counted whole only where its parts do, and these until they do not."""
+    left = job.target_tokens - job.tally.tokens(draft.stated)
+    for passage in draft.passages:
+        left -= job.tally.tokens(passage.text)
+        if left < 0:
+            return False
+    return job.tally.tokens(draft.text) <= job.target_tokens
 
 
 def unchanged(job: Job, before: Count) -> CompressionResult:

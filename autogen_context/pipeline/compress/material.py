@@ -82,10 +82,10 @@ def uncovered(
     for passage in passages:
         while at < len(remaining) and remaining[at][1] <= passage.start:
             at += 1
-        inside = [span for span in remaining[at : at + MOST_SPANS] if span[0] < passage.end]
-        if not inside:
+        if at == len(remaining) or remaining[at][0] >= passage.end:
             yield passage
         elif passage.kind != "block":
+            inside = [span for span in remaining[at : at + MOST_SPANS] if span[0] < passage.end]
             yield from beside(passage, text, inside)
 
 

@@ -23,6 +23,9 @@ INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$")
 TITLE = re.compile(r"[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
+BULLETS = frozenset("-*•+")
+HEADING_SIGNS = frozenset("#=-*_")
+BLANKS = frozenset(" \t")
 MARKS = ("[", "*", "<", "#")  # with which a line that names a speaker begins, unless it has a colon
 WRAPPED_CHARS = 40  # a line so long may go on in the next
 LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
@@ -122,6 +125,17 @@ def speaker_in(line: str, *, turn: int) -> Speaker | None:
     )  # the table has authors alone
 
 
+def may_fence(line: str) -> bool:
+    """Whether a line has signs that open and close blocks."""
+    return "```" in line or "~~~" in line
+
+
+def item_in(bare: str) -> re.Match[str] | None:
+    """What opens an item, if a line begins with that: a bullet, or at most four characters and then a stop or a bracket."""
+    head = bare[:5]
+    return ITEM.match(bare) if head[:1] in BULLETS or "." in head or ")" in head else None
+
+
 class Reader:
     """Reads lines one after the other."""
 
@@ -146,12 +160,12 @@ class Reader:
     def _take(self, line: str) -> None:
         if self._fenced:
             self._block.append(line)
-            if FENCE.match(line):
+            if may_fence(line) and FENCE.match(line):
                 self._end_block(self._at + len(line))
-        elif FENCE.match(line):
+        elif may_fence(line) and FENCE.match(line):
             self._end_block(self._at - 1)
             self._block, self._fenced = [line], True
-        elif INDENTED.match(line) and not ITEM.match(line.lstrip()):
+        elif line[:1] in BLANKS and INDENTED.match(line) and not item_in(line.lstrip()):
             self._block.append(line)
         else:
             self._end_block(self._at - 1)
@@ -169,8 +183,7 @@ class Reader:
             self._speaker = speaker
             self._section += 1
         rest = line[len(speaker.opening) :] if speaker else line
-        if rest.strip():
-            bare = rest.strip()
+        if bare := rest.strip():
             self._take_line(bare, at=self._at + len(line) - len(rest.lstrip()))
             self._line_chars = len(bare)
             self._gap = "\n"
@@ -179,8 +192,9 @@ class Reader:
             self._section += 1
 
     def _take_line(self, bare: str, *, at: int) -> None:
-        item = ITEM.match(bare)
-        if HEADING.match(bare) or (TITLE.match(bare) and not item):
+        item = item_in(bare)
+        signed = bare[0] in HEADING_SIGNS and HEADING.match(bare)
+        if signed or (bare[-1] == ":" and TITLE.match(bare) and not item):
             self._section += 1
             self._add(bare, kind="heading", end=at + len(bare))
         elif self._goes_on(bare):

@@ -43,23 +43,20 @@ def without_near(passages: Sequence[Passage]) -> Iterator[Passage]:
     """The passages without those that have nearly the words of one before them."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
+    by_rarity = sorted(frequency, key=lambda stem: (frequency[stem], stem))
+    rarity = dict(zip(by_rarity, range(len(by_rarity)), strict=True))
     seen: dict[tuple[str, Values], list[frozenset[str]]] = {}
     for passage, sense in zip(passages, senses, strict=True):
         if passage.kind in {"heading", "block"} or len(sense.about) < LEAST_STEMS:
             yield passage
             continue
         told = values_of(sense)
-        rarest = rarest_of(sense.about, frequency)
+        rarest = sorted(sense.about, key=rarity.__getitem__)[:RAREST]
         places = [seen.setdefault((stem, told), []) for stem in rarest]
         if not any(same(sense.about, other) for place in places for other in place[-LOOKED_AT:]):
             for place in places:
                 place.append(sense.about)
             yield passage
-
-
-def rarest_of(stems: frozenset[str], frequency: Counter[str]) -> list[str]:
-    """The stems that the fewest passages have."""
-    return sorted(stems, key=lambda stem: (frequency[stem], stem))[:RAREST]
 
 
 Values = tuple[frozenset[str], bool]

@@ -8,13 +8,12 @@ a constraint, or a keyword of the caller's.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from autogen_context.pipeline.compress.chunk import RUNS, chunk_of
+from autogen_context.pipeline.compress.chunk import RUNS, chunks_of
 
 ConceptKind = Literal[
     "keyword", "negation", "constraint", "date", "number", "value", "name", "quote"
@@ -56,9 +55,8 @@ REMEMBERED = 20_000  # sentences
 REMEMBERED_CHARS = 600  # of a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """One thing that a text says.
+class Concept(NamedTuple):
+    """One thing that a text says; a tuple, as sets of them are built again and again.
 
     Attributes:
         kind: what it is.
@@ -68,7 +66,7 @@ class Concept:
 
     kind: ConceptKind
     text: str
-    about: frozenset[str] = field(default=frozenset())
+    about: frozenset[str] = frozenset()
 
     @property
     def weight(self) -> float:
@@ -105,15 +103,15 @@ def sense_of(sentence: str) -> Sense:
 def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
     lower = sentence.lower()
-    chunks = [chunk_of(chunk) for chunk in sentence.split()]
-    about = frozenset(chain.from_iterable([chunk.about for chunk in chunks]))
-    denies = any(chunk.denies for chunk in chunks) or any(map(lower.__contains__, NEGATING))
-    demands = any(chunk.demands for chunk in chunks) or is_constraining(lower)
+    chunks = chunks_of(sentence)
+    about = frozenset(chain.from_iterable(chunks.about))
+    denies = True in chunks.denies or any(map(lower.__contains__, NEGATING))
+    demands = True in chunks.demands or is_constraining(lower)
     dates = dates_in(sentence)
     known_by_date = {part for date in dates for part in RUNS.findall(date.text)}
     values = [
         Concept("number", run, about) if kind == "number" else Concept(kind, run)
-        for kind, run in chain.from_iterable([chunk.values for chunk in chunks])
+        for kind, run in chain.from_iterable(chunks.values)
         if run not in known_by_date
     ]
     concepts = [*dates, *values, *strings_in(sentence)]
@@ -122,9 +120,9 @@ def found(sentence: str) -> Sense:
         concepts.append(Concept(rule, " ".join(sentence.split())[:CLAUSE_CHARS], about))
     return Sense(
         concepts=tuple(dict.fromkeys(concepts)),
-        terms=tuple(chain.from_iterable([chunk.terms for chunk in chunks])),
+        terms=tuple(chain.from_iterable(chunks.terms)),
         about=about,
-        runs=frozenset(chain.from_iterable([chunk.runs for chunk in chunks])),
+        runs=frozenset(chain.from_iterable(chunks.runs)),
         denies=denies,
         demands=demands,
     )
@@ -142,12 +140,12 @@ def dates_in(sentence: str) -> list[Concept]:
     """Dates and times of day."""
     if not MAY_BE_DATE.search(sentence):
         return []
-    return [Concept("date", match.group()) for match in DATE.finditer(sentence)]
+    return [Concept("date", date) for date in DATE.findall(sentence)]
 
 
-def strings_in(sentence: str) -> Iterator[Concept]:
+def strings_in(sentence: str) -> list[Concept]:
     """Names and what is quoted."""
-    yield from (Concept("name", match.group()) for match in NAME.finditer(sentence))
+    found = [Concept("name", name) for name in NAME.findall(sentence)]
     if any(map(sentence.__contains__, QUOTES)):
-        for match in QUOTE.finditer(sentence):
-            yield Concept("quote", next(filter(None, match.groups())))
+        found += [Concept("quote", "".join(marks)) for marks in QUOTE.findall(sentence)]
+    return found

@@ -21,7 +21,10 @@ SHORT_FORM_CHARS = 12  # at the end of a sentence that is not one
 def sentences_of(line: str) -> Iterator[slice]:
     """Where the sentences of a line stand, without the white space between them."""
     start = 0
-    for end, following in sorted(ends_of(line)):
+    ends = list(ends_of(line))
+    if not line.isascii():
+        ends = sorted([*ends, *wide_ends_of(line)])
+    for end, following in ends:
         if end > start and not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end]):
             yield slice(start, end)
             start = following
@@ -33,5 +36,8 @@ def ends_of(line: str) -> Iterator[tuple[int, int]]:
     """Where a sentence ends, and where the next one begins."""
     for match in SENTENCE_END.finditer(line):
         yield match.start() + len(match.group().rstrip()), match.end()
-    if not line.isascii():
-        yield from ((match.end(), match.end()) for match in WIDE_END.finditer(line))
+
+
+def wide_ends_of(line: str) -> Iterator[tuple[int, int]]:
+    """The same where no space parts sentences."""
+    return ((match.end(), match.end()) for match in WIDE_END.finditer(line))

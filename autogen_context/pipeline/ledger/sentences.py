@@ -65,6 +65,7 @@ ABBREVIATED = re.compile(
 SPOKEN = re.compile(
     r"\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|\u00ab[^\u00bb\n]{1,300}\u00bb"
 )
+OPENING_QUOTES = ('"', "\u201c", "\u00ab")
 LEADING = Cue(
     r"^\W*?(?=[\w\"\u201c#/$@`'(<.+-])(?:(?:(?:please|pls|plz|also|and|but|so|ok|okay|well|actually|oh|sorry|remember(?: that)?|note(?: that)?"
     r"|keep in mind(?: that)?|from now on|by the way|btw|fyi|hi|hello|hey|in general|as of (?:today|now)|now|for the record|as discussed"
@@ -177,7 +178,8 @@ def blank(match: re.Match[str]) -> str:
 
 def cuts(text: str) -> Iterator[tuple[int, int]]:
     """Where sentences end, and where the next ones begin; the last at the end of the text."""
-    quotations = [match.span() for match in SPOKEN.finditer(text)]
+    may_quote = any(map(text.__contains__, OPENING_QUOTES))
+    quotations = [match.span() for match in SPOKEN.finditer(text)] if may_quote else []
     starts = [start for start, _ in quotations]
     start = 0
     for match in borders(text):

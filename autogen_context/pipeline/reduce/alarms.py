@@ -37,6 +37,7 @@ ENDINGS = frozenset(
 NAME_ENDINGS = frozenset({"", "s", "ing", "ure"})  # of what has letters before, like KeyError
 LETTERS = re.compile(r"[A-Za-z]{0,9}")
 NONE_BEFORE = re.compile(r"(?:\b0|\b[Nn]o|\b[Ww]ithout)[ =:]+\Z")
+NONE_ENDS, AFTER_NONE = frozenset("0ot"), " =:"  # of words that say none, and behind them
 NONE_CHARS = 12  # before a word, to look at for a count of none
 NONE_AFTER = re.compile(r"s?[ =:]+0\b")
 SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
@@ -82,5 +83,7 @@ def tells(text: str, at: int, end: int) -> bool:
     inside = at > 0 and text[at - 1].isalpha()
     if ending not in (NAME_ENDINGS if inside else ENDINGS) or (inside and not text[at].isupper()):
         return False
-    none = NONE_BEFORE.search(text[max(0, at - NONE_CHARS) : at]) or NONE_AFTER.match(text, end)
-    return none is None
+    before = text[max(0, at - NONE_CHARS) : at]
+    may_be_none = before.rstrip(AFTER_NONE)[-1:] in NONE_ENDS
+    none = (may_be_none and NONE_BEFORE.search(before)) or NONE_AFTER.match(text, end)
+    return not none

@@ -33,6 +33,10 @@ PARTS = re.compile(
     r"|(?P<imported>(?:from\s+\S+\s+)?import\b|#include|using |package |use |require|(?:const|let|var) .*require\()"
     r"|(?P<documenting>[rRbuf]*\"\"\"|[rRbuf]*'''|/\*\*|///|//!|#|//|\*))"
 )
+BEGINNINGS = frozenset(  # of what PARTS names, two characters, but for comments of one sign
+    {"re", "ra", "th", "yi", "pa", "fr", "im", "us", "co", "le", "va", '""', "''", "/*", "//"}
+    | {one + other for one in "rRbuf" for other in "rRbuf\"'"}
+)
 
 LEAST_LINES = 5
 CODE_SHARE = 0.5  # of the lines that have keywords or end as statements do
@@ -117,8 +121,7 @@ def raise_for(span: Span, ranks: list[float], wanted: Sequence[float]) -> None:
 def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
     """What each line is worth when nothing is asked for."""
     for i, (line, span) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
-        found = PARTS.match(line)
-        part = found.lastgroup if found else None
+        part = part_of(line)
         if part == "blank":
             yield BLANK_RANK
         elif part == "imported":
@@ -131,3 +134,12 @@ def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
             yield DOCUMENT_RANK - DEEPER * span.depth
         else:
             yield LEAVING_RANK if part == "leaving" else INSIDE_RANK
+
+
+def part_of(line: str) -> str | None:
+    """The name of what a line is in ``PARTS``; ``None`` for any other."""
+    inner = line.lstrip()
+    if inner and inner[:2] not in BEGINNINGS and inner[0] not in "#*":
+        return None  # as most lines are
+    found = PARTS.match(inner)
+    return found.lastgroup if found else None

@@ -19,7 +19,7 @@ FAILED_CHARS = 2  # for each character of a text, what may be read in vain
 OPENING = re.compile(r"^[\[{]", re.MULTILINE)
 MOST_OPEN = 60  # brackets in one another
 CLOSES = {"[": "]", "{": "}"}
-NO_BRACKET = re.compile(r"[^\[\]{}]+")
+NO_BRACKETS = bytes(set(range(128)) - set(b"[]{}"))
 REST_OF_LINE = re.compile(r"[ \t\r]*(?=\n|\Z)")
 
 
@@ -45,10 +45,30 @@ def blocks_of(text: str, spelling: Spelling) -> list[Block]:
         text: with the spelling's escapes.
         spelling: reads it.
     """
+    trees = lines_at_once(text, spelling)
+    if trees:
+        return [Block(start=0, end=len(text), trees=trees)]
     blocks = joined(list(found_in(text, spelling)), text)
     if len(blocks) == 1 and not (text[: blocks[0].start] + text[blocks[0].end :]).strip(BLANKS):
         return [Block(start=0, end=len(text), trees=blocks[0].trees)]
     return [block for block in blocks if block.end - block.start >= LEAST_BLOCK]
+
+
+def lines_at_once(text: str, spelling: Spelling) -> list[Tree]:
+    """The values of a text that has one on each of its lines, read at one go; none where it is no such text."""
+    lines = text.strip(BLANKS).split("\n")
+    if len(lines) == 1 or any(line[:1] not in CLOSES for line in lines):
+        return []
+    fresh = spelling.fresh  # no line has it, so that where it is read a line ended
+    between = f',"{fresh}",'
+    in_one = f"[{between.join(lines)}]"
+    try:
+        tree, end = spelling.read(in_one, 0)
+    except (JSONDecodeError, RecursionError):
+        return []
+    values = tree if isinstance(tree, list) and end == len(in_one) else []
+    is_one_each = values[1::2] == [fresh] * (len(lines) - 1)
+    return values[::2] if is_one_each else []
 
 
 def found_in(text: str, spelling: Spelling) -> Iterator[Block]:
@@ -151,7 +171,7 @@ def mended(text: str) -> tuple[str, str]:
     missing = unclosed("".join((*parts[:last:2], parts[last][: closes_in(parts[last])])))
     if set(missing) & set(CLOSES.values()):
         return "", text
-    end = opening + sum(map(len, parts[:last])) + last + closes_in(parts[last])
+    end = len(text) - len('"'.join(parts[last:])) + closes_in(parts[last])
     return text[:end] + "".join(CLOSES[bracket] for bracket in reversed(missing)), text[end:]
 
 
@@ -162,7 +182,7 @@ def closes_in(part: str) -> int:
 
 def unclosed(outside: str) -> str:
     """The brackets without a partner, in a text without its strings."""
-    brackets = NO_BRACKET.sub("", outside)
+    brackets = outside.encode("ascii", "replace").translate(None, NO_BRACKETS).decode()
     for _ in range(MOST_OPEN):
         inner = brackets.replace("[]", "").replace("{}", "")
         if inner == brackets:

@@ -6,12 +6,13 @@ place left empty is a key that the object did not have, and where values are obj
 stand in brackets behind the column's name: ``"seats"("economy","business")`` and ``[12,3]``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from autogen_context.pipeline.reduce.json_header import (
     Header,
     Objects,
+    empty_places,
     header_of,
 )
 from autogen_context.pipeline.reduce.json_spelling import Spelling, Tree
@@ -96,27 +97,47 @@ def objects_of(values: Sequence[Tree]) -> Objects:
 
 def rows_of(objects: Objects, header: Header, spelling: Spelling, depth: int) -> list[Tree]:
     """The values of each object, in the order of the header."""
-    empty = spelling.bare(NOT_THERE)
+    cells = columns_of(objects, header.keys, spelling)
     columns = [
-        column_of([row.get(key, empty) for row in objects], inner, spelling, depth)
-        for key, inner in zip(header.keys, header.inner, strict=True)
+        column_of(those, inner, spelling, depth)
+        for those, inner in zip(cells, header.inner, strict=True)
     ]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return list(map(list, zip(*columns, strict=True)))
+
+
+def columns_of(
+    objects: Objects, keys: Sequence[str], spelling: Spelling
+) -> Iterable[Sequence[Tree]]:
+    """What the objects have under each key; where one has no such key, a place left empty."""
+    if not empty_places(objects, keys):
+        return zip(*(row.values() for row in objects), strict=True)  # all in this order
+    empty = spelling.bare(NOT_THERE)
+    return ([row.get(key, empty) for row in objects] for key in keys)
 
 
 def column_of(
-    cells: list[Tree], inner: Header | None, spelling: Spelling, depth: int
-) -> list[Tree]:
+    cells: Sequence[Tree], inner: Header | None, spelling: Spelling, depth: int
+) -> Sequence[Tree]:
     """The cells of one column, objects among them as rows of their own or as what they are."""
     if CONTAINERS.isdisjoint(map(type, cells)):
         return cells
     if not depth:
         raise RecursionError(f"JSON with more than {MOST_DEPTH} containers in one another")
     if inner is None:
-        return [columnar(cell, spelling, depth=depth) for cell in cells]
+        is_flat = CONTAINERS.isdisjoint(map(type, parts_of(cells)))
+        return cells if is_flat else [columnar(cell, spelling, depth=depth) for cell in cells]
     objects = [cell for cell in cells if isinstance(cell, dict)]
     rows = iter(rows_of(objects, inner, spelling, depth - 1))
     return [next(rows) if isinstance(cell, dict) else cell for cell in cells]
+
+
+def parts_of(values: Iterable[Tree]) -> Iterator[Tree]:
+    """What is in the containers among some values."""
+    for value in values:
+        if isinstance(value, list):
+            yield from value
+        elif isinstance(value, dict):
+            yield from value.values()
 
 
 def title_of(header: Header, spelling: Spelling) -> str:

@@ -5,7 +5,7 @@ only where it is shorter by far than what it replaces.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -19,6 +19,7 @@ LEAST_INNER = 2  # objects in a column
 MOST_INNER = 8  # headers in one another
 
 Objects = Sequence[dict[str, Tree]]
+Kinds = Mapping[tuple[str, ...], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +39,11 @@ def header_of(values: Sequence[Tree]) -> Header | None:
     """The keys of values that are like objects, if a table of them is shorter; ``None`` if not."""
     if not all_objects(values):
         return None
-    header = likeness(values, MOST_INNER)
+    kinds = kinds_of(values)
+    header = likeness(values, kinds, MOST_INNER)
     if header is None:
         return None
     written = chars_of(header.keys)
-    kinds = Counter(map(tuple, values))
     keys = sum(times * chars_of(kind) for kind, times in kinds.items())
     gain = keys - written - empty_places(values, header.keys)
     return header if gain >= max(LEAST_GAIN, LEAST_GAIN_SHARE * written) else None
@@ -53,17 +54,21 @@ def chars_of(keys: Iterable[str]) -> int:
     return sum(len(key) + KEY_CHARS for key in keys)
 
 
-def likeness(objects: Objects, depth: int) -> Header | None:
+def kinds_of(objects: Objects) -> Kinds:
+    """How many objects have which keys."""
+    return Counter(map(tuple, objects))
+
+
+def likeness(objects: Objects, kinds: Kinds, depth: int) -> Header | None:
     """The keys of objects, in an order that all of them have; ``None`` where there is none or too much is missing."""
-    keys = common_keys(objects)
+    keys = common_keys(kinds)
     if not keys or empty_places(objects, keys) > MOST_EMPTY_SHARE * len(keys) * len(objects):
         return None
     return Header(keys=keys, inner=[inner_header(objects, key, depth - 1) for key in keys])
 
 
-def common_keys(objects: Objects) -> tuple[str, ...]:
+def common_keys(kinds: Kinds) -> tuple[str, ...]:
     """The keys of all objects, in an order that none of them breaks; none where there is no such order."""
-    kinds = dict.fromkeys(map(tuple, objects))
     if len(kinds) == 1:
         return next(iter(kinds))
     longest = max(kinds, key=len)
@@ -106,7 +111,7 @@ def inner_header(objects: Objects, key: str, depth: int) -> Header | None:
     values = [value for row in objects if (value := row.get(key)) is not None]
     if len(values) < LEAST_INNER or not all_objects(values):
         return None
-    return likeness(values, depth)
+    return likeness(values, kinds_of(values), depth)
 
 
 def all_objects(values: Sequence[Tree]) -> TypeGuard[Objects]:

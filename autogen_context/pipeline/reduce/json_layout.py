@@ -17,6 +17,7 @@ from autogen_context.pipeline.reduce.rows import ENDS_RANK, Rows, ranks_of
 LINE_CHARS = 320  # of a value that is not opened, its strings shortened
 WRITTEN_CHARS = 4_000  # of a value that is opened in any case
 MOST_DEPTH = 6  # of values that are opened
+LEAST_MEMBER = 5  # characters of a member beside what is in its key and its value
 MOST_FIELDS = 30  # an object with more is a list of its members
 FIRST_ITEMS = 2
 DEPTH_RANK = 0.1  # less for each step inside
@@ -92,7 +93,10 @@ def lay_all(sheet: Sheet, text: str, blocks: Sequence[Block]) -> None:
         lay_text(sheet, text[at : block.start])
         if len(block.trees) == 1:
             tree = columnar(block.trees[0], sheet.spelling)
-            lay(sheet, tree, sheet.spelling.written(tree), rank=0.0, depth=0)
+            if opens_in_any_case(tree, sheet.spelling.bar):
+                lay_opened(sheet, tree, rank=0.0, depth=0)
+            else:
+                lay(sheet, tree, sheet.spelling.written(tree), rank=0.0, depth=0)
         else:
             lay_lines(sheet, block.trees)
         at = block.end
@@ -138,6 +142,13 @@ def lay(sheet: Sheet, tree: Tree, line: str, *, key: str = "", rank: float, dept
     if not opened or len(short) <= LINE_CHARS:
         sheet.add(short if depth else line, rank)
         return
+    lay_opened(sheet, tree, key=key, end="," * line.endswith(","), rank=rank, depth=depth)
+
+
+def lay_opened(
+    sheet: Sheet, tree: Tree, *, key: str = "", end: str = "", rank: float, depth: int
+) -> None:
+    """An object or a list over several lines, its key before its bracket, and what ends it behind the last one."""
     start = len(sheet.lines)
     if isinstance(tree, list):
         sheet.add(f"{key}[", rank)
@@ -145,8 +156,29 @@ def lay(sheet: Sheet, tree: Tree, line: str, *, key: str = "", rank: float, dept
     elif isinstance(tree, dict):
         sheet.add(f"{key}{{", rank)
         lay_members(sheet, tree, depth=depth + 1)
-    sheet.add(("]" if isinstance(tree, list) else "}") + "," * line.endswith(","), rank)
+    sheet.add(("]" if isinstance(tree, list) else "}") + end, rank)
     sheet.spans.append((start, len(sheet.lines) - 1))
+
+
+def opens_in_any_case(tree: Tree, bar: str) -> bool:
+    """Whether a value that is not in too many others is opened, however it is written: that need not be known then."""
+    return has_parts(tree, bar) and is_long(tree)
+
+
+def is_long(tree: Tree) -> bool:
+    """Whether a value is longer than ``WRITTEN_CHARS`` for certain; told by no more of it than so many characters."""
+    chars, waiting = 0, [tree]
+    while waiting and chars <= WRITTEN_CHARS:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            chars += LEAST_MEMBER * len(part)
+            waiting += part.values() if chars <= WRITTEN_CHARS else ()
+        elif isinstance(part, list):
+            chars += len(part)
+            waiting += part if chars <= WRITTEN_CHARS else ()
+        else:
+            chars += len(part) if isinstance(part, str) else 0
+    return chars > WRITTEN_CHARS
 
 
 def has_parts(tree: Tree, bar: str) -> bool:
@@ -171,8 +203,12 @@ def lay_items(sheet: Sheet, items: Sequence[Tree], *, depth: int) -> None:
 
 def lay_members(sheet: Sheet, fields: dict[str, Tree], *, depth: int) -> None:
     """What is in an object: all of it alike, or of a large one and of a table the first and the last before the rest."""
-    fresh = sheet.spelling.fresh
-    encoded = sheet.spelling.written({f"{fresh}{key}": value for key, value in fields.items()})
+    fresh, bar = sheet.spelling.fresh, sheet.spelling.bar
+    few = len(fields) <= MOST_FIELDS and depth < MOST_DEPTH
+    opened = {key for key, value in fields.items() if few and opens_in_any_case(value, bar)}
+    encoded = sheet.spelling.written(
+        {f"{fresh}{key}": key not in opened and value for key, value in fields.items()}
+    )
     lines = [f'"{line}' for line in encoded[1:-1].split(f'"{fresh}')[1:]]
     items = list(fields.items())
     if is_title(items[0][0], sheet.spelling):
@@ -181,8 +217,11 @@ def lay_members(sheet: Sheet, fields: dict[str, Tree], *, depth: int) -> None:
     alike = len(lines) == len(fields) <= MOST_FIELDS
     ranks = ranks_of_parts(len(items), depth=depth, alike=alike)
     for (key, value), line, rank in zip(items, lines, ranks, strict=True):
-        if value is not None:
-            lay(sheet, value, line, key=f'"{key}":', rank=rank, depth=depth)
+        name = f'"{key}":'
+        if key in opened:
+            lay_opened(sheet, value, key=name, end="," * line.endswith(","), rank=rank, depth=depth)
+        elif value is not None:
+            lay(sheet, value, line, key=name, rank=rank, depth=depth)
 
 
 def is_title(part: Tree, spelling: Spelling) -> bool:

@@ -22,7 +22,7 @@ PRIVATE = range(
     0xE000, 0xF900
 )  # characters without meaning, of which every text leaves some unused
 NEEDED = 7  # of them
-ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 class Spelling:

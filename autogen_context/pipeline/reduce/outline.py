@@ -8,13 +8,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MODIFIERS = (
-    r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|override|virtual"
-    r"|async|readonly|pub(?:\([^)]*\))?|unsafe|extern|inline|const|synchronized|partial|open|suspend)\s+)*"
+MODIFIERS = """
+export default declare public private protected internal static final abstract sealed override virtual async readonly
+pub unsafe extern inline const synchronized partial open suspend
+"""
+DEFINING = """
+def class function interface enum namespace fn struct trait impl mod func fun module record object protocol extension
+"""
+BEGINNINGS = frozenset(  # of a definition, two letters
+    word[:2] for word in f"{MODIFIERS} {DEFINING} type const let var".split()
 )
 WORDED = re.compile(
-    rf"\s*(?=[a-z]){MODIFIERS}(?:(?:def|class|function\*?|interface|enum|namespace|fn|struct|trait|impl|mod|func|fun|module"
-    r"|record|object|protocol|extension)\b[ <(*]|type\s+\w+.*[{=]|(?:const|let|var)\s+\w+.*(?:=>|\bfunction\b))"
+    rf"(?:(?:{'|'.join(MODIFIERS.split())}|pub\([^)]*\))\s+)*"
+    rf"(?:(?:{'|'.join(DEFINING.split())})\b[ <(*]"
+    r"|type\s+\w+.*[{=]|(?:const|let|var)\s+\w+.*(?:=>|\bfunction\b))"
 )
 BRACED = re.compile(  # name(…) {
     r"\s*(?!(?:if|for|while|switch|catch|return|else|do|with|using|lock|elif|except|throw|new|await)\b)"
@@ -65,7 +72,8 @@ def outline(lines: Sequence[str]) -> list[Span]:
 
 def defines(line: str) -> bool:
     """Whether a definition begins with a line."""
-    return WORDED.match(line) is not None or (
+    inner = line.lstrip()
+    return (inner[:2] in BEGINNINGS and WORDED.match(inner) is not None) or (
         "{" in line and BRACED.match(line[:LINE_CHARS]) is not None
     )
 

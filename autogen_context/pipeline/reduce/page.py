@@ -5,7 +5,9 @@ items, links and table rows are written as in Markdown. Linear time.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import chain
 
 from autogen_context.pipeline.reduce.markup import visible
 
@@ -37,22 +39,36 @@ EMPTY = frozenset({"", "-", "#", "|"})
 def lines_of_page(text: str) -> list[str]:
     """The text of a page, line by line."""
     words = unescape("".join(words_of(visible(text))))
-    lines = (" ".join(line.split()).removeprefix(CELL) for line in words.split("\n"))
-    return [line.replace(KEPT_BLANK, " ").rstrip() for line in lines if line not in EMPTY]
+    filled = (line for line in words.split("\n") if line and not line.isspace())
+    lines = (" ".join(line.split()).removeprefix(CELL) for line in filled)
+    found = [line for line in lines if line not in EMPTY]
+    if KEPT_BLANK not in words:
+        return found
+    return [line.replace(KEPT_BLANK, " ").rstrip() for line in found]
 
 
 def words_of(text: str) -> list[str]:
     """Text and what tags add to it, a line's end only where a line ends."""
     first, *parts = TAG.split(text)
-    words = [flowing(first)]
+    tags = list(map(str.lower, parts[::3]))
     links: list[str] = []
+    added = (
+        adds(tag, attributes, links) if tag in TELLING else WRITTEN.get(tag, "\n")
+        for tag, attributes in zip(tags, parts[1::3], strict=True)
+    )
+    behind = zip(added, texts_behind(tags, parts[2::3]), strict=True)
+    return [flowing(first), *chain.from_iterable(behind)]
+
+
+def texts_behind(tags: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
+    """What stands behind each tag."""
+    if "pre" not in tags:
+        yield from map(flowing, texts)
+        return
     kept = 0  # elements around that keep their blanks
-    for name, attributes, following in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        tag = name.lower()
+    for tag, text in zip(tags, texts, strict=True):
         kept = max(0, kept + (tag == "pre") - (tag == "/pre"))
-        words.append(adds(tag, attributes, links) if tag in TELLING else WRITTEN.get(tag, "\n"))
-        words.append(preformatted(following) if kept else flowing(following))
-    return words
+        yield preformatted(text) if kept else flowing(text)
 
 
 def adds(tag: str, attributes: str, links: list[str]) -> str:
@@ -81,7 +97,7 @@ def value_of(name: str, attributes: str) -> str:
 
 def flowing(text: str) -> str:
     """Text in which a line's end is a blank."""
-    return text.replace("\n", " ") if "\n" in text else text
+    return text.replace("\n", " ")
 
 
 def preformatted(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 
 from autogen_context.pipeline.reduce.lines import choose, fits
@@ -88,22 +88,36 @@ def gap_of_sentences(sentences: int) -> str:
 
 def ranks_of(sentences: Sequence[str]) -> Iterator[float]:
     """What each sentence is worth; the words that come often say what the text is about."""
-    words = [sentence.split() for sentence in "\n".join(sentences).lower().split("\n")]
-    counts = Counter(chain.from_iterable(words))
-    shared = {word: n if len(word) >= LEAST_LETTERS else 0 for word, n in counts.items()}
-    most = max(shared.values(), default=0) or 1
     begins = True
-    for sentence, those, exact in zip(sentences, words, are_exact(sentences), strict=True):
+    for sentence, said, exact in zip(
+        sentences, said_in(sentences), are_exact(sentences), strict=True
+    ):
+        size, topic, binds = said
         plain = sentence[:1].isalpha()
-        if not those:
+        if not size:
             yield BLANK_RANK
         elif not (plain and sentence[-1] not in MAY_HEAD) and HEADING.match(sentence):
             yield HEADING_RANK
         else:
-            topic = sum(map(shared.__getitem__, those)) / (most * (len(those) + 3))
-            telling = exact + (not BINDING.isdisjoint(those))
-            yield topic + FIRST_SHARE * begins + TELLING_SHARE * telling
-        begins = not those or (not plain and ITEM.match(sentence) is not None)
+            yield topic + FIRST_SHARE * begins + TELLING_SHARE * (exact + binds)
+        begins = not size or (not plain and ITEM.match(sentence) is not None)
+
+
+def said_in(sentences: Sequence[str]) -> Iterator[tuple[int, float, bool]]:
+    """Of each sentence how many words it has, how much these share with the text, and whether one binds or denies."""
+    long: list[str] = []  # of all sentences: a list for each would cost more than the words in it
+    ends, sizes, binding = [0], list[int](), list[bool]()
+    for sentence in "\n".join(sentences).lower().split("\n"):
+        words = sentence.split()
+        long += [word for word in words if len(word) >= LEAST_LETTERS]
+        ends.append(len(long))
+        sizes.append(len(words))
+        binding.append(not BINDING.isdisjoint(words))
+    counts = Counter(long)
+    most = max(counts.values(), default=1)
+    sums = [0, *accumulate(map(counts.__getitem__, long))]
+    for (start, end), size, binds in zip(pairwise(ends), sizes, binding, strict=True):
+        yield size, (sums[end] - sums[start]) / (most * (size + 3)), binds
 
 
 def are_exact(sentences: Sequence[str]) -> Iterator[bool]:

@@ -64,7 +64,7 @@ def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> lis
 
     No letter or digit goes on from the word.
     """
-    found: list[int] = []
+    places: list[int] = []
     at, size = text.find(word), len(text)
     opens, closes = word[0].isalnum(), word[-1].isalnum()
     while at >= 0:
@@ -73,9 +73,11 @@ def lines_with(word: str, text: str, starts: Sequence[int], *, most: int) -> lis
             closes and end < size and text[end].isalnum()
         )
         if not inside:
-            found.append(bisect_right(starts, at) - 1)
-            if len(found) > most:
+            places.append(at)
+            if len(places) > most:
                 return []
-            at = starts[found[-1] + 1] - 1
+            at = text.find("\n", at)
+            if at < 0:
+                break
         at = text.find(word, at + 1)
-    return found
+    return [bisect_right(starts, place) - 1 for place in places]
