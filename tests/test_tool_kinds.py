@@ -1,6 +1,7 @@
 """What a tool call does, from the tool's name and the call's arguments."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,23 @@ from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import ToolCall
 from autogen_context.pipeline.tools.action import LAST_LINE, ToolKind, View, patched_files, path_of
-from autogen_context.pipeline.tools.kinds import MOST_FILES, ToolKinds, action_of
-from autogen_context.pipeline.tools.words import NAME_WORDS, NamedKind
+from autogen_context.pipeline.tools.kinds import (
+    MOST_FILES,
+    REMEMBERED_CALLS,
+    SHORT_CHARS,
+    ToolKinds,
+    action_of,
+    known_action,
+    read_action,
+)
+from autogen_context.pipeline.tools.words import (
+    FIRST_LINE_KEYS,
+    LAST_LINE_KEYS,
+    LENGTH_KEYS,
+    NAME_WORDS,
+    RANGE_KEYS,
+    NamedKind,
+)
 
 KEYS = st.sampled_from(
     [
@@ -45,6 +61,37 @@ def test_any_call_goes(name: str, arguments: str) -> None:
     assert action == action_of(call(name, arguments))
     assert all(shown.path for shown in action.views)
     assert all(action.writes)
+
+
+@given(NAMES, ARGUMENTS, st.lists(st.sampled_from(["read", "write", "test"]), max_size=4))
+def test_an_action_is_that_of_the_call_and_the_kinds(
+    name: str, arguments: str, kinds: list[NamedKind]
+) -> None:
+    """Whoever asked before, with other kinds or under another id: it is what reading the call gives."""
+    for known in (ToolKinds(), *(ToolKinds(named={name: kind}) for kind in kinds)):
+        asked = call(name, arguments)
+        assert action_of(asked, known) == read_action(asked, known)
+        assert action_of(replace(asked, id="2"), known) == read_action(asked, known)
+
+
+def test_long_calls_are_not_remembered() -> None:
+    """What is remembered is bounded in calls and in characters."""
+    known_action.cache_clear()
+    for n in range(REMEMBERED_CALLS + 9):
+        assert action_of(call("read_file", {"path": f"{n}.py"})).kind == "read"
+        assert action_of(call("write_file", {"text": "x" * SHORT_CHARS})).kind == "write"
+    told = known_action.cache_info()
+    assert (told.currsize, told.misses) == (REMEMBERED_CALLS, REMEMBERED_CALLS + 9)
+
+
+@pytest.mark.parametrize(
+    "key", [*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS, "other"]
+)
+def test_lines_go_by_each_of_their_names(key: str) -> None:
+    """One alone limits what is shown; an argument of another name does not."""
+    given_ = [2, 4] if key in RANGE_KEYS else 4
+    (view,) = action_of(call("read_file", {"path": "a.py", key: given_})).views
+    assert view.whole == (key == "other")
 
 
 @given(st.sampled_from(sorted(NAME_WORDS)), st.text("abcdefghij", min_size=1, max_size=4))

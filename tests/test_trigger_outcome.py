@@ -42,6 +42,8 @@ def test_a_span_of_a_span(rows: list[list[Step]], start: int, length: int) -> No
         pytest.param([[edit("a.py")], [edit("b.py")], [edit("a.py")]], (1, 2), id="last changes"),
         pytest.param([[edit("a.py"), edit("b.py")], [edit("a.py")]], (0, 1), id="one of two files"),
         pytest.param([[edit("a.py")], [edit("a.py", FAILURE)]], (0,), id="a failed change is none"),
+        pytest.param([[edit("a.py")], [edit("a.py", f"a.py\n--- {FAILURE}")]], (0,), id="told in a later line"),
+        pytest.param([[edit("a.py")], [edit("a.py", f"a.py: {FAILURE}")]], (1,), id="told within a line"),
         pytest.param([[edit("a.py")], [edit("a.py", None)]], (0,), id="one without an answer"),
         pytest.param([[shell("echo 1 > a.py; python a.py", "Error: x")]], (0,), id="a run that failed wrote before"),
         pytest.param([[ran_tests()], [ran_tests("1 failed")]], (1,), id="newest verdict"),

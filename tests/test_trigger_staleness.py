@@ -1,5 +1,6 @@
 """What has grown stale: the formula, what counts as a reference, and the stretches that are proposed."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.trigger.decision import Scope, TriggerDecision
-from autogen_context.pipeline.trigger.mention import CONTEXT_TURNS, Mentions
+from autogen_context.pipeline.trigger.mention import CONTEXT_TURNS, Mentions, names_in
 from autogen_context.pipeline.trigger.staleness import StalenessTracker, staleness
 from autogen_context.pipeline.trigger.turn import Step, Turn
 from support.turns import edit, ran_tests, read, searched, turn
@@ -304,3 +305,39 @@ def test_nothing_grows_without_bound() -> None:
     observed(tracker, quiet(200, 600))
     assert len(repr(vars(tracker))) < before + 100
     assert CONTEXT_TURNS < 20
+
+
+def test_what_is_named_again_and_again_is_not_proposed() -> None:
+    """However old it is; all around it is."""
+    turns = [replace(each, reasoning="As config.py says, it is 3.") for each in filled(40)]
+    tracker = StalenessTracker(similarity=lambda _: 0.0)
+    scopes = [d.scope for d in observed(tracker, turns) if d.scope]
+    assert scopes
+    assert not any(scope.start <= 1 < scope.stop for scope in scopes)
+
+
+def test_names_of_forgotten_turns_are_let_go_of() -> None:
+    """They refer to nothing any more, and there are never more than twice as many as are remembered."""
+    mentions, sizes = Mentions(5), list[int]()
+    mentions.add(turn(0, "", read("src/a.py", "NAME_1")))
+    for each in quiet(1, 100):
+        mentions.add(each)
+        sizes.append(len(repr(vars(mentions))))
+    mentions.add(turn(101, "What was NAME_1?", read("src/b.py", "NAME_2")))
+    assert max(sizes[10:]) < 2.5 * min(sizes[10:])
+    assert [mentions.references(number, turns=5) for number in mentions.numbers] == [0] * 6
+
+
+@given(st.lists(st.sampled_from(["NAME_1", "añb.py", "a.b/c_d", "x", "\n", ".", "é_1", "7"])))
+def test_names_are_those_of_each_text(texts: list[str]) -> None:
+    """Read one by one or together, in any alphabet."""
+    assert names_in(texts) == frozenset[str]().union(*(names_in([text]) for text in texts))
+    assert names_in([*texts, "größe_1 in añb.py"]) >= {"größe_1", "añb.py"}
+
+
+def test_the_oldest_turn_is_remembered_whole() -> None:
+    """Each turn names what was brought in as long ago as anything is remembered, and that counts."""
+    mentions = Mentions(5)
+    for i in range(100):
+        mentions.add(turn(i, f"As NAME_{i - 5} was", read(f"src/{i}.py", f"NAME_{i}")))
+        assert i < 5 or mentions.references(i - 5, turns=5) == 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.message import Message, ToolCall
 from autogen_context.pipeline.piece import Piece, Verbatim, messages_of
-from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.pipeline.prefix import equal_at_front
 from autogen_context.pipeline.segment import pair
 
 
@@ -92,16 +92,17 @@ class Certifier:
 
     def __init__(self, count: Callable[[Message], int]) -> None:
         self._count = count
-        self._pieces: list[Piece] = []
+        self._pieces: tuple[Piece, ...] = ()
         self._states: list[Checked] = []
 
     def forget(self) -> None:
         """Check everything next time: the messages under the same positions may be others."""
-        self._pieces, self._states = [], []
+        self._pieces, self._states = (), []
 
     def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
         """What holds for the messages that these pieces name."""
-        same = self._same(pieces)
+        pieces = tuple(pieces)
+        same = equal_at_front(self._pieces, pieces)
         state = self._states[same - 1] if same else Checked()
         old = self._pieces[same] if same < len(self._pieces) else None
         if same < len(pieces) and is_longer(pieces[same], old):
@@ -109,18 +110,11 @@ class Certifier:
             rest: list[Piece] = [remainder(pieces[same], done), *pieces[same + 1 :]]
         else:
             rest = list(pieces[same:])
-        self._pieces, self._states = list(pieces), self._states[:same]
+        self._pieces, self._states = pieces, self._states[:same]
         for piece in rest:
             state = state.after(messages_of([piece], messages), self._count)
             self._states.append(state)
         return state
-
-    def _same(self, pieces: Sequence[Piece]) -> int:
-        """How many pieces at the front are those of the last check."""
-        same = same_at_front(self._pieces, pieces)
-        pairs = zip(self._pieces[same:], pieces[same:], strict=False)
-        differing = (i for i, (a, b) in enumerate(pairs, same) if a != b)
-        return next(differing, min(len(self._pieces), len(pieces)))
 
 
 def is_longer(piece: Piece, before: Piece | None) -> bool:

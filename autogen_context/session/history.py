@@ -23,14 +23,20 @@ class History:
     Args:
         host: reads payloads.
         digests: what is known of the list from a saved state, one digest for each message.
+
+    Attributes:
+        messages: what was read.
+        edition: another number for each list that does not go on with the very objects of the one before.
     """
 
     def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
         self.messages: list[Message] = []
+        self.edition = 0
         self._host = host
         self._payloads: list[object] = []
         self._snapshots: list[object] = []
         self._digests = list(digests)  # of the first messages: those that were asked for
+        self._are_own = True  # whether the objects of the last list are those that are held
 
     @property
     def payloads(self) -> Sequence[object]:
@@ -78,6 +84,7 @@ class History:
     def _common(self, payloads: Sequence[object]) -> int:
         """How many payloads at the front have the content of those before."""
         identical = same_at_front(self._payloads, payloads)
+        self._number(are_own=identical == len(self._payloads))
         common = min(len(self._payloads), len(payloads))
         if self._snapshots[identical:common] == list(payloads[identical:common]):
             return common  # copies of plain data, compared at once
@@ -86,6 +93,11 @@ class History:
             if known != payload and known != self._snapshot(at, payload):
                 return at
         return common
+
+    def _number(self, *, are_own: bool) -> None:
+        """Begin an edition, unless both this list and the one before have the objects that are held."""
+        self.edition += not (are_own and self._are_own)
+        self._are_own = are_own
 
     def _known(self, snapshots: Sequence[object]) -> int:
         """How many snapshots at the front are those of a saved state."""

@@ -1,13 +1,16 @@
 """Hand out what is sent; what was written anew is written once.
 
 Promise: what is handed out says what the pieces say, whatever the caller did to what was handed out before: a payload
-goes out again only while it equals a private copy of what was written.
+goes out again only while it equals a private copy of what was written. While the host hands over the same objects, a turn
+lays out what is new.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from autogen_context.pipeline.assemble import is_longer, remainder
 from autogen_context.pipeline.message import HostFormat
 from autogen_context.pipeline.piece import Piece, Verbatim, Written
+from autogen_context.pipeline.prefix import equal_at_front
 
 
 class Outbox:
@@ -19,41 +22,81 @@ class Outbox:
 
     def __init__(self, host: HostFormat) -> None:
         self._host = host
-        # By identity of what was written, which is kept, so that nothing else has it.
-        self._written: dict[int, Written] = {}
-        self._payloads: dict[int, object] = {}  # as the caller has them
-        self._copies: dict[int, object] = {}  # as they were handed out
+        # What was written and is still sent, each at the same place in all three.
+        self._written: list[Written] = []
+        self._payloads: list[object] = []  # as the caller has them
+        self._copies: list[object] = []  # as they were handed out
+        self._places: dict[int, int] = {}  # by identity of what was written: nothing else has it
+        # What was sent last: its pieces, the list, and how much of that is sent up to the end of each piece.
+        self._pieces: tuple[Piece, ...] = ()
+        self._sent: list[object] = []
+        self._stops: list[int] = []
+        self._edition = 0
 
-    def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
+    def payloads(
+        self, pieces: Sequence[Piece], payloads: Sequence[object], *, edition: int
+    ) -> list[object]:
         """The list to send: the caller's own objects where nothing was rewritten.
 
         Args:
             pieces: what is sent.
             payloads: the host's list.
+            edition: the same while that goes on with the same objects, as ``History`` has it.
         """
-        self._forget_changed()
-        sent: list[object] = []
-        written = 0
-        for piece in pieces:
+        same = equal_at_front(self._pieces, tuple(pieces))
+        sent, gone = (*self._pieces[:same], *pieces[same:]), self._pieces[same:]
+        if not self._are_unchanged() or edition != self._edition:
+            self._pieces, self._sent, self._stops, same = (), [], [], 0
+        self._edition = edition
+        self._lay_out(sent, payloads, since=same)
+        if any(isinstance(piece, Written) for piece in gone):
+            self._forget_unsent()
+        return list(self._sent)
+
+    def _lay_out(
+        self, pieces: tuple[Piece, ...], payloads: Sequence[object], *, since: int
+    ) -> None:
+        """Have in ``_sent`` what these pieces say; up to one of them it is there."""
+        start, rest = self._stops[since - 1] if since else 0, list(pieces[since:])
+        if rest and since < len(self._pieces) and is_longer(rest[0], self._pieces[since]):
+            start, rest[0] = self._stops[since], remainder(rest[0], self._pieces[since])
+        self._pieces = pieces[:since]  # should the host raise
+        del self._sent[start:], self._stops[since:]
+        for piece in rest:
             if isinstance(piece, Verbatim):
-                sent.extend(payloads[piece.start : piece.stop])
-                continue
-            written += 1
-            if id(piece) not in self._payloads:
-                self._write(piece, payloads)
-            sent.append(self._payloads[id(piece)])
-        if written < len(self._written):
-            self._forget(self._written.keys() - set(map(id, pieces)))
-        return sent
+                self._sent += payloads[piece.start : piece.stop]
+            else:
+                self._sent.append(self._payload(piece, payloads))
+            self._stops.append(len(self._sent))
+        self._pieces = pieces
 
-    def _forget_changed(self) -> None:
-        """What the caller changed is to be written anew."""
+    def _payload(self, piece: Written, payloads: Sequence[object]) -> object:
+        """What was written for a piece, or is now."""
+        place = self._places.get(id(piece))
+        if place is not None:
+            return self._payloads[place]
+        payload = (
+            self._host.compose(piece.message)
+            if piece.index is None
+            else self._host.rewrite(payloads[piece.index], piece.message)
+        )
+        self._copies.append(self._host.snapshot(payload))
+        self._places[id(piece)] = len(self._written)
+        self._written.append(piece)
+        self._payloads.append(payload)
+        return payload
+
+    def _are_unchanged(self) -> bool:
+        """Whether the caller changed nothing; what it did is forgotten, to be written anew."""
         if is_equal(self._payloads, self._copies):
-            return  # all of it, compared at once
-        self._forget([key for key in self._written if not self._is_unchanged(key)])
+            return True  # all of it, compared at once
+        places = range(len(self._written))
+        unchanged = [place for place in places if self._is_unchanged(place)]
+        self._keep(unchanged)
+        return len(unchanged) == len(places)
 
-    def _is_unchanged(self, key: int) -> bool:
-        payload, copy = self._payloads[key], self._copies[key]
+    def _is_unchanged(self, place: int) -> bool:
+        payload, copy = self._payloads[place], self._copies[place]
         if is_equal(payload, copy):
             return True
         try:
@@ -61,19 +104,16 @@ class Outbox:
         except (ValueError, RecursionError):  # the caller made something of it that is no message
             return False
 
-    def _forget(self, keys: Iterable[int]) -> None:
-        for key in keys:
-            del self._written[key], self._payloads[key], self._copies[key]
+    def _forget_unsent(self) -> None:
+        sent = set(map(id, self._pieces))
+        self._keep([at for at, piece in enumerate(self._written) if id(piece) in sent])
 
-    def _write(self, piece: Written, payloads: Sequence[object]) -> None:
-        key, index = id(piece), piece.index
-        payload = (
-            self._host.compose(piece.message)
-            if index is None
-            else self._host.rewrite(payloads[index], piece.message)
-        )
-        self._written[key], self._payloads[key] = piece, payload
-        self._copies[key] = self._host.snapshot(payload)
+    def _keep(self, places: Sequence[int]) -> None:
+        """Forget what stands at other places."""
+        self._written = [self._written[place] for place in places]
+        self._payloads = [self._payloads[place] for place in places]
+        self._copies = [self._copies[place] for place in places]
+        self._places = {id(piece): place for place, piece in enumerate(self._written)}
 
 
 def is_equal(one: object, other: object) -> bool:

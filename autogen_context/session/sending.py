@@ -91,6 +91,8 @@ class Sender:
         )
         return Request(pieces=pieces, certificate=certificate)
 
-    def payloads(self, request: Request, payloads: Sequence[object]) -> list[object]:
-        """The list to send, of the host's kind."""
-        return self._outbox.payloads(request.pieces, payloads)
+    def payloads(
+        self, request: Request, payloads: Sequence[object], *, edition: int
+    ) -> list[object]:
+        """The list to send, of the host's kind; the edition is that of its list."""
+        return self._outbox.payloads(request.pieces, payloads, edition=edition)

@@ -240,7 +240,9 @@ class Session:
             self._compacting.compaction.read_ahead(self.conversation)
         finished = turned.finished
         return Prepared(
-            messages=self._sender.payloads(turned.request, payloads),
+            messages=self._sender.payloads(
+                turned.request, payloads, edition=self.conversation.history.edition
+            ),
             certificate=turned.request.certificate,
             decisions=tuple(self.held.decisions),
             compacted=turned.rewrote,

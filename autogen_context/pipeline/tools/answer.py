@@ -8,9 +8,8 @@ from autogen_context.pipeline.segment import Unit, pair
 FAILURE_CHARS = 1_000  # at most, of a result that tells of a failure and of nothing else
 
 _FAILURE = re.compile(
-    r"^\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
+    r"\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
     r"|(?:no|file not|not) (?:such|replacement|match|found))",
-    re.MULTILINE,
 )
 _PHRASES = (  # anywhere; looked for one by one, which is far quicker than all at once
     "no such file or directory",
@@ -35,4 +34,4 @@ def is_failure(answer: str) -> bool:
     if len(answer) > FAILURE_CHARS:
         return False
     text = answer.lower()
-    return any(phrase in text for phrase in _PHRASES) or _FAILURE.search(text) is not None
+    return any(phrase in text for phrase in _PHRASES) or any(map(_FAILURE.match, text.split("\n")))

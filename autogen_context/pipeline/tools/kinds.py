@@ -49,8 +49,12 @@ ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they 
 NESTED = 3  # lists and objects within arguments that are looked into
 MOST_FILES = 100
 REMEMBERED = 1_000
+REMEMBERED_CALLS = 500  # the newest, as long as their arguments are short
+SHORT_CHARS = 4_096  # of arguments
 
+_LINE_KEYS = frozenset((*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS))
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_SORTED = json.JSONEncoder(sort_keys=True)
 _KINDS = frozenset((*get_args(ToolKind), "shell"))
 
 
@@ -65,7 +69,7 @@ class ToolKinds:
         ValueError: a name has a kind that there is not.
     """
 
-    named: Mapping[str, NamedKind] = field(default_factory=dict[str, NamedKind])
+    named: Mapping[str, NamedKind] = field(default_factory=dict[str, NamedKind], hash=False)
 
     def __post_init__(self) -> None:
         """Check the kinds; keep the names without their case."""
@@ -91,6 +95,13 @@ def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
         call: a tool call; its arguments are JSON text, as a rule.
         kinds: what the tools do; by the words in their names where nothing is given.
     """
+    if len(call.arguments) > SHORT_CHARS:
+        return read_action(call, kinds)
+    return known_action(call, kinds)
+
+
+def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
+    """The same, read from the call."""
     kind = kinds.of(call.name)
     arguments = read_arguments(call.arguments)
     decided = call.name.casefold() in kinds.named and kind != "shell"
@@ -102,6 +113,10 @@ def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
     if line and kind in ("shell", "run", "other"):
         return action_of_command(line)
     return of_files(kind_without_line(call.name) if kind == "shell" else kind, call, arguments)
+
+
+# Asked for as a call comes in, and again when its turn is over.
+known_action = lru_cache(REMEMBERED_CALLS)(read_action)
 
 
 def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]:
@@ -193,7 +208,7 @@ def asked(call: ToolCall, arguments: Mapping[str, object]) -> str:
     if not arguments:
         return key_of(f"{call.name} {call.arguments}")
     given = {key: value for key, value in arguments.items() if value is not None}
-    return key_of(f"{call.name} {json.dumps(given, sort_keys=True)}")
+    return key_of(f"{call.name} {_SORTED.encode(given)}")
 
 
 def patterns_in(arguments: Mapping[str, object]) -> Iterator[str]:
@@ -222,6 +237,8 @@ def views_in(arguments: Mapping[str, object], depth: int = 0) -> Iterator[View]:
 
 def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
     """The lines that arguments name; ``None`` where they name none."""
+    if _LINE_KEYS.isdisjoint(arguments):
+        return None
     for key in RANGE_KEYS:
         value = arguments.get(key)
         if isinstance(value, list):

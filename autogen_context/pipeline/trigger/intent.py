@@ -5,7 +5,9 @@ proportion to the turn, of which a bounded part is read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from autogen_context.pipeline.trigger.deeds import RUNNING, Deeds, deeds_of, run_in
@@ -16,6 +18,7 @@ from autogen_context.pipeline.trigger.turn import Step, Turn
 
 OF_CHANGES: frozenset[Intent] = frozenset({"REFACTOR", "DOCUMENT"})  # where they are said
 OF_RUNS: frozenset[Intent] = frozenset({"DEBUG", "VERIFY", "IMPLEMENT"})  # the same
+REMEMBERED = 2  # turns
 PROVING: frozenset[FileSort] = frozenset({"try", "test"})
 
 
@@ -76,7 +79,7 @@ def intent_by_rules(turn: Turn, deeds: Deeds, standing: Standing) -> Intent | No
     return of_look({sort_of(path) for path in looked_at(turn)}, clauses, standing)
 
 
-def of_change(sorts: set[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
+def of_change(sorts: AbstractSet[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
     if sorts == {"document"}:
         return "DOCUMENT"
@@ -115,11 +118,12 @@ def first_of(said: Iterable[Intent], these: frozenset[Intent], otherwise: Intent
     return otherwise
 
 
-def sorts_of_changes(turn: Turn) -> set[FileSort]:
+@lru_cache(REMEMBERED)
+def sorts_of_changes(turn: Turn) -> AbstractSet[FileSort]:
     """What the files are for that a turn means to change; a script that it runs as well is a try."""
-    ran = run_in(turn)
     changed = {path for step in turn.steps for path in changed_by(step)}
-    return {"try" if path in ran else sort_of(path) for path in changed}
+    ran = run_in(turn) if changed else changed
+    return frozenset("try" if path in ran else sort_of(path) for path in changed)
 
 
 def has_changed(turn: Turn, deeds: Deeds) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
 
-from autogen_context.pipeline.blocks.values import CONNECTORS, LEAST, MOST, PART, is_telling
+from autogen_context.pipeline.blocks.values import CONNECTORS, LEAST, MOST, PART, TELLING
 from autogen_context.pipeline.trigger.turn import Step, Turn
 
 NOTHING: frozenset[str] = frozenset()
@@ -23,7 +23,8 @@ MOST_SUBJECTS = 20  # of a call
 CONTEXT_TURNS = 5  # the newest turns: what the work is about now
 REMEMBERED = 20_000  # runs of characters
 
-RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},{MOST - 1}}}")  # of longer ones, pieces
+RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},{MOST - 1}}}+")  # of longer ones, pieces
+ASCII_RUN = re.compile(RUN.pattern, re.ASCII)  # the same in such a text, in half the time
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,7 +33,6 @@ class _Turn:
 
     number: int
     names: frozenset[str]
-    brought: frozenset[str]
     referred: int = 0
 
 
@@ -46,14 +46,20 @@ class Mentions:
     def __init__(self, turns: int) -> None:
         self._remembered = turns
         self._turns: dict[int, _Turn] = {}
-        self._newest: dict[str, int] = {}  # the newest turn that brought a name in
+        self._newest: dict[str, int] = {}  # the newest turn that brought a name in, maybe forgotten
+        self._tidied = 0  # how many of these there were when they were gone through last
         self._now = 0
-        self._context: frozenset[str] | None = None
+        self._context = NOTHING  # what the newest turns name
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The turns that are remembered, oldest first."""
         return tuple(self._turns)
+
+    @property
+    def oldest(self) -> int:
+        """The oldest turn that is remembered."""
+        return next(iter(self._turns))
 
     def __contains__(self, number: int) -> bool:
         """Whether a turn is remembered."""
@@ -65,10 +71,10 @@ class Mentions:
         forgotten = self._forget()
         said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
         self._refer(said)
-        known = _Turn(number=turn.number, names=said | shown, brought=shown)
-        self._turns[turn.number] = known
+        self._turns[turn.number] = _Turn(number=turn.number, names=said | shown)
         self._newest.update(dict.fromkeys(shown, turn.number))
-        self._context = None
+        newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
+        self._context = NOTHING.union(*[each.names for each in newest])
         return forgotten
 
     def references(self, number: int, *, turns: int) -> int:
@@ -78,27 +84,23 @@ class Mentions:
 
     def similarity(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
-        names, now = self._turns[number].names, self._named_now()
+        names, now = self._turns[number].names, self._context
         could = min(len(names), len(now))
         return len(names & now) / could if could else 0.0
 
-    def _named_now(self) -> frozenset[str]:
-        if self._context is None:
-            newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
-            self._context = NOTHING.union(*(each.names for each in newest))
-        return self._context
-
     def _refer(self, said: frozenset[str]) -> None:
         for number in {self._newest[name] for name in self._newest.keys() & said}:
-            self._turns[number].referred |= 1 << (self._now - number)
+            if number in self._turns:
+                self._turns[number].referred |= 1 << (self._now - number)
 
     def _forget(self) -> Sequence[int]:
         least = self._now - self._remembered
         forgotten = list(takewhile(lambda number: number < least, self._turns))
         for number in forgotten:
-            for name in self._turns.pop(number).brought:
-                if self._newest[name] == number:
-                    del self._newest[name]
+            del self._turns[number]
+        if len(self._newest) > 2 * self._tidied:
+            self._newest = {name: turn for name, turn in self._newest.items() if turn >= least}
+            self._tidied = len(self._newest)
         return forgotten
 
 
@@ -135,12 +137,19 @@ def parts_of(text: str, parts: int, chars: int) -> Iterator[str]:
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """The names in some texts."""
-    return NOTHING.union(*map(known, {run for text in texts for run in RUN.findall(text)}))
+    text = "\n".join(texts)  # no name has that within
+    runs = (ASCII_RUN if text.isascii() else RUN).findall(text)
+    return NOTHING.union(*map(known, set(runs)))
 
 
 @lru_cache(REMEMBERED)
 def known(run: str) -> tuple[str, ...]:
     """The names in a short text without spaces: the whole, the last part of a path, and the parts between signs."""
     whole = run.rstrip(CONNECTORS)
-    found = dict.fromkeys((whole, whole.rpartition("/")[2], *PART.findall(whole)))
-    return tuple(v for v in found if len(v) >= LEAST and is_telling(v) and not v.isdecimal())
+    parts = () if whole.isidentifier() else (whole.rpartition("/")[2], *PART.findall(whole))
+    found = dict.fromkeys((whole, *parts))
+    return tuple(
+        name
+        for name in found
+        if len(name) >= LEAST and TELLING.search(name) and not name.isdecimal()
+    )

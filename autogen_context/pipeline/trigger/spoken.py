@@ -13,23 +13,28 @@ TAIL_CHARS = 500
 REMEMBERED = 8
 CLAUSE_CHARS = 300  # a longer one is pasted, not said
 
+# Each begins with the signs of which one must come first: what cannot begin there is passed over at once.
 _LEFT_OUT = re.compile(
+    r"(?=[`\"\u201c'<>*# \t])(?:"
     r"```.*?(?:```|\Z)"  # code
     r"|`[^`\n]{1,200}`|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|(?<!\w)'[^'\n]{2,100}'(?!\w)"  # quoted in a line
     r"|^[ \t]*>.*$"  # quoted lines
-    r"|</?\w{1,40}>|\*\*|^#{1,6} ",  # markup
+    r"|</?\w{1,40}>|\*\*|^#{1,6} )",  # markup
     re.DOTALL | re.MULTILINE,
 )
-_OPENING = re.compile(r"\s*(?:[-*\u2022] |\d{1,3}[.)] |(?:THOUGHT|Thought|DISCUSSION)S?:?\s)+")
+_OPENING = re.compile(
+    r"(?=[-*\u2022\dTD])(?:[-*\u2022] |\d{1,3}[.)] |(?:THOUGHT|Thought|DISCUSSION)S?:?\s)+"
+)
 _BREAK = re.compile(
-    r"(?<=[.!?;:])\s+|\s*\n\s*|, (?:so|and|but|then)\b|,? (?:so|and|but|then)(?= (?:i|we|now|let|next|the|it|this|that|all)\b)"
-    r"|, (?=(?:now|let)\b)| [\u2013\u2014-] ",
+    r"(?=[\s,])(?:(?<=[.!?;:])\s+|\s*\n\s*|, (?:so|and|but|then)\b|,? (?:so|and|but|then)(?= (?:i|we|now|let|next|the|it|this|that|all)\b)"
+    r"|, (?=(?:now|let)\b)| [\u2013\u2014-] )",
     re.IGNORECASE,
 )
-_INTERJECTION = re.compile(
-    r"(?:(?:ok|okay|great|perfect|excellent|good|nice|alright|all right|right|well|yes|so|and|but|finally|awesome|wonderful"
-    r"|fantastic|indeed|hooray|sure|also|of course|as expected)(?:[,!.: ]+|\Z))+"
+_INTERJECTED = (
+    r"(?:ok|okay|great|perfect|excellent|good|nice|alright|all right|right|well|yes|so|and|but|finally|awesome|wonderful"
+    r"|fantastic|indeed|hooray|sure|also|of course|as expected)(?:[,!.: ]+|\Z)"
 )
+_INTERJECTION = re.compile(rf"{_INTERJECTED}(?:{_INTERJECTED})*")
 
 
 def clauses_of(text: str) -> tuple[str, ...]:
@@ -41,12 +46,18 @@ def clauses_of(text: str) -> tuple[str, ...]:
 def clauses_of_part(part: str) -> tuple[str, ...]:
     """The clauses of what is read of a text; each trigger asks for those of the same turn."""
     said = _LEFT_OUT.sub(" _ ", part.replace("\u2019", "'"))
-    lines = "\n".join(_OPENING.sub("", line, count=1) for line in said.split("\n"))
+    lines = "\n".join(map(without_opening, said.split("\n")))
     return tuple(
         _INTERJECTION.sub("", clause.lower(), count=1)
         for clause in map(str.strip, _BREAK.split(lines))
         if clause and len(clause) <= CLAUSE_CHARS
     )
+
+
+def without_opening(line: str) -> str:
+    """A line without the first signs of a list in it, and the space in front of them."""
+    opening = _OPENING.search(line)
+    return line[: opening.start()].rstrip() + line[opening.end() :] if opening else line
 
 
 def read_part(text: str) -> str:

@@ -5,6 +5,7 @@ the same decisions; a turn costs the same however many there were, and what is r
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from autogen_context.pipeline.trigger.checks import check_amount, check_least, check_share
@@ -56,10 +57,10 @@ class StalenessTracker:
         check_least("max_references", max_references, 0)
         check_share("threshold", threshold)
         check_share("confidence", confidence)
-        self._max_age, self._max_references = max_age, max_references
+        self._scale = Scale(max_age=max_age, max_references=max_references)
         self._threshold, self._confidence = threshold, confidence
         self._mentions = Mentions(max(REMEMBERED * max_age, REMEMBERED * max_references))
-        self._similarity = similarity or self._mentions.similarity
+        self._similarity = checked(similarity) if similarity else self._mentions.similarity
         self._outcomes = Outcomes()
         self._now = 0
         self._stale: set[int] = set()
@@ -85,7 +86,8 @@ class StalenessTracker:
             KeyError: there is no such turn, or it is older than twice the maximal age.
             ValueError: the similarity that was handed in is not in its range.
         """
-        return self._judged(number, self._references(number))
+        references = self._mentions.references(number, turns=self._scale.max_references)
+        return self._scale.staleness(self._now - number, references, self._similarity(number))
 
     def _judge(self) -> bool:
         """Judge the turns whose time it is; whether one is stale that was not."""
@@ -96,34 +98,19 @@ class StalenessTracker:
 
     def _due(self) -> Iterator[int]:
         """The turns that are judged now: those no longer young, each in its turn."""
-        oldest = self._mentions.numbers[0]
-        youngest = self._now - max(1, self._max_references)
+        oldest = self._mentions.oldest
+        youngest = self._now - max(1, self._scale.max_references)
         first = oldest + (self._now - oldest) % JUDGED_EVERY
         return filter(self._mentions.__contains__, range(first, youngest + 1, JUDGED_EVERY))
 
     def _is_stale(self, number: int) -> bool:
-        references = self._references(number)
-        if references and self._weighed(number, references, similarity=0.0) <= self._threshold:
+        scale, age = self._scale, self._now - number
+        references = self._mentions.references(number, turns=scale.max_references)
+        if references and scale.staleness(age, references, 0.0) <= self._threshold:
             return False  # whatever it is about; to ask for that is what costs
-        found = self._known[number] = self._judged(number, references)
+        found = scale.staleness(age, references, self._similarity(number))
+        self._known[number] = found
         return found > self._threshold
-
-    def _references(self, number: int) -> int:
-        return self._mentions.references(number, turns=self._max_references)
-
-    def _judged(self, number: int, references: int) -> float:
-        similarity = self._similarity(number)
-        check_share("similarity", similarity)
-        return self._weighed(number, references, similarity)
-
-    def _weighed(self, number: int, references: int, similarity: float) -> float:
-        return weighed(
-            age=self._now - number,
-            references=references,
-            similarity=similarity,
-            max_age=self._max_age,
-            max_references=self._max_references,
-        )
 
     def _grown(self) -> list[Sequence[int]]:
         """The stretches of stale turns that have grown since they were proposed, oldest first; what is fresh again is out."""
@@ -136,9 +123,12 @@ class StalenessTracker:
 
     def _stretches(self) -> list[Sequence[int]]:
         """The same, with what was stale when it was judged."""
+        new = self._stale - self._proposed
+        if len(new) < LEAST_TURNS:
+            return []
         runs = groupby(self._mentions.numbers, self._stale.__contains__)
-        stretches = [tuple(run) for stale, run in runs if stale]
-        return [turns for turns in stretches if len({*turns} - self._proposed) >= LEAST_TURNS]
+        stretches = (tuple(run) for stale, run in runs if stale)
+        return [turns for turns in stretches if len(new.intersection(turns)) >= LEAST_TURNS]
 
     def _proposal(self, turns: Sequence[int]) -> TriggerDecision | None:
         start, stop = turns[0], turns[-1] + 1
@@ -156,6 +146,38 @@ class StalenessTracker:
                 "threshold": self._threshold,
             },
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What counts as old, and as often referred to.
+
+    Attributes:
+        max_age: turns, 1 or more.
+        max_references: turns, 0 or more.
+    """
+
+    max_age: int
+    max_references: int
+
+    def staleness(self, age: float, references: float, similarity: float, /) -> float:
+        """How stale a thing is, by numbers that are in their ranges."""
+        aged = AGE_SHARE * min(1.0, age / self.max_age)
+        apart = SIMILARITY_SHARE * (1 - similarity)
+        if self.max_references == 0:
+            return (aged + apart) / (AGE_SHARE + SIMILARITY_SHARE)
+        return aged + REFERENCE_SHARE * (1 - min(1.0, references / self.max_references)) + apart
+
+
+def checked(similarity: Callable[[int], float]) -> Callable[[int], float]:
+    """The same, with what is no share refused."""
+
+    def of(number: int) -> float:
+        share = similarity(number)
+        check_share("similarity", share)
+        return share
+
+    return of
 
 
 def staleness(
@@ -187,21 +209,5 @@ def staleness(
     check_share("similarity", similarity)
     check_least("max_age", max_age, 1)
     check_least("max_references", max_references, 0)
-    return weighed(
-        age=age,
-        references=references,
-        similarity=similarity,
-        max_age=max_age,
-        max_references=max_references,
-    )
-
-
-def weighed(
-    *, age: float, references: float, similarity: float, max_age: int, max_references: int
-) -> float:
-    """The same, of numbers that are in their ranges."""
-    aged = AGE_SHARE * min(1.0, age / max_age)
-    apart = SIMILARITY_SHARE * (1 - similarity)
-    if max_references == 0:
-        return (aged + apart) / (AGE_SHARE + SIMILARITY_SHARE)
-    return aged + REFERENCE_SHARE * (1 - min(1.0, references / max_references)) + apart
+    scale = Scale(max_age=max_age, max_references=max_references)
+    return scale.staleness(age, references, similarity)

@@ -4,7 +4,7 @@ Promise: values only; the same unit gives the same turn, whatever host wrote it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autogen_context.pipeline.segment import Unit
 from autogen_context.pipeline.tools.action import ToolAction
@@ -38,8 +38,8 @@ class Turn:
     """
 
     number: int
-    reasoning: str = ""
-    steps: tuple[Step, ...] = ()
+    reasoning: str = field(default="", hash=False)  # its number is enough to look it up by
+    steps: tuple[Step, ...] = field(default=(), hash=False)
 
 
 def turn_of(
