@@ -1,9 +1,11 @@
 """What is handed out says what the pieces say, turn after turn, whatever the caller does to it."""
 
+import gc
 import pickle
 from copy import deepcopy
 from dataclasses import replace
 from typing import SupportsIndex, cast, overload
+from weakref import ref
 
 import pytest
 from hypothesis import given
@@ -184,6 +186,24 @@ def test_a_turn_costs_what_is_new_in_it() -> None:
         outbox.payloads(pieces, payloads, edition=edition)
         taken.append(payloads.taken)
     assert taken == [5, 2, 0, 6]
+
+
+class Copy(dict[str, object]):
+    """A payload that can be looked for."""
+
+
+def test_no_copy_of_a_host_is_kept() -> None:
+    """A host that copies its list at each turn frees what it handed over, once it has the answer."""
+    outbox, pieces = Outbox(OpenAIChat()), [Verbatim(start=0, stop=2)]
+    alive: list[int] = []
+    for edition in range(1, 5):
+        copies = [Copy(role="user", content=str(n)) for n in range(2)]
+        looked_for = [ref(copy) for copy in copies]
+        assert outbox.payloads(pieces, copies, edition=edition) == copies
+        del copies
+        gc.collect()
+        alive.append(sum(each() is not None for each in looked_for))
+    assert alive[1:] == [0, 0, 0]  # of the first list nobody knows yet that copies follow
 
 
 def test_no_more_is_kept_than_what_is_sent() -> None:

@@ -61,6 +61,11 @@ SAID = st.lists(BITS, max_size=14).map("".join)
         pytest.param("it says 'all done' there", ["it says _ there"], id="a quotation"),
         pytest.param("it\u2019s done", ["it's done"], id="an apostrophe"),
         pytest.param("yes\n  > done", ["", "_"], id="a quoted line"),
+        pytest.param("> done\nI go on", ["_", "i go on"], id="a line behind a quoted one"),
+        pytest.param(
+            "I look at a book, not well", ["i look at a book, not well"], id="within words"
+        ),
+        pytest.param("x 1. y\n2 * z", ["x 1.", "y", "2 * z"], id="signs within a line"),
         pytest.param("## **Done** <b>", ["_ _ done _ _"], id="markup"),
         pytest.param(f"ok {'x' * 301}. fine", ["fine"], id="what is pasted"),
     ],

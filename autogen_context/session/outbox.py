@@ -45,13 +45,23 @@ class Outbox:
         """
         same = equal_at_front(self._pieces, tuple(pieces))
         sent, gone = (*self._pieces[:same], *pieces[same:]), self._pieces[same:]
-        if not self._are_unchanged() or edition != self._edition:
-            self._pieces, self._sent, self._stops, same = (), [], [], 0
-        self._edition = edition
+        is_other = edition != self._edition
+        if not self._are_unchanged() or is_other:
+            self._forget_list()
+            same = 0
         self._lay_out(sent, payloads, since=same)
-        if any(isinstance(piece, Written) for piece in gone):
+        if is_other or any(isinstance(piece, Written) for piece in gone):
             self._forget_unsent()
-        return list(self._sent)
+        laid_out = list(self._sent)
+        if (
+            is_other and self._edition
+        ):  # a host that copies its list at each turn: no copy is kept until the next
+            self._forget_list()
+        self._edition = edition
+        return laid_out
+
+    def _forget_list(self) -> None:
+        self._pieces, self._sent, self._stops = (), [], []
 
     def _lay_out(
         self, pieces: tuple[Piece, ...], payloads: Sequence[object], *, since: int

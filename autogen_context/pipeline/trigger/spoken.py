@@ -18,7 +18,7 @@ _LEFT_OUT = re.compile(
     r"(?=[`\"\u201c'<>*# \t])(?:"
     r"```.*?(?:```|\Z)"  # code
     r"|`[^`\n]{1,200}`|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|(?<!\w)'[^'\n]{2,100}'(?!\w)"  # quoted in a line
-    r"|^[ \t]*>.*$"  # quoted lines
+    r"|^[ \t]*>[^\n]*$"  # quoted lines
     r"|</?\w{1,40}>|\*\*|^#{1,6} )",  # markup
     re.DOTALL | re.MULTILINE,
 )
@@ -48,16 +48,23 @@ def clauses_of_part(part: str) -> tuple[str, ...]:
     said = _LEFT_OUT.sub(" _ ", part.replace("\u2019", "'"))
     lines = "\n".join(map(without_opening, said.split("\n")))
     return tuple(
-        _INTERJECTION.sub("", clause.lower(), count=1)
+        without_interjections(clause.lower())
         for clause in map(str.strip, _BREAK.split(lines))
         if clause and len(clause) <= CLAUSE_CHARS
     )
 
 
 def without_opening(line: str) -> str:
-    """A line without the first signs of a list in it, and the space in front of them."""
-    opening = _OPENING.search(line)
-    return line[: opening.start()].rstrip() + line[opening.end() :] if opening else line
+    """A line without the signs of a list in front of it."""
+    bare = line.lstrip()
+    opening = _OPENING.match(bare)
+    return bare[opening.end() :] if opening else line
+
+
+def without_interjections(clause: str) -> str:
+    """A clause without the interjections in front of it."""
+    interjections = _INTERJECTION.match(clause)
+    return clause[interjections.end() :] if interjections else clause
 
 
 def read_part(text: str) -> str:
