@@ -22,7 +22,8 @@ from autogen_context.pipeline.ledger.phrases import (
     WITHOUT_OBJECT,
     possible,
 )
-from autogen_context.pipeline.ledger.sentences import LINE, Sentence, sentences, unquoted
+from autogen_context.pipeline.ledger.quoting import LINE, unquoted
+from autogen_context.pipeline.ledger.sentences import Sentence, sentences
 from autogen_context.pipeline.ledger.values import is_strong, values
 
 ASSISTANT_CHARS = 2_000  # from either end

@@ -1,8 +1,7 @@
 """Cut what somebody said into sentences that can state one thing each, with where they stand.
 
-Promise: quoted, fenced, indented and pasted text, code and log lines are left out, since nobody says them; a quotation
-within a sentence is never cut. Positions are those of the given text. Time in proportion to the text, of which the first
-20,000 characters are read.
+Promise: what somebody else said is left out; a quotation within a sentence is never cut. Positions are those of the given
+text. Time in proportion to the text, of which the first 20,000 characters are read.
 """
 
 import re
@@ -11,33 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autogen_context.pipeline.ledger.cue import Cue, lowered, words
+from autogen_context.pipeline.ledger.quoting import without_quotations
 
 READ_CHARS = 20_000  # of one text
 LEAST_WORDS = 2  # in front of a comma that joins two sentences
 SENTENCE_CHARS = 400  # longer ones are pasted, not said
 
-LINE = re.compile(r"[^\n]+")
-QUOTED = re.compile(
-    r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
-    re.DOTALL | re.MULTILINE,
-)
-ANNOUNCED = Cue(  # what follows such a line is somebody else's
-    r"\b(?:pages?|articles?|e-?mails?|logs?|output|documents?|errors?|traceback|trace|say(?:s|ing)?|said|wr(?:ote|ites?)|states?"
-    r"|reads|contents?|texts?|messages?|repl(?:y|ies|ied)|responses?|files?|readme|websites?|transcripts?|quotes?|results?"
-    r"|pasted?|copied|forwarded|found|returned|got|sent)\b[^:]{0,60}:[ \t]*$"
-)
-SAYING = re.compile(
-    r"\b(?:says?|said|writes|wrote|states|stated|reads|replied|answered|claims)\s?:"
-)
-QUOTING = ("```", "~~~", ">", "    ", "\t")  # of which one stands in whatever QUOTED finds
-CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
-    r"[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
-    r"|\+\+\+ |--- |@@ |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
-    r"|[\[{][\"'{\[]|\|)"
-)
-CODE_SIGNS = ("=>", "==", "&&", "||", "(){", "() {")
-CODE_ENDS = ("{", "}", ";")
-TAG = re.compile(r"<[a-z!/][^<>\n]*>")
 DETERMINED = (
     r"(?:the|our|my|his|her|their|its|this|that|all|each|every|no|some|any) (?:[\w'&/.#-]+ ){1,5}?"
 )
@@ -120,60 +98,6 @@ def sentences(text: str) -> Iterator[Sentence]:
             if bare:
                 yield Sentence(bare, part, start, end)
         start = following
-
-
-def without_quotations(text: str) -> str:
-    """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
-    read = unquoted(text)
-    parts: list[str] = []
-    at = 0
-    for match in LINE.finditer(read):
-        line = match.group()
-        if announces(line):
-            return "".join([*parts, read[at : match.start()]]).ljust(len(read), "\n")
-        said = spoken_of(line)
-        if said is not line:
-            parts += read[at : match.start()], said
-            at = match.end()
-    return "".join([*parts, read[at:]]) if at else read
-
-
-def is_quoted(text: str, place: int) -> bool:
-    """Whether a place of what a person says is within what somebody else said."""
-    return without_quotations(text)[place] == "\n"
-
-
-def unquoted(text: str) -> str:
-    """The text with line ends in place of quoted, fenced and indented lines."""
-    return QUOTED.sub(blank, text) if any(map(text.__contains__, QUOTING)) else text
-
-
-def announces(line: str) -> bool:
-    """Whether what follows a line is somebody else's."""
-    return ":" in line and line.rstrip().endswith(":") and ANNOUNCED.search(line[-200:]) is not None
-
-
-def spoken_of(line: str) -> str:
-    """A line up to where it tells what somebody else says; nothing of a line of code."""
-    if is_code(line):
-        return "\n" * len(line)
-    saying = SAYING.search(line) if ":" in line else None
-    return line[: saying.start()].ljust(len(line), "\n") if saying else line
-
-
-def is_code(line: str) -> bool:
-    """Whether a line is code, markup, a log, data."""
-    return (
-        CODE_LINE.match(line) is not None
-        or line.rstrip(" \t").endswith(CODE_ENDS)
-        or any(map(line.__contains__, CODE_SIGNS))
-        or ("<" in line and TAG.search(line) is not None)
-    )
-
-
-def blank(match: re.Match[str]) -> str:
-    """As many line ends as there were characters."""
-    return "\n" * len(match.group())
 
 
 def cuts(text: str) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ from typing import cast
 
 from autogen_context.pipeline.ledger.english_cues import SPEAKERS
 from autogen_context.pipeline.ledger.entry import AUTHORITIES, Author
-from autogen_context.pipeline.ledger.sentences import is_quoted
+from autogen_context.pipeline.ledger.quoting import is_quoted
 
 ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
 MARKER = re.compile(

@@ -7,8 +7,8 @@ opens with is believed.
 from collections.abc import Iterator
 
 from autogen_context.pipeline.ledger.entry import AUTHORITIES, Author
+from autogen_context.pipeline.ledger.quoting import is_quoted
 from autogen_context.pipeline.ledger.rendering import BLOCK
-from autogen_context.pipeline.ledger.sentences import is_quoted
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message
 
 
