@@ -4,6 +4,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
+
+import pytest
 
 from autogen_context.store.scope import Scope
 from autogen_context.store.stash.file import StashFile
@@ -75,3 +78,23 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
         assert out.split() == [*(f"{name}{number}" for number in range(ENTRIES)), "0"]
     for handle in (f"{name}{number}" for name in "xy" for number in range(ENTRIES)):
         assert stash.get(handle) == said(handle * 5_000)
+
+
+def test_several_that_begin_at_once_lose_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each makes the file if it is not there, and waits for the others where SQLite would not."""
+
+    def begin(folder: Path, name: str, together: Barrier) -> Stash:
+        stash = Stash(0, file=StashFile(folder, scope=SCOPE))
+        together.wait()
+        stash.put(name, said(name))
+        return stash
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(60):
+            folder, together = tmp_path / str(number), Barrier(4)
+            begun = [pool.submit(begin, folder, name, together) for name in "abcd"]
+            stashes = [future.result() for future in begun]
+            assert [stashes[0].get(name) for name in "abcd"] == [said(name) for name in "abcd"]
+    assert not caplog.records

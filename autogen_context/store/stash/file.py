@@ -13,6 +13,7 @@ written on its own, so that a process that is killed loses the one it was writin
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -63,6 +64,7 @@ _TRIM = """
 _FORGET = "DELETE FROM originals WHERE scope = ? AND handle = ?"
 _CLEAR = "DELETE FROM originals WHERE scope = ?"
 _LOCKED_S = 2.0  # how long one process waits for another
+_PAUSE_S = 0.005  # until it tries again what SQLite does not wait for
 
 
 class StashFile:
@@ -193,9 +195,7 @@ class StashFile:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(self.path, timeout=_LOCKED_S, isolation_level=None)) as opened:
-            for pragma in _PRAGMAS:
-                opened.execute(f"PRAGMA {pragma}")
-            opened.executescript(_SCHEMA)
+            _make_ready(opened)
             yield opened
 
     @contextmanager
@@ -213,6 +213,23 @@ class StashFile:
         """Take the file away, with the log beside it, which would be read into the next one."""
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+
+def _make_ready(opened: sqlite3.Connection) -> None:
+    """Have the tables. Where several processes begin at once SQLite does not wait by itself: each would wait for the others."""
+    until_s = time.monotonic() + _LOCKED_S
+    while True:
+        try:
+            for pragma in _PRAGMAS:
+                opened.execute(f"PRAGMA {pragma}")
+            opened.executescript(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > until_s:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 def _is_damage(error: Exception) -> bool:
