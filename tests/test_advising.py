@@ -65,15 +65,17 @@ async def test_late_advice_on_an_earlier_task_is_dropped() -> None:
     assert list(advising.known) == [key_of("new")]
 
 
+async def cut_off(advising: Advising, answers: Answers) -> None:
+    """Ask in a loop that ends before there is an answer."""
+    answers.wait = asyncio.Event()
+    advising.ask("a")
+    await asyncio.sleep(0)
+
+
 def test_a_loop_that_ended_is_no_answer() -> None:
     """A host with a loop for each turn: what was cut off is asked again in the next one."""
     answers = Answers()
     advising = Advising(answers, {})
-
-    async def cut_off() -> None:
-        answers.wait = asyncio.Event()
-        advising.ask("a")
-        await asyncio.sleep(0)
 
     async def goes_on() -> None:
         answers.wait = None
@@ -81,7 +83,7 @@ def test_a_loop_that_ended_is_no_answer() -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-    asyncio.run(cut_off())
+    asyncio.run(cut_off(advising, answers))
     asyncio.run(goes_on())
     assert answers.asked == ["a", "a"]
     assert list(advising.known) == [key_of("a")]
@@ -105,11 +107,6 @@ def test_what_a_loop_took_along_keeps_nobody_from_closing() -> None:
     answers = Answers()
     advising = Advising(answers, {})
 
-    async def cut_off() -> None:
-        answers.wait = asyncio.Event()
-        advising.ask("a")
-        await asyncio.sleep(0)
-
-    asyncio.run(cut_off())
+    asyncio.run(cut_off(advising, answers))
     asyncio.run(advising.aclose())
     assert answers.asked == ["a"]

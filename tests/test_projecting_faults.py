@@ -2,15 +2,16 @@
 
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
-from autogen_context import IncrementalContextManager, ProjectContext
+from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.project.builds import Builder, Kept
 from autogen_context.session.change import ContextChange
+from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.shop import SYSTEM, Deaf, Shop, Transcript, heads_in, talk
 
@@ -68,6 +69,21 @@ async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
     assert heads_in((await branch.prepare(messages)).messages)
 
 
+async def nearly_full(
+    keeper: IncrementalContextManager,
+    messages: Transcript,
+    rest: Iterator[ChatMessage],
+    *,
+    window_tokens: int,
+) -> Prepared[ChatMessage]:
+    """The turn at which so much was said that another head is written, and no compaction is due."""
+    turn = await keeper.prepare(messages)
+    while turn.certificate.counted_tokens < 0.85 * window_tokens:
+        messages.append(next(rest))
+        turn = await keeper.prepare(messages)
+    return turn
+
+
 async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
     """At the next compaction it is gone as well, before anything else has to be shortened for it."""
     keeper = shop.manager(1_500)
@@ -75,10 +91,7 @@ async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
     assert heads_in((await keeper.prepare(messages)).messages)
     shutil.rmtree(shop.root)
     rest = talk(40, words=10)
-    turn = await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.85 * 1_500:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
+    turn = await nearly_full(keeper, messages, rest, window_tokens=1_500)
     assert not turn.compacted  # and all is told, so that another head was written: an empty one
     messages.append({"role": "user", "content": "x" * 4_700})
     after = await keeper.prepare(messages)
@@ -120,10 +133,7 @@ async def test_a_late_head_of_a_folder_that_went_does_not_come_back(shop: Shop) 
     version = await keeper.apply_changes([ContextChange.decision_recorded("Prices are cents.")])
     shutil.rmtree(shop.root)
     rest = talk(60, words=8)
-    turn = await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.85 * 3_000:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
+    turn = await nearly_full(keeper, messages, rest, window_tokens=3_000)
     assert not turn.compacted
     keeper.roll_back(version.version)
     assert not heads_in((await keeper.prepare(messages)).messages)

@@ -25,6 +25,7 @@ SPAN_SHARE = 1 / 3  # of the room, at most; in a smaller one half as much, and h
 LEAST_SPAN = 500  # tokens; a summary of less is hardly smaller than it
 NEWEST_SHARE = 0.25  # of the room, for the newest units, which will stay for a while
 LINE = re.compile("^", re.MULTILINE)
+UNNAMED = People()  # where nobody has a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +105,9 @@ def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
 
 
 def span_of(
-    candidates: Sequence[Candidate], start: int, stop: int, people: People | None = None
+    candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
 ) -> Span:
-    """The units between two positions; without ``people`` whoever has the user's role is a person."""
+    """The units between two positions."""
     units = candidates[start:stop]
     before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
@@ -116,21 +117,19 @@ def span_of(
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def parts_of(
-    message: Message, before: Message | None, people: People | None = None
-) -> Iterator[str]:
+def parts_of(message: Message, before: Message | None, people: People = UNNAMED) -> Iterator[str]:
     """A paragraph for what a message says, for each of its calls and for each of its results.
 
     Args:
         message: any message.
         before: the one in front of it.
-        people: who is a person; without it whoever has the user's role.
+        people: who is a person.
     """
     words, output = words_and_output(message, before)
     if output:
         yield paragraph("tool", output)
     if words.strip():
-        yield paragraph(speaker_of(people.heard(message) if people else message), words)
+        yield paragraph(speaker_of(people.heard(message)), words)
     for call in message.calls:
         yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
     for result in message.results:

@@ -54,8 +54,8 @@ class Outbox:
             self._forget_unsent()
         laid_out = list(self._sent)
         if (
-            is_other and self._edition
-        ):  # a host that copies its list at each turn: no copy is kept until the next
+            is_other
+        ):  # of a host that copies its list at each turn no copy is kept until the next one
             self._forget_list()
         self._edition = edition
         return laid_out
