@@ -274,6 +274,32 @@ def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
     disk.close()
 
 
+def test_what_was_read_by_a_process_that_ended_stays(tmp_path: Path) -> None:
+    """Reading alone counts as use, also where nothing was written any more."""
+    with closing(CacheDisk(tmp_path / "cache", limit_bytes=1_000_000)) as first:
+        for number in range(30):
+            first.write(entry(f"{number}", 20_000), ttl_s=None)
+    with closing(CacheDisk(tmp_path / "cache")) as reader:
+        assert reader.read("0") is not None
+    with closing(CacheDisk(tmp_path / "cache", limit_bytes=1_000_000)) as later:
+        for number in range(100, 130):
+            later.write(entry(f"{number}", 20_000), ttl_s=None)
+        assert later.read("0") is not None
+        assert later.read("1") is None
+
+
+def test_reading_waits_for_no_process_that_writes(
+    disk: CacheDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Many entries are read while another one writes: none is missed, and nothing is to be forgiven."""
+    disk.write(entry("other"), ttl_s=None)
+    with closing(sqlite3.connect(disk.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert all(disk.read(key) for key in ("key", "other"))
+        connection.execute("ROLLBACK")
+    assert not caplog.records
+
+
 async def test_what_is_larger_than_all_room_is_not_written(tmp_path: Path) -> None:
     """It is in memory if there is room."""
     async with ContextCache(tmp_path, limits=CacheLimits(disk_bytes=1_000)) as cache:

@@ -72,7 +72,7 @@ class CacheDisk:
         data = entry_as_bytes(entry)
         if len(data) > self._limit_bytes:
             return
-        if self._forgiven(lambda: self._opened().set(_row(entry.key), data, expire=ttl_s)):
+        if self._forgiven(lambda: self._opened().set(_row(entry.key), data, ttl_s=ttl_s)):
             self._forgotten.discard(entry.key)
 
     def forget(self, keys: Iterable[str]) -> None:
@@ -93,7 +93,7 @@ class CacheDisk:
             sqlite3.Error: the file cannot be read; or whatever else a damaged one comes to.
         """
         if self.path.exists():
-            for row in self._opened().iterkeys():
+            for row in self._opened().names():
                 try:
                     entry = self._entry(row)
                 except ValueError:
@@ -118,9 +118,9 @@ class CacheDisk:
 
     def close(self) -> None:
         """Close the file; used again it is opened again."""
-        rows, self._rows = self._rows, None
-        if rows is not None:
-            rows.close()
+        if self._rows is not None:
+            self._forgiven(self._rows.write_uses)
+        self._shut()
 
     def _whole(self, row: str, key: str) -> CacheEntry | None:
         """The entry of a row; a row that holds something else is deleted."""
@@ -163,9 +163,14 @@ class CacheDisk:
             self._rows = open_rows(self.path.parent, limit_bytes=self._limit_bytes)
         return self._rows
 
+    def _shut(self) -> None:
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            rows.close()
+
     def _remove(self) -> None:
         """Take the file away, with the log beside it, which would be read into the next one."""
-        self.close()
+        self._shut()
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(FILE + suffix).unlink(missing_ok=True)
 

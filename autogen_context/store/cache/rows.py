@@ -1,7 +1,7 @@
 """diskcache, with everything taken out that runs code or touches other files.
 
 Promise: whatever the database holds, reading it gives bytes or an error. No pickle is loaded, for a value or a key, and
-no file beside the database is read or deleted.
+no file beside the database is read or deleted. Reading writes nothing, so it waits for no other process.
 
 By itself diskcache loads a pickle wherever a row says that it is one (CVE-2025-69872), reads the file that a row names, and
 deletes that file with the row.
@@ -9,8 +9,8 @@ deletes that file with the row.
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, cast
 
@@ -21,7 +21,11 @@ FILE: Final = "cache.db"  # diskcache's name for it
 
 Timeout: type[Exception] = diskcache.Timeout  # it was locked for too long
 
+MOST_NOTED = 4096  # rows that were used since the last write
+
 _LOCKED_S = 2.0  # how long one process waits for another
+_USE: Final = "least-recently-used"  # diskcache's names
+_NOTHING: Final = "none"
 _RAW: Final = 1  # diskcache's mode of a value that stands in its row
 _PASSING = {
     sqlite3.SQLITE_PERM,
@@ -37,32 +41,79 @@ _PASSING = {
 }
 
 
-class Rows(Protocol):
-    """What is used of ``diskcache.Cache``."""
+class Rows:
+    """The rows of a database, by their names. What is not used goes first where there is too much.
 
-    def get(self, key: str, /) -> bytes | None:
-        """The bytes of a row; ``ValueError`` if it holds anything else."""
-        ...
+    A row that is read is noted as used, and that is written down with the next write: by itself each read would be one.
 
-    def set(self, key: str, value: bytes, /, *, expire: float | None) -> bool:
+    Args:
+        table: the database; nothing else uses it.
+    """
+
+    def __init__(self, table: "_Table") -> None:
+        self._table = table
+        self._used: dict[str, None] = {}  # since the last write, in this order
+        self._evict_by(_NOTHING)
+
+    def get(self, name: str, /) -> bytes | None:
+        """The bytes of a row.
+
+        Raises:
+            ValueError: it holds anything else.
+        """
+        value = self._table.get(name)
+        if value is not None:
+            self._used.pop(name, None)
+            self._used[name] = None
+            if len(self._used) >= MOST_NOTED:
+                self.write_uses()
+        return value
+
+    def set(self, name: str, value: bytes, /, *, ttl_s: float | None) -> bool:
         """Write a row, which may go after so many seconds."""
-        ...
+        with self._by_use():
+            self._read_used()
+            return self._table.set(name, value, expire=ttl_s)
 
-    def delete(self, key: str, /) -> bool:
+    def write_uses(self) -> None:
+        """Write down which rows were read since this was done last."""
+        if self._used:
+            with self._by_use():
+                self._read_used()
+
+    def delete(self, name: str, /) -> None:
         """Delete a row."""
-        ...
+        self._table.delete(name)
 
-    def clear(self) -> int:
+    def clear(self) -> None:
         """Delete every row."""
-        ...
+        self._table.clear()
+
+    def names(self) -> Iterator[str]:
+        """The name of every row."""
+        return self._table.iterkeys()
 
     def close(self) -> None:
         """Close the file."""
-        ...
+        self._table.close()
 
-    def iterkeys(self) -> Iterator[str]:
-        """The name of every row."""
-        ...
+    def _read_used(self) -> None:
+        for name in self._used:
+            self._table.get(name)
+        self._used = {}
+
+    @contextmanager
+    def _by_use(self) -> Generator[None]:
+        """One write, in which what is read counts as used, and what was not goes first."""
+        with self._table.transact():
+            self._evict_by(_USE)
+            try:
+                yield
+            finally:
+                self._evict_by(_NOTHING)
+
+    def _evict_by(self, policy: str) -> None:
+        self._table.reset("eviction_policy", policy, update=False)
 
 
 def open_rows(directory: Path, *, limit_bytes: int) -> Rows:
@@ -76,14 +127,15 @@ def open_rows(directory: Path, *, limit_bytes: int) -> Rows:
     os.close(os.open(directory / FILE, os.O_CREAT | os.O_RDWR, 0o600))
     with closing(sqlite3.connect(directory / FILE, timeout=_LOCKED_S)) as probe:
         probe.execute("BEGIN IMMEDIATE")  # for a locked file diskcache would wait a minute
-    return _OPEN(
+    table = _OPEN(
         str(directory),
         timeout=_LOCKED_S,
         disk=_PlainDisk,
-        eviction_policy="least-recently-used",
+        eviction_policy=_USE,
         size_limit=limit_bytes,
         sqlite_trusted_schema=0,
     )
+    return Rows(table)
 
 
 def is_passing(error: Exception) -> bool:
@@ -124,4 +176,24 @@ class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
         pass
 
 
-_OPEN = cast("Callable[..., Rows]", diskcache.Cache)  # it has no types
+class _Table(Protocol):
+    """What is used of ``diskcache.Cache``."""
+
+    def get(self, key: str, /) -> bytes | None: ...
+
+    def set(self, key: str, value: bytes, /, *, expire: float | None) -> bool: ...
+
+    def delete(self, key: str, /) -> bool: ...
+
+    def clear(self) -> int: ...
+
+    def iterkeys(self) -> Iterator[str]: ...
+
+    def transact(self) -> AbstractContextManager[None]: ...
+
+    def reset(self, key: str, value: str, /, *, update: bool) -> object: ...
+
+    def close(self) -> None: ...
+
+
+_OPEN = cast("Callable[..., _Table]", diskcache.Cache)  # it has no types
