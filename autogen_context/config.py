@@ -30,6 +30,7 @@ from autogen_context.config_sources import (
     given_in_environment,
     given_in_file,
 )
+from autogen_context.pipeline.attention.filter import AttentionFilter
 
 
 class ContextConfig(Settings):
@@ -88,6 +89,10 @@ class ContextConfig(Settings):
         """
         given = {name: value for name, value in settings.items() if value is not None}
         return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
+
+    def attention_filter(self) -> AttentionFilter:
+        """What leaves out parts of a context by these settings: above a threshold, or the best so many."""
+        return AttentionFilter(threshold=self.attention_threshold, top_k=self.attention_top_k)
 
     @override
     def __hash__(self) -> int:

@@ -65,7 +65,7 @@ class OriginalKey:
 SWITCH_OF_DISCOVERY = "enable_api_discovery"  # was a yes or no; what is needed is a URL
 DISCOVERY = "discovery_url"
 
-FILTERED = "a compaction keeps what is worth most; parts of your own go through AttentionFilter"
+FILTERED = "a compaction keeps what is worth most; parts of your own go through attention_filter()"
 
 ORIGINAL_KEYS = (
     OriginalKey(name="compression_threshold", becomes="compact_at_share"),
@@ -76,8 +76,6 @@ ORIGINAL_KEYS = (
     OriginalKey(name=SWITCH_OF_DISCOVERY, becomes=DISCOVERY),
     OriginalKey(name="api_discovery_timeout", becomes="discovery_timeout_s"),
     OriginalKey(name="use_attention_context", instead=FILTERED),
-    OriginalKey(name="attention_threshold", instead=FILTERED),
-    OriginalKey(name="attention_top_k", instead=FILTERED),
     OriginalKey(
         name="adaptive_compression", instead="a compaction always keeps what is worth most"
     ),

@@ -103,6 +103,17 @@ class Settings(BaseModel):
         lt=1,
         description="What the context of a project may have of the window at most; above 0, below 1.",
     )
+    attention_threshold: Share = Field(
+        default=0.15,
+        ge=0,
+        le=1,
+        description="For `attention_filter()`: the least relevance, 0 to 1, that keeps a part of a context.",
+    )
+    attention_top_k: Number | None = Field(
+        default=None,
+        gt=0,
+        description="For `attention_filter()`: keep so many of the best parts instead, above 0; left out, the threshold decides.",
+    )
     versions: Number = Field(
         default=50, gt=0, description="How many versions of the context are kept, above 0."
     )

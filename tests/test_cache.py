@@ -381,7 +381,8 @@ async def test_statistics_add_up(tmp_path: Path) -> None:
             await cache.get_or_build(key, Builder())
         stats = cache.stats()
     assert (stats.memory.hits, stats.disk.hits, stats.misses, stats.builds) == (2, 2, 1, 1)
-    assert stats.hit_share == 0.8
+    assert stats.hit_rate == 0.8
+    assert stats.bytes == stats.memory.bytes + stats.disk.bytes > 0
     assert stats.memory.entries == 3
     assert stats.disk.bytes > 0
     assert str(stats).splitlines()[0] == (

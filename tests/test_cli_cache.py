@@ -70,6 +70,13 @@ def test_what_has_changed_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     assert f"{folder.parent.name}/notes.txt" in out
 
 
+def test_what_is_over_is_no_damage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is not there any more."""
+    with closing(sqlite3.connect(folder / "cache.db")) as connection, connection:
+        connection.execute("UPDATE Cache SET expire_time = 1 WHERE length(value) > 1000")
+    assert shown(capsys, folder, "verify").splitlines()[-1] == "1 entries, 0 damaged"
+
+
 def test_damage_is_exit_code_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A row that holds something else is told, by its name in the database."""
     with closing(sqlite3.connect(folder / "cache.db")) as connection, connection:

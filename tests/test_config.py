@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from autogen_context.config import ContextConfig
+from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.attention.score import AttentionScore
 
 Settings = dict[str, object]
 
@@ -152,3 +154,15 @@ def test_updated_settings_win_and_the_rest_stays() -> None:
     assert updated.model_fields_set == {"model", "window_tokens"}
     with pytest.raises(ValueError, match="window_tokens"):
         config.updated(window_tokens=-1)
+
+
+def test_the_filter_of_a_configuration() -> None:
+    """Its threshold is 0.15 unless it is set; so many of the best take its place."""
+    parts = [ContextPart("memory", text) for text in "abc"]
+    scores = [
+        AttentionScore(part=part, score=score, share=0.3, temperature=0.1, reasons=())
+        for part, score in zip(parts, (0.14, 0.15, 0.4), strict=True)
+    ]
+    assert ContextConfig().attention_filter().filter(scores) == [scores[2], scores[1]]
+    best = ContextConfig(attention_threshold=0.5, attention_top_k=1)
+    assert best.attention_filter().filter(scores) == [scores[2]]

@@ -401,3 +401,17 @@ def test_a_limit_is_a_number_above_0(value: float) -> None:
         RedisLimits(timeout_s=value)
     with pytest.raises(ValueError, match="waiting_bytes=0: give a number above 0"):
         RedisLimits(waiting_bytes=0)
+
+
+async def test_a_url_is_enough(redis: LocalRedis, server: RedisServer) -> None:
+    """What a cache builds that is given one, all others get."""
+    tier = RedisTier(server)
+
+    async def is_there() -> bool:
+        return await tier.read("by url") is not None
+
+    async with ContextCache(redis=redis.url) as cache:
+        await cache.get_or_build("by url", lambda: "built here")
+        await until(is_there)
+    async with ContextCache(redis=tier) as other:
+        assert await other.get_or_build("by url", lambda: "built there") == "built here"

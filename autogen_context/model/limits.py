@@ -6,6 +6,7 @@ is cache, environment, the user's files, discovery if on, the known table, infer
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,13 +62,13 @@ class ModelLimits:
         clock: seconds that only go up.
 
     Raises:
-        ValueError: ``default_tokens`` or ``ttl_s`` is out of range.
+        ValueError: ``default_tokens`` or ``ttl_s`` is out of range, or ``files`` a single path.
     """
 
     def __init__(
         self,
         *,
-        files: Sequence[Path] | None = None,
+        files: Sequence[str | PathLike[str]] | None = None,
         environ: Mapping[str, str] | None = None,
         discovery: "Discovery | None" = None,
         default_tokens: int = 8192,
@@ -132,9 +133,11 @@ class ModelLimits:
         return Step(source="cache", limit=limit, note=f"{limit.source}, for another {left_s:.0f} s")
 
 
-def _user_files(files: Sequence[Path] | None) -> Iterator[UserFile]:
+def _user_files(files: Sequence[str | PathLike[str]] | None) -> Iterator[UserFile]:
+    if isinstance(files, str | PathLike):
+        raise ValueError(f"files={str(files)!r}: give several, such as [{str(files)!r}]")  # noqa: TRY004 - a wrong argument is a ValueError here
     standard = standard_files()
-    for path in standard if files is None else files:
+    for path in standard if files is None else map(Path, files):
         yield UserFile(path, required=path not in standard)
 
 

@@ -1,6 +1,7 @@
 """A labelled part of a context: a goal, a memory, what was done, what is supposed."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,4 +16,15 @@ class ContextPart:
 
     label: str
     text: str
-    critical: bool = field(default=False, kw_only=True)
+    critical: bool = False
+
+
+def require_parts(parts: Sequence[object]) -> None:
+    """Refuse what is no part, such as a plain text or a message.
+
+    Raises:
+        ValueError: one is none.
+    """
+    for at, part in enumerate(parts):
+        if not isinstance(part, ContextPart):
+            raise ValueError(f"parts[{at}]={part!r:.80}: give ContextPart(label, text)")  # noqa: TRY004 - as for every wrong argument

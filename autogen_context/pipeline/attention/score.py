@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import exp, isfinite
 
 from autogen_context.errors import EmbeddingFailed
-from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.attention.part import ContextPart, require_parts
 from autogen_context.pipeline.relevance.embedder import Vectors
 from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness, weighted
 from autogen_context.pipeline.relevance.similarity import similarities
@@ -73,8 +73,9 @@ class AttentionScorer:
             n scores, in the order of the parts; each 0 where a part has nothing to do with the query.
 
         Raises:
-            ValueError: a weight is not positive.
+            ValueError: a weight is not positive, or one of the parts is none.
         """
+        require_parts(parts)
         texts = weighted(query)
         if self._vectors is None or not parts or not texts:
             return self._scores(texts, parts, {})
@@ -88,6 +89,7 @@ class AttentionScorer:
 
     def score_nowait(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """The same, with the vectors that are at hand."""
+        require_parts(parts)
         texts = weighted(query)
         if self._vectors is None:
             return self._scores(texts, parts, {})

@@ -40,7 +40,7 @@ class TokenBudget:
         compression_threshold: the share of the total, 0..1, from which on compression is due.
 
     Raises:
-        ValueError: an allocation is negative, or they do not add up to the total.
+        ValueError: an allocation is negative, they do not add up to the total, or the threshold is no share.
     """
 
     total: int
@@ -54,6 +54,10 @@ class TokenBudget:
         if given != self.total or min(self.allocations.values(), default=0) < 0:
             raise ValueError(
                 f"allocations={dict(self.allocations)}: they have {given} tokens; give 0 or more each, {self.total} in all"
+            )
+        if not 0 <= self.compression_threshold <= 1:
+            raise ValueError(
+                f"compression_threshold={self.compression_threshold}: give a share from 0 to 1, such as 0.8"
             )
 
     @property
@@ -72,21 +76,21 @@ class TokenBudgetManager:
         profile: which tables are used.
 
     Raises:
-        ValueError: ``total_tokens`` is not positive, or ``role`` or ``profile`` is unknown.
+        ValueError: ``total_tokens`` is no positive whole number, or ``role`` or ``profile`` is unknown.
     """
 
     def __init__(
         self,
-        *,
         total_tokens: int | None = None,
+        *,
         role: Role = "assistant",
         profile: Profile = "balanced",
     ) -> None:
         require_known("profile", profile, get_args(Profile))
         require_known("role", role, tuple(ROLE_WEIGHTS))
-        if total_tokens is not None and total_tokens < 1:
+        if total_tokens is not None and not is_positive(total_tokens):
             raise ValueError(
-                f"total_tokens={total_tokens}: give 1 or more, or leave it out for {DEFAULT_TOKENS[profile]}"
+                f"total_tokens={total_tokens!r}: give 1 or more, or leave it out for {DEFAULT_TOKENS[profile]}"
             )
         self.total_tokens = DEFAULT_TOKENS[profile] if total_tokens is None else total_tokens
         self.role: Role = role
@@ -95,7 +99,7 @@ class TokenBudgetManager:
 
     def allocate(
         self,
-        task: TaskDefinition,
+        task: str | TaskDefinition,
         *,
         needs: Mapping[Section, int] | None = None,
         messages: int = 0,
@@ -103,7 +107,7 @@ class TokenBudgetManager:
         """Share out the window for a task.
 
         Args:
-            task: what the agent is at.
+            task: what the agent is at; a text is judged by its words.
             needs: what each section could use, in tokens; one that is not named needs nothing. Left out, every section
                 has its share.
             messages: how many messages the conversation has; ``conservative`` gives longer ones more.
@@ -111,7 +115,8 @@ class TokenBudgetManager:
         Raises:
             ValueError: a need is negative or of a section that this profile does not have.
         """
-        shares = self._shares(task, messages)
+        defined = TaskDefinition.from_text(task) if isinstance(task, str) else task
+        shares = self._shares(defined, messages)
         total, reserve = self.total_tokens, int(self.total_tokens * shares.free)
         if needs is None:
             parts = apportion(total - reserve, shares.weights)
@@ -176,6 +181,11 @@ def filled(
 def with_buffer(parts: Mapping[Section, int], total: int) -> dict[Section, int]:
     """The parts, and what they leave of the whole."""
     return {**parts, "buffer": total - sum(parts.values())}
+
+
+def is_positive(tokens: object) -> bool:
+    """Whether it is a whole number above 0; ``True`` is none."""
+    return isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0
 
 
 def require_known(argument: str, name: str, known: tuple[str, ...]) -> None:

@@ -4,8 +4,9 @@ Promise: the result is within its target and never larger than the input; the sa
 model is asked. Time grows with the text, and with sorting its passages. A summariser that fails in any way costs its
 summary and one warning; cancellation passes through.
 
-Five steps, the cheapest first, until the target is met: remove redundancy, compress examples, summarise sections, abstract
-details, keep core concepts. What the text states stands first; what it says is looked for afterwards.
+What has a structure is compressed by it. For the rest there are five steps, the cheapest first, until the target is met: remove
+redundancy, compress examples, summarise sections, abstract details, keep core concepts. What the text states stands first;
+what it says is looked for afterwards.
 """
 
 import asyncio
@@ -27,7 +28,9 @@ from autogen_context.pipeline.message import content_digest
 
 logger = logging.getLogger(__name__)
 
-NEARLY_LOSSLESS: frozenset[Strategy] = frozenset({"none", "remove redundancy", "compress examples"})
+NEARLY_LOSSLESS: frozenset[Strategy] = frozenset(
+    {"none", "tighten structure", "remove redundancy", "compress examples"}
+)
 
 
 class SemanticCompressor:
@@ -39,7 +42,7 @@ class SemanticCompressor:
         entries: how many results are remembered; the one that was asked for longest ago goes first.
 
     Raises:
-        ValueError: ``entries`` is negative.
+        ValueError: ``entries`` is negative, or ``counter`` counts nothing.
     """
 
     def __init__(
@@ -47,6 +50,8 @@ class SemanticCompressor:
     ) -> None:
         if entries < 0:
             raise ValueError(f"entries={entries}: give how many results are remembered, 0 or more")
+        if not callable(getattr(counter, "count", None)):
+            raise ValueError(f"counter={counter!r:.80}: give an object with a method count(text)")  # noqa: TRY004 - as for every wrong argument
         self._counter = counter
         self._summarizer = summarizer
         self._entries = entries

@@ -3,7 +3,7 @@
 Promise: linear in the length of the texts; the same text gives the same concepts, in its order.
 
 A number is there only where what it is of is there as well, a negation only where most of what it denies is: "500" alone
-is no budget, and "never" alone forbids nothing.
+is no budget, and "never" alone forbids nothing. In a table what a number is of stands at the head.
 """
 
 from collections import Counter, defaultdict
@@ -46,9 +46,11 @@ class Holdings:
 
     Args:
         text: any text.
+        in_columns: whether what a number is of may stand anywhere in it, such as at the head of a table.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, in_columns: bool = False) -> None:
+        self._in_columns = in_columns
         self._senses = [sense_of(passage.text) for passage in passages_of(text)]
         self._said = set(chain.from_iterable(sense.concepts for sense in self._senses))
         self._flat = flattened(text)
@@ -80,8 +82,10 @@ class Holdings:
         return all(map(self._words.__contains__, said.split())) and said in self._flat
 
     def _has_number(self, concept: Concept) -> bool:
-        """Whether the number stands beside something that it is of."""
+        """Whether the number stands beside something that it is of, or below it where there are columns."""
         places = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
+        if self._in_columns and places:
+            return not concept.about.isdisjoint(self._stems) or not concept.about
         return any(
             not concept.about or not concept.about.isdisjoint(self._senses[at].about)
             for at in places

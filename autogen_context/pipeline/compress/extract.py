@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, compress
 from operator import not_
 
+from autogen_context.pipeline.compress.begun import begun
 from autogen_context.pipeline.compress.concepts import Holdings, concepts_of, keywords_in
 from autogen_context.pipeline.compress.counting import Tally
 from autogen_context.pipeline.compress.draft import Draft, stated_in
@@ -19,6 +20,7 @@ from autogen_context.pipeline.compress.result import (
 )
 from autogen_context.pipeline.compress.sense import sense_of
 from autogen_context.pipeline.compress.steps import drafts
+from autogen_context.pipeline.compress.structure import BY_STRUCTURE, structured
 from autogen_context.pipeline.measure import Count
 from autogen_context.pipeline.shorten import shorten_text
 
@@ -46,12 +48,26 @@ def extracted(job: Job) -> CompressionResult:
     if before.tokens <= job.target_tokens:
         return unchanged(job, before)
     material = material_of(job.text)
+    found = structured(
+        job.text,
+        target_tokens=job.target_tokens,
+        tally=job.tally,
+        keep=job.keep,
+        statements=len(material.ledger),
+    )
+    return judged(job, before, material, *(found or stepped(job, material)))
+
+
+def stepped(job: Job, material: Material) -> tuple[str, Strategy]:
+    """What the first step leaves that meets the target, and which it was; a plain cut where the steps leave nothing."""
     stated = stated_in(material.ledger, target_tokens=job.target_tokens, tally=job.tally)
     draft = start = Draft(stated=stated, passages=material.passages, strategy="none")
     for draft in drafts(start, target_tokens=job.target_tokens, tally=job.tally, keep=job.keep):
         if fits(draft, job):
             break
-    return judged(job, before, material, draft.text, draft.strategy)
+    if draft.text or len(material.ledger):
+        return draft.text, draft.strategy
+    return begun(job.text, job.target_tokens, job.tally), "shorten"
 
 
 def fits(draft: Draft, job: Job) -> bool:
@@ -91,7 +107,7 @@ def judged(
     senses = [sense_of(holding) for holding in material.texts]
     said = dict.fromkeys(chain.from_iterable(sense.concepts for sense in senses))
     concepts = tuple({**dict.fromkeys(keywords_in(job.text, job.keep)), **said})
-    holdings = Holdings(text)
+    holdings = Holdings(text, in_columns=strategy in BY_STRUCTURE)
     held = list(map(holdings.has, concepts))
     preserved = tuple(compress(concepts, held))
     lost = tuple(compress(concepts, map(not_, held)))

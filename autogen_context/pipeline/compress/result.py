@@ -12,6 +12,8 @@ from autogen_context.pipeline.measure import Count
 
 Strategy = Literal[
     "none",
+    "tighten structure",
+    "cut structure",
     "remove redundancy",
     "compress examples",
     "summarise sections",
@@ -20,7 +22,8 @@ Strategy = Literal[
     "model summary",
     "shorten",
 ]
-"""Which step met the target: nothing to do, the five steps in their order, a model's summary, or a plain cut."""
+"""Which step met the target: nothing to do, the structure of the text, the five steps in their order, a model's summary, or a
+plain cut."""
 
 BEST_SCORE = 10.0
 CONCEPT_SHARE = 0.8  # of the score; the rest is for words
@@ -36,7 +39,7 @@ class CompressionResult:
         original_tokens: of the original, with the source of the count.
         compressed_tokens: of the compressed text, with the source of the count.
         quality: 0..10: ``8 · kept weight of concepts / weight of concepts + 2 · share of the distinct words (by stem, not
-            the frequent ones) that are still there``. A text without concepts has the 8, one without words the 2.
+            the frequent ones) that are still there``. A text without concepts is judged by its words alone.
             Concepts weigh by kind: keyword 4, negation 3, constraint and date 2, number and value 1.5, name and quoted
             string 1. What a later statement replaced is no concept of the text.
         preserved: concepts that the compressed text holds.
@@ -72,5 +75,5 @@ def quality_of(
     """
     kept = sum(concept.weight for concept in preserved)
     gone = sum(concept.weight for concept in lost)
-    concepts = kept / (kept + gone) if kept + gone else 1.0
+    concepts = kept / (kept + gone) if kept + gone else kept_words
     return round(BEST_SCORE * (CONCEPT_SHARE * concepts + (1 - CONCEPT_SHARE) * kept_words), 2)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nextafter
 
-from autogen_context.pipeline.attention.part import ContextPart
+from autogen_context.pipeline.attention.part import ContextPart, require_parts
 from autogen_context.pipeline.priority.category import Category, weights_of
 from autogen_context.pipeline.priority.classify import category_of_label, is_decision
 from autogen_context.pipeline.relevance.lexical import LexicalIndex
@@ -136,7 +136,11 @@ class ContextPrioritizer:
 
         Returns:
             n priorities, and the order.
+
+        Raises:
+            ValueError: one of the parts is none.
         """
+        require_parts(parts)
         task = defined(task)
         index = LexicalIndex()
         for part in parts:

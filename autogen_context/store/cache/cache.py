@@ -25,7 +25,7 @@ from autogen_context.store.cache.entry import value_of
 from autogen_context.store.cache.fingerprint import Compare, FingerprintReader
 from autogen_context.store.cache.memory import CacheMemory
 from autogen_context.store.cache.search import CacheSearch, Order, Outcome, Source
-from autogen_context.store.cache.shared_tier import SharedTier
+from autogen_context.store.cache.shared_tier import SharedTier, tier_of
 from autogen_context.store.cache.single_flight import SingleFlight
 from autogen_context.store.cache.stats import CacheStats, TierStats
 from autogen_context.store.cache.tiers import CacheTiers, Wanted
@@ -71,7 +71,7 @@ class ContextCache:
 
     Args:
         directory: keeps values for later processes; made for its owner alone. Values are in it in the clear.
-        redis: what other machines share; it is closed with the cache.
+        redis: what other machines share, as a ``RedisTier`` or the url of a server; the tier is closed with the cache.
         watch: has entries dropped as soon as their files change. What is served is compared in any case.
         compare: ``content`` reads all files at each request; for files that are written through a memory map, for
             network folders, and for Windows, where times do not tell every change.
@@ -79,21 +79,23 @@ class ContextCache:
         clock: the time in seconds, on one scale for all who share the values.
 
     Raises:
-        ValueError: ``directory`` is something else than a folder.
+        ValueError: ``directory`` is something else than a folder, or another argument none of these.
+        MissingExtra: ``redis`` is a url, and the extra is not installed.
     """
 
     def __init__(
         self,
         directory: str | PathLike[str] | None = None,
         *,
-        redis: SharedTier | None = None,
+        redis: SharedTier | str | None = None,
         watch: Watch | None = None,
         compare: Compare = "times",
         limits: CacheLimits = CacheLimits(),
         clock: Callable[[], float] = time.time,
     ) -> None:
+        shared = tier_of(redis)
         reader = FingerprintReader(
-            compare=compare, pattern_contents=redis is not None, limit_bytes=limits.content_bytes
+            compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
         self._tiers = CacheTiers(
             CacheMemory(entries=limits.entries, limit_bytes=limits.memory_bytes),
@@ -102,14 +104,14 @@ class ContextCache:
             disk=None
             if directory is None
             else CacheDisk(Path(directory), limit_bytes=limits.disk_bytes),
-            shared=redis,
+            shared=shared,
         )
         self._search = CacheSearch(self._tiers, reader=reader, clock=clock)
         self._flights = SingleFlight[Wanted, Outcome]()
         self._answered = Counter[Source]()
         self._invalidated = 0
         self._endings = [watch.listen(self._heard_of_paths)] if watch else []
-        self._endings += [redis.listen(self._heard_of_key)] if redis else []
+        self._endings += [shared.listen(self._heard_of_key)] if shared else []
 
     @overload
     async def get_or_build(
@@ -160,8 +162,6 @@ class ContextCache:
             ValueError: an argument or what the builder gave is none of these.
             Exception: what the builder raised; nothing is kept then, and all who wait for it get it.
         """
-        if ttl_s is not None and not ttl_s > 0:
-            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
         wanted = Wanted(key=key, names=absolute_names(depends_on), model=model)
         order = Order(builder=builder, ttl_s=ttl_s)
         asked_at = time.monotonic()

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from autogen_context.pipeline.message import content_digest
 from autogen_context.store.cache.file_pattern import is_pattern, matches, root_of
@@ -38,15 +39,26 @@ def absolute_names(depends_on: Iterable[str | os.PathLike[str]]) -> tuple[str, .
     """Names of dependencies made absolute, in order, links and ``..`` as they are.
 
     Raises:
-        ValueError: a name is empty or has a NUL in it, or one text was given instead of a list.
+        ValueError: a name is no path, is empty or has a NUL in it, or one was given instead of a list.
     """
-    if isinstance(depends_on, str):
-        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
-    names = [os.fspath(name) for name in depends_on]
+    names = [_path_text(name) for name in _listed(depends_on)]
     for name in names:
         if not name or "\0" in name:
             raise ValueError(f"depends_on has {name!r}: give paths or patterns of files")
     return tuple(str(Path(name).absolute()) for name in names)
+
+
+def _listed(depends_on: object) -> Iterable[object]:
+    if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
+        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
+    return cast("Iterable[object]", depends_on)  # whatever is in it is looked at next
+
+
+def _path_text(name: object) -> str:
+    try:
+        return os.fsdecode(cast("str", name))  # what is no path says so itself
+    except TypeError:
+        raise ValueError(f"depends_on has {name!r}: give paths or patterns of files") from None
 
 
 def is_touched(name: str, path: str) -> bool:

@@ -89,6 +89,8 @@ class CacheDisk:
     def entries(self) -> Iterator[tuple[str, CacheEntry | None]]:
         """Every row by its name, and its entry; ``None`` if it holds none that was written here.
 
+        A row whose time is over is deleted, as the next writes would.
+
         Raises:
             sqlite3.Error: the file cannot be read; or whatever else a damaged one comes to.
         """

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from autogen_context.pipeline.message import content_digest
 from autogen_context.store.cache.dependency import Look, look_at
@@ -75,6 +75,8 @@ class FingerprintReader:
         limit_bytes: int = 64 * 1024 * 1024,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
+        if compare not in get_args(Compare):
+            raise ValueError(f"compare={compare!r}: give one of {', '.join(get_args(Compare))}")
         self._by_content = compare == "content"
         self._pattern_contents = pattern_contents or self._by_content
         self._limit_bytes = limit_bytes

@@ -90,7 +90,8 @@ class Rows:
         self._table.clear()
 
     def names(self) -> Iterator[str]:
-        """The name of every row."""
+        """The name of every row whose time is not over; the others are deleted."""
+        self._table.expire()
         return self._table.iterkeys()
 
     def close(self) -> None:
@@ -186,6 +187,8 @@ class _Table(Protocol):
     def delete(self, key: str, /) -> bool: ...
 
     def clear(self) -> int: ...
+
+    def expire(self) -> int: ...
 
     def iterkeys(self) -> Iterator[str]: ...
 

@@ -53,6 +53,13 @@ class Order:
     builder: Callable[[], object]
     ttl_s: float | None
 
+    def __post_init__(self) -> None:
+        """Refuse what builds nothing."""
+        if not callable(self.builder):
+            raise ValueError(f"builder={self.builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as for every wrong argument
+        if self.ttl_s is not None and not self.ttl_s > 0:
+            raise ValueError(f"ttl_s={self.ttl_s}: give seconds above 0, or None")
+
 
 class CacheSearch:
     """Looks in the tiers behind memory, and builds.

@@ -34,3 +34,21 @@ class SharedTier(Protocol):
     async def aclose(self) -> None:
         """Let go of connections and tasks."""
         ...
+
+
+def tier_of(redis: SharedTier | str | None) -> SharedTier | None:
+    """The tier that was given, or one on the server at a url.
+
+    Raises:
+        ValueError: it is neither a tier nor a url of a Redis server.
+        MissingExtra: ``redis`` is not installed.
+    """
+    if isinstance(redis, str):
+        # Here, since only those who share a cache pay for it.
+        from autogen_context.store.redis.server import RedisServer  # noqa: PLC0415
+        from autogen_context.store.redis.tier import RedisTier  # noqa: PLC0415
+
+        return RedisTier(RedisServer(redis))
+    if redis is not None and not hasattr(redis, "listen"):
+        raise ValueError(f"redis={redis!r:.80}: give the url of a server, or a RedisTier")
+    return redis

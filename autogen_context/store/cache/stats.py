@@ -50,7 +50,12 @@ class CacheStats:
         return self.memory.hits + self.disk.hits + self.shared.hits
 
     @property
-    def hit_share(self) -> float:
+    def bytes(self) -> int:
+        """What it holds here, in memory and on disk; a value that is in both counts twice."""
+        return self.memory.bytes + self.disk.bytes
+
+    @property
+    def hit_rate(self) -> float:
         """Hits by requests, 0..1; 0 before the first."""
         return self.hits / ((self.hits + self.misses) or 1)
 
@@ -60,7 +65,7 @@ class CacheStats:
 
     def _lines(self) -> Iterator[str]:
         yield (
-            f"{self.hits + self.misses:,} requests, {self.hit_share:.1%} hits, {self.misses:,} misses, "
+            f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits, {self.misses:,} misses, "
             f"{self.builds:,} builds, {self.invalidations:,} invalidations"
         )
         for name in ("memory", "disk", "shared"):

@@ -41,6 +41,16 @@ class Wanted:
     names: tuple[str, ...]
     model: type[object] | None
 
+    def __post_init__(self) -> None:
+        """Refuse a key that is no text."""
+        require_text(self.key)
+
+
+def require_text(key: object) -> None:
+    """Refuse a key of any other kind."""
+    if not isinstance(key, str):
+        raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
+
 
 class CacheTiers:
     """Memory, and disk and a server where there are any.

@@ -80,13 +80,13 @@ class StashFile:
     """
 
     def __init__(
-        self, directory: Path, *, scope: Scope, limit_bytes: int = 1024 * 1024 * 1024
+        self, directory: str | os.PathLike[str], *, scope: Scope, limit_bytes: int = 1024**3
     ) -> None:
-        if directory.exists() and not directory.is_dir():
+        self.path = Path(directory) / _NAME
+        if self.path.parent.exists() and not self.path.parent.is_dir():
             raise ValueError(f"directory={str(directory)!r}: give a folder; this is none")
         if limit_bytes < 0:
             raise ValueError(f"limit_bytes={limit_bytes}: give a number of bytes, 0 or more")
-        self.path = directory / _NAME
         self.limit_bytes = limit_bytes
         self._scope = scope.key
 

@@ -31,9 +31,14 @@ class StashMemory:
 
     Attributes:
         held_bytes: what they have.
+
+    Raises:
+        ValueError: the limit is negative.
     """
 
     def __init__(self, limit_bytes: int) -> None:
+        if limit_bytes < 0:
+            raise ValueError(f"limit_bytes={limit_bytes}: give a number of bytes, 0 or more")
         self.limit_bytes = limit_bytes
         self.held_bytes = 0
         self._entries: OrderedDict[str, Held] = OrderedDict()

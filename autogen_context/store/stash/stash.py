@@ -32,7 +32,7 @@ class Stash:
         evicted: how many originals went for want of room so far, and are neither in memory nor in the file.
 
     Raises:
-        ValueError: ``ttl_s`` is not positive.
+        ValueError: ``ttl_s`` is not positive, or ``limit_bytes`` negative.
     """
 
     def __init__(
