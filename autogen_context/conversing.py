@@ -139,14 +139,14 @@ class Conversing:
         self, payloads: Sequence[object], tools: Sequence[Mapping[str, object]]
     ) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Session.turn`` does."""
-        fixed, host = self.fixed(tools), self.given.host
-        self.session.can_recall(can=has_recall_tool(tools))
+        fixed, (gauge, window, session) = self.fixed(tools), self._started()
+        session.can_recall(can=has_recall_tool(tools))
         if not self.given.config.enabled:
-            meter, window = self.gauge.meter, self.window
+            host, meter = self.given.host, gauge.meter
             return untouched(payloads, host=host, meter=meter, window=window, fixed=fixed)
         self.take_in(payloads)
-        self.companions.turn(self.session, fixed.tokens)
-        return self.session.turn(payloads, fixed)
+        self.companions.turn(session, fixed.tokens)
+        return session.turn(payloads, fixed)
 
     def roll_back(self, version: int) -> Version:
         """Have everything as it was in a version; raises what ``Session.roll_back`` does."""

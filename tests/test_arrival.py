@@ -107,6 +107,16 @@ def test_what_is_sent_only_grows(readings: list[str]) -> None:
         before = sent
 
 
+@given(READINGS)
+def test_a_unit_that_nothing_came_to_is_not_decided_again(readings: list[str]) -> None:
+    """What was decided on it is handed out again, the same object, reduced or not."""
+    messages, one, before = conversation(readings), manager(), tuple[object, ...]()
+    for stop in range(1, len(messages) + 1, 2):
+        decisions = one.prepare_nowait(messages[:stop]).decisions
+        assert all(new is old for new, old in zip(decisions, before, strict=False))
+        before = decisions
+
+
 def test_what_is_pinned_is_sent_whole() -> None:
     """And so are a person's words, twice said or not."""
     messages = conversation([FILES[0], FILES[0]])

@@ -86,9 +86,9 @@ def test_they_are_those_of_all_turns_at_once(turns: list[Turn]) -> None:
         plain = Plain(turns[: i + 1])
         numbers = [other.number for other in plain.turns]
         assert [*forgotten, *numbers] == [*remembered, each.number]
-        assert mentions.numbers == tuple(numbers)
+        assert tuple(mentions.numbers) == tuple(numbers)
         for number in numbers:
-            assert number in mentions
+            assert number in mentions.numbers
             assert mentions.similarity(number) == plain.similarity(number)
             for last in range(1, 10):
                 assert mentions.references(number, turns=last) == plain.references(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from autogen_context.pipeline.reduce.lines import choose, gap_of, shortened
 from autogen_context.pipeline.reduce.reducer import Room
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.wanted import wanted_in
 from support.reducing import ROOMS, exact, room_of, texts_of
 
@@ -156,3 +156,23 @@ def test_a_sample_has_a_size(text: str, times: int) -> None:
     sample = sample_of(f"head\n{text * times}\ntail")
     assert sum(map(len, sample)) <= 18_100
     assert (sample[0], sample[-1]) == ("head", "tail")
+
+
+@given(
+    st.lists(st.booleans(), max_size=9),
+    st.sampled_from([0.0, 0.2, 0.5, 0.6, 0.8, 1.0]),
+    st.integers(0, 4),
+)
+def test_so_many_lines_are_enough(passing: list[bool], share: float, least: int) -> None:
+    """As many as are asked for of all lines, told without a look at those behind the one that makes it too few."""
+    lines = ["yes" if passes else "no" for passes in passing]
+    seen: list[str] = []
+
+    def is_yes(line: str) -> bool:
+        seen.append(line)
+        return line == "yes"
+
+    enough = sum(passing) >= max(least, share * len(lines))
+    assert are_enough(lines, is_yes, share=share, least=least) is enough
+    needless = [line == "yes" for line in seen[:-1]]
+    assert len(needless) - sum(needless) <= max(0, len(lines) - max(least, share * len(lines)))

@@ -110,7 +110,8 @@ class Certifier:
             rest: list[Piece] = [remainder(pieces[same], done), *pieces[same + 1 :]]
         else:
             rest = list(pieces[same:])
-        self._pieces, self._states = pieces, self._states[:same]
+        self._pieces = pieces
+        del self._states[same:]
         for piece in rest:
             state = state.after(messages_of([piece], messages), self._count)
             self._states.append(state)

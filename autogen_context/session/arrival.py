@@ -14,7 +14,7 @@ from autogen_context.pipeline.decision import Candidate, Decision, kept, replace
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.pipeline.reduce.arrive import Arrived, Asked, asked_by, by_itself, cut, tidied
+from autogen_context.pipeline.reduce.arrive import Asked, asked_by, by_itself, cut, tidied
 from autogen_context.pipeline.reduce.echo import Sight
 from autogen_context.pipeline.segment import Unit, pair
 from autogen_context.pipeline.tools.kinds import ToolKinds
@@ -69,6 +69,8 @@ class Arrival:
         """
         if before is None:
             return self._arrived(candidate, {}, spared=spared, reason="new")
+        if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
+            return before  # no result came, and no repair, which costs tokens
         if before.action == "drop":
             gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
             return before if gone.stop == before.stop else replace(gone, before=before.before)
@@ -175,14 +177,15 @@ class Arrival:
         """A smaller result, by an exact count; itself where it is as small as it gets."""
         count, original = self._meter.text, result.text
         asked, text = self._known(result, call)
-        arrived = Arrived(text=tidied(text, asked, self._sight))
+        short, handle = tidied(text, asked, self._sight), ""
         if self.mode == "lossy":
-            arrived = cut(arrived.text, original, replace(asked, task=self._task), count)
-        if arrived.text is original or count(arrived.text) >= count(original):
+            arrived = cut(short, original, replace(asked, task=self._task), count)
+            short, handle = arrived.text, arrived.handle
+        if short is original or count(short) >= count(original):
             return result
-        if arrived.handle:
-            self._keep(arrived.handle, original)
-        return replace(result, text=arrived.text)
+        if handle:
+            self._keep(handle, original)
+        return replace(result, text=short)
 
     def _known(self, result: ToolResult, call: ToolCall | None) -> tuple[Asked, str]:
         """What a result answers, and what it is by itself: told once, though each compaction decides on it again."""

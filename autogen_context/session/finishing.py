@@ -109,8 +109,9 @@ class Finishing:
     def _chosen(self, stays: frozenset[int], mark: Mark) -> Chosen:
         """What together brings in most."""
         offers = self._offers.of(self._proposals.spans, self._holding.held.decisions, stays)
-        best = set(cheapest([cut for cut, _ in offers], mark, self._rates))
-        return [(cut, span) for cut, span in offers if cut in best]
+        best = cheapest([cut for cut, _ in offers], mark, self._rates)
+        starts = {cut.start_tokens for cut in best}  # no two begin at one place
+        return [(cut, span) for cut, span in offers if cut.start_tokens in starts]
 
     def _without(self, spans: Sequence[Finished], stays: frozenset[int]) -> tuple[Decision, ...]:
         """What is held, with these cut."""

@@ -56,9 +56,11 @@ def blocks_of(text: str) -> tuple[Block, ...]:
 
 def alike_in(blocks: Iterable[Block]) -> Mapping[str, int]:
     """The telling values of a text that look like many in it, each with how many look so."""
-    named = NOTHING.union(*[block.values for block in blocks])
-    shapes = [shape_of(value) for value in named]
-    many = {shape: n for shape, n in Counter(shapes).items() if n >= MANY and shape}
+    named = [*NOTHING.union(*[block.values for block in blocks])]
+    if len(named) < MANY:
+        return NONE
+    shapes = [*map(shape_of, named)]
+    many = {shape: n for shape, n in Counter(filter(None, shapes)).items() if n >= MANY}
     if not many:
         return NONE
     return {v: many[shape] for v, shape in zip(named, shapes, strict=True) if shape in many}
@@ -94,15 +96,22 @@ def ends_before(part: str, *, lines: int, chars: int) -> bool:
     return chars > LEAST_OPENED and OPENING.match(part) is not None
 
 
-def parts_of(text: str) -> Iterator[str]:
+def parts_of(text: str) -> list[str]:
     """The lines of a text, with their ends; long ones in parts."""
-    for line in text.splitlines(keepends=True):
-        start = 0
-        while len(line) - start > LONGEST_LINE:
-            stop = cut_in(line, start)
-            yield line[start:stop]
-            start = stop
-        yield line[start:]
+    lines = text.splitlines(keepends=True)
+    if max(map(len, lines), default=0) <= LONGEST_LINE:
+        return lines
+    return [part for line in lines for part in parts_in(line)]
+
+
+def parts_in(line: str) -> Iterator[str]:
+    """A line, in parts if it is long."""
+    start = 0
+    while len(line) - start > LONGEST_LINE:
+        stop = cut_in(line, start)
+        yield line[start:stop]
+        start = stop
+    yield line[start:]
 
 
 def cut_in(line: str, start: int) -> int:

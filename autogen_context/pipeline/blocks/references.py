@@ -6,6 +6,7 @@ Promise: a unit is read once; following a conversation unit by unit or all at on
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from autogen_context.pipeline.blocks.extract import Passage, parsed, passages_of, strings_in
 from autogen_context.pipeline.blocks.values import NOTHING, values_of
@@ -104,12 +105,13 @@ class References:
     def _add(self, text: UnitText) -> None:
         for value in text.used:
             self._uses[value].append(len(self.units))
-        self.asked.update(text.asked)
-        self.told.update(text.told)
-        for passage in text.passages:
-            for block in passage.blocks:
-                self.blocks.update(block.values)
-            self.total_blocks += len(passage.blocks)
+        if text.asked:
+            self.asked.update(text.asked)
+        if text.told:
+            self.told.update(text.told)
+        blocks = [block for passage in text.passages for block in passage.blocks]
+        self.blocks.update(chain.from_iterable([block.values for block in blocks]))
+        self.total_blocks += len(blocks)
         self.units.append(text)
         self.superseded.add(text.candidate.unit, text.actions)
 
@@ -163,4 +165,4 @@ def named_by_model(message: Message) -> frozenset[str]:
     for call in message.calls:
         value = parsed(call.arguments)
         texts += [call.arguments] if value is None else strings_in(value)
-    return NOTHING.union(*map(values_of, texts))
+    return values_of("\n".join(texts))  # no value has that within

@@ -14,6 +14,8 @@ RUN = re.compile(r"\w[\w./@-]*")
 CONNECTORS = "./@-"
 PART = re.compile(r"\w+")
 LEAST = 3  # characters; shorter values are everywhere
+VALUE_RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},}}+")  # of shorter ones nothing is a value
+ASCII_RUN = re.compile(VALUE_RUN.pattern, re.ASCII)  # the same in such a text, in less time
 MOST = 120  # characters; longer ones are data, not names
 TELLING = re.compile(r"[/_\d@.-]|[a-z][A-Z]")
 LETTERS = str.maketrans(
@@ -28,8 +30,9 @@ NOTHING: frozenset[str] = frozenset()
 
 def values_of(text: str) -> frozenset[str]:
     """The distinct values of a text."""
-    runs = set(RUN.findall(text))
-    return NOTHING.union(*[known(run) if len(run) <= MOST else values_in(run) for run in runs])
+    runs = set((ASCII_RUN if text.isascii() else VALUE_RUN).findall(text))
+    longest = max(map(len, runs), default=0)
+    return NOTHING.union(*map(known if longest <= MOST else values_in, runs))
 
 
 def values_in(run: str) -> tuple[str, ...]:

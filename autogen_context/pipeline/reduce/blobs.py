@@ -60,13 +60,16 @@ def without_blobs(text: str) -> str:
     if longest >= LEAST_CHARS:
         text = DATA_URL.sub(lambda m: marked(f"data:{m[1] or 'text'}", m.group()), text)
     text = RAW_BYTES.sub(lambda m: of_bytes(m.group()), text)
-    text = ESCAPED_BYTES.sub(lambda m: marked("escaped bytes", m.group()), text)
+    if "\\x" in text:
+        text = ESCAPED_BYTES.sub(lambda m: marked("escaped bytes", m.group()), text)
     if DUMP_BEGINS.search(text):
         text = DUMPED.sub(lambda m: of_dump(m.group()), text)
     if longest >= LEAST_WRAPPED:
         text = WRAPPED.sub(lambda m: of_lines(m.group()), text)
     if longest >= LEAST_CHARS:
         text = STRETCH.sub(lambda m: of_stretch(m.group()), text)
+    if len(text) < LEAST_BUNDLE:
+        return text
     return LONG_LINE.sub(lambda m: of_bundle(m.group()), text)
 
 

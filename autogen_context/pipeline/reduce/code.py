@@ -65,13 +65,13 @@ class Code:
     def recognises(self, text: str, /) -> bool:
         """Whether its lines are numbered, or look like statements."""
         lines = sample_of(text)
-        if are_numbered(lines):
-            return True
         size = len(lines)
+        if size < LEAST_LINES or are_numbered(lines):
+            return size >= LEAST_LINES
         bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
         others = [line for line in bare if not KEYWORD.match(line)]
         words = size - len(others)
-        if size < LEAST_LINES or words < KEYWORD_SHARE * size:
+        if words < KEYWORD_SHARE * size:
             return False
         ended = sum(1 for line in others if line.rstrip().endswith(ENDINGS))
         return words + ended >= CODE_SHARE * size

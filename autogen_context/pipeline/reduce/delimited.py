@@ -24,7 +24,10 @@ HEADING = re.compile(r"\s*\"?[^\W\d][^=(){}<>]*")
 def header_in(lines: Sequence[str]) -> int | None:
     """The position of the line that names the columns; ``None`` where lines are no such table."""
     bare = [QUOTED.sub("", line) if '"' in line else line for line in lines]
+    first = bare[:HEADED_WITHIN]
     for delimiter in DELIMITERS:
+        if all(line.count(delimiter) < LEAST_DELIMITERS for line in first):
+            continue
         counts = [line.count(delimiter) for line in bare]
         found = header_by(lines, counts, delimiter)
         if found is not None:
@@ -34,7 +37,7 @@ def header_in(lines: Sequence[str]) -> int | None:
 
 def header_by(lines: Sequence[str], counts: Sequence[int], delimiter: str) -> int | None:
     """The header, if lines are set apart by one delimiter."""
-    usual = Counter(counts).most_common(1)[0][0] if counts else 0
+    usual = Counter(counts).most_common(1)[0][0]
     if usual < LEAST_DELIMITERS or usual not in counts[:HEADED_WITHIN]:
         return None
     header = counts.index(usual)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from autogen_context.pipeline.reduce.lines import choose
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import lines_in
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
 FILE = re.compile(
@@ -42,10 +42,10 @@ class Diff:
     def recognises(self, text: str, /) -> bool:
         """Whether there are a hunk and a file, and most lines belong to such."""
         lines = sample_of(text)
-        hunks = sum(1 for line in lines if HUNK.match(line))
-        files = sum(1 for line in lines if line.startswith(("+++ ", "--- ", "diff ")))
-        body = sum(1 for line in lines if BODY.match(line))
-        return hunks > 0 and files > 0 and body >= BODY_SHARE * len(lines)
+        if not any(map(HUNK.match, lines)):
+            return False
+        files = any(line.startswith(("+++ ", "--- ", "diff ")) for line in lines)
+        return files and are_enough(lines, BODY.match, share=BODY_SHARE)
 
     def tighten(self, text: str, /) -> str:
         """The diff itself."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from autogen_context.pipeline.reduce.lines import GAP, choose, first_and_last
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import lines_in
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
 HIT = re.compile(r"((?:[A-Za-z]:(?=[\\/]))?[\w.@+~/\\-][^:\n]{0,250}+):(?=.)")
@@ -40,8 +40,7 @@ class Hits:
     def recognises(self, text: str, /) -> bool:
         """Whether most lines are hits."""
         lines = [line for line in sample_of(text) if not is_break(line)]
-        hits = sum(1 for line in lines if path_of(line))
-        return hits >= LEAST_HITS and hits >= HIT_SHARE * len(lines)
+        return are_enough(lines, path_of, share=HIT_SHARE, least=LEAST_HITS)
 
     def tighten(self, text: str, /) -> str:
         """The path of each run of hits once, above them."""

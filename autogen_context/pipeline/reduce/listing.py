@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from autogen_context.pipeline.reduce.lines import GAP, choose, first_and_last
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import lines_in
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
 NAME_CHARS = r"[^\s(){}\[\];=<>,\"'`|:*?!&$#%^]"
@@ -48,6 +48,8 @@ class Listing:
         """Whether nearly all lines are names, many of them paths."""
         lines = sample_of(text)
         told = sum(1 for line in lines if LONG.match(line) or BRANCH.match(line))
+        if not (told or are_enough(lines, ENTRY.match, share=ENTRY_SHARE)):
+            return False  # as most texts
         names = [line for line in lines if is_name(line)]
         paths = told + sum(1 for line in names if A_PATH.search(line))
         size, entries = len(lines), told + len(names)

@@ -17,7 +17,7 @@ from autogen_context.pipeline.reduce.dates import without_dates
 from autogen_context.pipeline.reduce.lines import choose, fits
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import without_repeats
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.terminal import shown
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
@@ -55,8 +55,7 @@ class Log:
     def recognises(self, text: str, /) -> bool:
         """Whether half of the lines begin with a time or a level."""
         lines = sample_of(text)
-        logged = sum(1 for line in lines if LOGGED.match(line))
-        return len(lines) >= LEAST_LINES and logged >= LOGGED_SHARE * len(lines)
+        return len(lines) >= LEAST_LINES and are_enough(lines, LOGGED.match, share=LOGGED_SHARE)
 
     def tighten(self, text: str, /) -> str:
         """What a terminal would show, with repeated lines and the common date written once."""

@@ -28,6 +28,8 @@ def is_rule(line: str) -> bool:
 
 def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Where tables begin and end: lines with bars, one below the other, with a rule among them and another line."""
+    if not any(map(is_rule, lines)):
+        return
     start = 0
     for i, barred in enumerate([*map(has_bar, lines), False]):
         if barred:

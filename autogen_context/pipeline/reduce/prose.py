@@ -15,7 +15,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from autogen_context.pipeline.reduce.lines import choose, fits
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import lines_in
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
 END = re.compile(
@@ -60,13 +60,13 @@ class Prose:
     def recognises(self, text: str, /) -> bool:
         """Whether it is made of words, many on a line."""
         lines = sample_of(text)
-        joined = "".join(lines)
-        spoken = len(UNSPOKEN.sub("", joined))
-        words = sum(line.count(" ") for line in lines) + len(lines)
-        long = words >= LEAST_WORDS * len(lines) or not joined.isascii()
-        if sum(1 for line in lines if MARKDOWN.match(line)) >= LEAST_HEADINGS:
+        if are_enough(lines, MARKDOWN.match, least=LEAST_HEADINGS):
             return True
-        return len(joined) >= LEAST_CHARS and spoken >= LEAST_SPOKEN_SHARE * len(joined) and long
+        joined = "".join(lines)
+        words = joined.count(" ") + len(lines)
+        if len(joined) < LEAST_CHARS or (words < LEAST_WORDS * len(lines) and joined.isascii()):
+            return False
+        return len(UNSPOKEN.sub("", joined)) >= LEAST_SPOKEN_SHARE * len(joined)
 
     def tighten(self, text: str, /) -> str:
         """The prose itself."""

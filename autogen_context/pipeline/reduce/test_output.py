@@ -14,7 +14,7 @@ from autogen_context.pipeline.reduce.lines import choose
 from autogen_context.pipeline.reduce.numbering import without_padding
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import without_repeats
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.terminal import shown
 from autogen_context.pipeline.reduce.trace import LINE_CHARS, frame_ranks
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
@@ -52,8 +52,7 @@ class RunOfTests:
 
     def recognises(self, text: str, /) -> bool:
         """Whether there are lines that only test runners write."""
-        told = sum(1 for line in sample_of(text) if TOLD.match(line))
-        return told >= LEAST_TOLD
+        return are_enough(sample_of(text), TOLD.match, least=LEAST_TOLD)
 
     def tighten(self, text: str, /) -> str:
         """What a terminal would show, with repeated lines written once."""

@@ -14,7 +14,7 @@ from autogen_context.pipeline.reduce.lines import choose
 from autogen_context.pipeline.reduce.numbering import without_padding
 from autogen_context.pipeline.reduce.reducer import Room
 from autogen_context.pipeline.reduce.repeats import without_repeats
-from autogen_context.pipeline.reduce.sample import sample_of
+from autogen_context.pipeline.reduce.sample import are_enough, sample_of
 from autogen_context.pipeline.reduce.terminal import shown
 from autogen_context.pipeline.reduce.wanted import raised, wanted_in
 
@@ -60,9 +60,7 @@ class Trace:
 
     def recognises(self, text: str, /) -> bool:
         """Whether a good part of the lines are frames."""
-        lines = sample_of(text)
-        frames = sum(1 for line in lines if FRAME.match(line))
-        return frames >= LEAST_FRAMES and frames >= FRAME_SHARE * len(lines)
+        return are_enough(sample_of(text), FRAME.match, share=FRAME_SHARE, least=LEAST_FRAMES)
 
     def tighten(self, text: str, /) -> str:
         """What a terminal would show, with repeated lines written once."""

@@ -49,7 +49,7 @@ ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they 
 NESTED = 3  # lists and objects within arguments that are looked into
 MOST_FILES = 100
 REMEMBERED = 1_000
-REMEMBERED_CALLS = 500  # the newest, as long as their arguments are short
+REMEMBERED_CALLS = 2_000  # the newest, as long as their arguments are short
 SHORT_CHARS = 4_096  # of arguments
 
 _LINE_KEYS = frozenset((*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS))

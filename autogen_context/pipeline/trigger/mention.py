@@ -6,7 +6,7 @@ A name is a value that names one thing (a path, an identifier, a code), not a pl
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -52,18 +52,14 @@ class Mentions:
         self._context = NOTHING  # what the newest turns name
 
     @property
-    def numbers(self) -> tuple[int, ...]:
+    def numbers(self) -> KeysView[int]:
         """The turns that are remembered, oldest first."""
-        return tuple(self._turns)
+        return self._turns.keys()
 
     @property
     def oldest(self) -> int:
         """The oldest turn that is remembered."""
         return next(iter(self._turns))
-
-    def __contains__(self, number: int) -> bool:
-        """Whether a turn is remembered."""
-        return number in self._turns
 
     def add(self, turn: Turn) -> Sequence[int]:
         """Read one more turn; the numbers of those that are forgotten for it."""
@@ -79,14 +75,15 @@ class Mentions:
 
     def references(self, number: int, *, turns: int) -> int:
         """How many of the newest so many turns named again what a turn brought in."""
-        missed = max(0, self._now - number - turns + 1)
-        return (self._turns[number].referred >> missed).bit_count()
+        referred = self._turns[number].referred
+        missed = max(0, self._now - number - turns + 1) if referred else 0
+        return (referred >> missed).bit_count()
 
     def similarity(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
         names, now = self._turns[number].names, self._context
-        could = min(len(names), len(now))
-        return len(names & now) / could if could else 0.0
+        shared = names & now
+        return len(shared) / min(len(names), len(now)) if shared else 0.0
 
     def _refer(self, said: frozenset[str]) -> None:
         for number in {self._newest[name] for name in self._newest.keys() & said}:

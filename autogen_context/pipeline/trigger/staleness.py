@@ -4,7 +4,8 @@ Promise: staleness is a number in 0..1 that grows with age and falls with refere
 the same decisions; a turn costs the same however many there were, and what is remembered is bounded.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -91,17 +92,17 @@ class StalenessTracker:
 
     def _judge(self) -> bool:
         """Judge the turns whose time it is; whether one is stale that was not."""
-        fresh = (turn for turn in self._due() if turn not in self._stale)
-        new = set(filter(self._is_stale, fresh))
+        new = set(filter(self._is_stale, self._due()))
         self._stale.update(new)
         return bool(new)
 
-    def _due(self) -> Iterator[int]:
-        """The turns that are judged now: those no longer young, each in its turn."""
+    def _due(self) -> AbstractSet[int]:
+        """The turns that are judged now: those no longer young and not stale yet, each in its turn."""
         oldest = self._mentions.oldest
         youngest = self._now - max(1, self._scale.max_references)
         first = oldest + (self._now - oldest) % JUDGED_EVERY
-        return filter(self._mentions.__contains__, range(first, youngest + 1, JUDGED_EVERY))
+        turns = set(range(first, youngest + 1, JUDGED_EVERY)) - self._stale
+        return self._mentions.numbers & turns
 
     def _is_stale(self, number: int) -> bool:
         scale, age = self._scale, self._now - number
@@ -162,11 +163,13 @@ class Scale:
 
     def staleness(self, age: float, references: float, similarity: float, /) -> float:
         """How stale a thing is, by numbers that are in their ranges."""
-        aged = AGE_SHARE * min(1.0, age / self.max_age)
+        most = self.max_references
+        aged = AGE_SHARE * (age / self.max_age if age < self.max_age else 1.0)
         apart = SIMILARITY_SHARE * (1 - similarity)
-        if self.max_references == 0:
+        if most == 0:
             return (aged + apart) / (AGE_SHARE + SIMILARITY_SHARE)
-        return aged + REFERENCE_SHARE * (1 - min(1.0, references / self.max_references)) + apart
+        unused = 1 - references / most if references < most else 0.0
+        return aged + REFERENCE_SHARE * unused + apart
 
 
 def checked(similarity: Callable[[int], float]) -> Callable[[int], float]:
