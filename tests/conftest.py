@@ -1,9 +1,26 @@
 """Settings of the whole suite."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from support.waiting import LONGEST_S
 
 # Shared machines are slow at times: an example may take as long as it likes, and generation too.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
 pytest_plugins = ("support.coder", "support.shop")  # fixtures that several files have
+
+WAITS = ("projecting.FIRST_WAIT_S", "projecting.LONGEST_WAIT_S", "following.LONGEST_WAIT_S")
+LOCKS = ("store.stash.file._LOCKED_S", "store.cache.rows._LOCKED_S", "store.vectors.file._LOCKED_S")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patience() -> Iterator[None]:
+    """A busy machine is no fault: turns wait for a disk, and processes for one another, as long as a test may take."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*WAITS, *LOCKS):
+            patch.setattr(f"autogen_context.{name}", LONGEST_S)
+        yield

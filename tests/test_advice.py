@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from itertools import repeat
+from threading import Event
 from typing import get_args
 
 import pytest
@@ -22,6 +23,7 @@ from autogen_context.model.chat import CompletionClient
 from autogen_context.pipeline.priority.category import LEAST_MULTIPLIER, MOST_MULTIPLIER, Category
 from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
+from support.waiting import put_forward, until
 
 TASK = TaskDefinition(text="Fix the crash in the vault", type="debug", complexity="low")
 CATEGORIES = get_args(Category)
@@ -259,10 +261,23 @@ def test_wrong_arguments() -> None:
     [Fault.slow(30), Fault.error(500), Fault.garbage(), Fault.drop(), Fault.empty("content")],
     ids=lambda fault: fault.kind,
 )
-async def test_with_a_real_client_and_a_failing_server(fault: Fault) -> None:
+async def test_with_a_real_client_and_a_failing_server(
+    fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever an endpoint does, a task has its advice; the next one has the model's again."""
-    with LoopbackServer(ScriptedModel(repeat(Say(GOOD))), faults={1: fault}) as server:
-        client = CompletionClient("m", base_url=server.base_url, retries=0)
-        advisor = Advisor(client.complete, timeout_s=2.0)
-        tasks = [TASK, *others(1)]
-        assert [(await advisor.advise(task)).source for task in tasks] == ["rules", "model"]
+    arrived = Event()
+
+    def count(text: str) -> int:
+        arrived.set()
+        return len(text)
+
+    model = ScriptedModel(repeat(Say(GOOD)), count=count)
+    with LoopbackServer(model, faults={1: fault}) as server:
+        client = CompletionClient("m", base_url=server.base_url, retries=0, timeout_s=90.0)
+        advisor = Advisor(client.complete, timeout_s=60.0)
+        asking = asyncio.create_task(advisor.advise(TASK))
+        if fault.kind == "slow":
+            await until(arrived.is_set)
+            put_forward(monkeypatch, 61)
+        assert (await asking).source == "rules"
+        assert (await advisor.advise(*others(1))).source == "model"

@@ -103,7 +103,7 @@ def test_each_branch_has_a_name_of_its_own() -> None:
 async def test_a_branch_is_made_of_the_same_parts() -> None:
     """Its summariser, its tool to ask back, and what of the window a server said."""
     summarising = Summarising()
-    config = ContextConfig(window_tokens=6_000, summary_timeout_s=5)
+    config = ContextConfig(window_tokens=6_000, summary_timeout_s=30)
     keeper = IncrementalContextManager(config=config, counter=Characters(), summarizer=summarising)
     tools: list[dict[str, object]] = [
         {"type": "function", "function": {"name": "recall_context", "parameters": {}}}

@@ -205,6 +205,13 @@ async def test_a_damaged_file_costs_what_it_holds(
         assert await cache.get_or_build("new", lambda: b"other") == b"built"
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for another process."""
+    monkeypatch.setattr("autogen_context.store.cache.rows._LOCKED_S", 0.05)
+
+
+@pytest.mark.usefixtures("hasty")
 async def test_a_locked_file_is_left_alone(
     disk: CacheDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -220,6 +227,7 @@ async def test_a_locked_file_is_left_alone(
         assert warned(caplog) == 1
 
 
+@pytest.mark.usefixtures("hasty")
 def test_what_could_not_be_deleted_is_not_read(disk: CacheDisk) -> None:
     """Also once the file works again; then it is deleted."""
     now = 0.0
@@ -309,6 +317,7 @@ async def test_what_is_larger_than_all_room_is_not_written(tmp_path: Path) -> No
     assert not (tmp_path / FILE).exists()
 
 
+@pytest.mark.usefixtures("hasty")
 def test_clearing_says_if_it_did_not_happen(disk: CacheDisk) -> None:
     """A locked file is an error for who clears, a damaged one goes."""
     with closing(sqlite3.connect(disk.path, isolation_level=None)) as connection:

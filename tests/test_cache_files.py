@@ -52,11 +52,12 @@ def file(tmp_path: Path) -> Path:
 
 
 class Told:
-    """What a process that changes a file said so far."""
+    """What a process that changes a file said so far, and what lets it go on."""
 
-    def __init__(self, pipe: int) -> None:
+    def __init__(self, pipe: int, go_on: int) -> None:
         os.set_blocking(pipe, False)
         self._pipe = pipe
+        self._go_on = go_on
         self._rest = b""
         self._latest = 0
 
@@ -69,16 +70,44 @@ class Told:
         self._latest = int(lines[-1]) if lines else self._latest
         return self._latest
 
+    def go_on(self) -> None:
+        """End a pause."""
+        os.write(self._go_on, b"\n")
+
 
 @asynccontextmanager
 async def changed(path: Path) -> AsyncGenerator[Told]:
     """A file that another process changes meanwhile."""
     changing.change(path, 0)
     command = [sys.executable, changing.__file__, str(path), "1", str(CHANGES + 1)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own code
+    with subprocess.Popen(  # noqa: S603 - our own code
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
-        yield Told(process.stdout.fileno())
-        process.kill()
+        try:
+            yield Told(process.stdout.fileno(), process.stdin.fileno())
+        finally:
+            process.kill()
+
+
+async def let_go_on(told: Told, *caches: ContextCache) -> None:
+    """End each pause when every cache has served from memory what is there meanwhile."""
+    for number in range(changing.PAUSE_AFTER, CHANGES + 1, changing.PAUSE_AFTER):
+        await paused(told, number)
+        await asyncio.gather(*map(serving, caches))
+        told.go_on()
+
+
+async def paused(told: Told, number: int) -> None:
+    """Wait until so many changes are complete."""
+    await until(lambda: told.latest() >= number)
+
+
+async def serving(cache: ContextCache) -> None:
+    """Wait until a cache has served once more from memory."""
+    before = cache.stats().memory.hits
+    await until(lambda: cache.stats().memory.hits > before)
 
 
 async def read_on(cache: ContextCache, path: Path, name: Path | str, told: Told) -> list[object]:
@@ -105,6 +134,7 @@ async def test_no_reader_ever_gets_what_was_there_before(tmp_path: Path) -> None
             read_on(one, path, f"{path.parent}/**/f*.txt", told),
             read_on(other, path, path, told),
             read_on(other, path, path, told),
+            let_go_on(told, one, other),
         )
         assert not any(stale)
         for stats in (one.stats(), other.stats()):

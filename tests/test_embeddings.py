@@ -116,7 +116,8 @@ async def test_of_a_long_text_the_beginning_counts(model: SentenceTransformerEmb
 @needs_model
 async def test_the_loop_goes_on_meanwhile(model: SentenceTransformerEmbedder) -> None:
     """Others have their turns while the model works, and nobody waits for it who was cancelled."""
-    work = asyncio.create_task(model.embed([f"{n} " * 20 for n in range(200)]))
+    many = [f"{n} " * 20 for n in range(2_000)]  # batches, between which the loop has a turn
+    work = asyncio.create_task(model.embed(many))
     for _ in range(5):
         await asyncio.sleep(0.001)
     assert not work.done()

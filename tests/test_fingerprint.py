@@ -23,6 +23,7 @@ from autogen_context.store.cache.file_state import (
     state_of,
 )
 from autogen_context.store.cache.fingerprint import Fingerprint, FingerprintReader
+from support.waiting import tick
 
 SETTLED_NS = NEVER_NS - 1  # so late that every time proves something
 Change = Callable[[Path], object]
@@ -34,8 +35,10 @@ def reader() -> FingerprintReader:
 
 
 def fingerprints_of(*names: Path | str) -> tuple[Fingerprint, ...]:
-    """What these are now."""
-    return reader().read(absolute_names(names)).fingerprints
+    """What these are now; what is done from now on has another time."""
+    found = reader().read(absolute_names(names)).fingerprints
+    tick()
+    return found
 
 
 def still_holds(old: tuple[Fingerprint, ...]) -> bool:
@@ -135,6 +138,7 @@ def test_what_is_only_touched_is_the_same(file: Path, names: Sequence[str]) -> N
     """Of files the content decides, of patterns where contents are read; the times of now are kept then."""
     whole = FingerprintReader(pattern_contents=True, now_ns=lambda: SETTLED_NS)
     old = whole.read([str(file.parent / name) for name in names]).fingerprints
+    tick()
     os.utime(file)
     renewed = whole.renewed(old)
     assert renewed is not None
@@ -278,6 +282,7 @@ def test_any_name_goes(name: str, before: bytes, after: bytes) -> None:
         exact = FingerprintReader(pattern_contents=True, now_ns=lambda: SETTLED_NS)
         old = exact.read(absolute_names([file])).fingerprints
         assert exact.renewed(old) is not None
+        tick()
         file.write_bytes(after)
         assert (exact.renewed(old) is not None) == (before == after)
 
@@ -333,6 +338,7 @@ def test_there_and_back_leaves_a_mark(tmp_path: Path, name: str, change: Change)
     names = [f"{tmp_path}/{name}"]
     before = reader().read(names)
     assert reader().mark(names) == before.mark
+    tick()
     change(tmp_path)
     assert reader().mark(names) != before.mark
     assert still_holds(before.fingerprints)
@@ -380,6 +386,7 @@ def test_a_large_file_is_followed_by_its_times(
     old = one.read([str(file)]).fingerprints
     assert old[0].content == ""
     assert one.renewed(old) == old
+    tick()
     os.utime(file)
     assert one.renewed(old) is None
     assert [record.message for record in caplog.records] == [

@@ -7,7 +7,15 @@ import logging
 import pytest
 
 from support.waiting import until
-from support.working import Summarising, lived_through, manager, notice_in, run, turns_of
+from support.working import (
+    Summarising,
+    lived_through,
+    manager,
+    notice_in,
+    run,
+    summarised,
+    turns_of,
+)
 
 
 class Failing:
@@ -41,6 +49,7 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
     for stop in turns_of(messages):
         turn = await one.prepare(messages[:stop])
         assert turn == alone.prepare_nowait(messages[:stop])
+    await summarised()
     assert json.dumps(messages) == kept
     warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(warned) == model.asked >= len(Failing.ANSWERS)

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
-from threading import enumerate as enumerate_threads
 
 import pytest
 from typing_extensions import override
@@ -15,6 +14,7 @@ from autogen_context.store.files.followed import Followed
 from autogen_context.store.files.followed_files import FollowedFiles
 from support.coder import (
     NAMES,
+    join_followers,
     watching,
 )
 from support.hearing import wait_until
@@ -97,9 +97,7 @@ def test_what_is_told_needs_no_look(root: Path, watch: FileWatch, changed: str, 
 
 def is_begun(watch: FileWatch) -> bool:
     """Whether something is followed, once those are done who begin it."""
-    for thread in enumerate_threads():
-        if thread.name == "followed-files":
-            thread.join()
+    join_followers()
     return watch.is_alive
 
 

@@ -15,7 +15,6 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
 from support.counting import Characters
-from support.hearing import Hearing
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["prepare", "prepare_nowait"])
@@ -48,8 +47,6 @@ async def test_turns_that_wait_and_turns_that_do_not_follow_each_other(either: C
 async def test_what_was_read_again_is_no_longer_told(coder: Coder) -> None:
     """Not even after a compaction; what changes from then on is told against what was read last."""
     coder.manager = coder.another(3_000)
-    coder.hearing = Hearing()
-    coder.watch.listen(coder.hearing.hear)
     coder.reads("a.py")
     await coder.turn()
     coder.shell(EDIT, "a.py")

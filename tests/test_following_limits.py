@@ -139,9 +139,16 @@ class Slow(FileWatch):
 
     @override
     def covers(self, path: Path) -> bool:
-        return self.answers.wait() and super().covers(path)
+        return self.answers.wait(PATIENCE_S) and super().covers(path)
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn does not wait long for the disk."""
+    monkeypatch.setattr("autogen_context.following.LONGEST_WAIT_S", 0.2)
+
+
+@pytest.mark.usefixtures("hasty")
 async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
     """What is learned when it answers is told in a later one."""
     with Slow() as watch:
@@ -160,6 +167,7 @@ async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
         assert told == [block(CHANGED, DIFF)]
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_a_disk_that_hangs_keeps_nobody_from_going_on(root: Path) -> None:
     """What is known is saved, loaded and branched; what is being read is news to both once the disk answers."""
     with Slow() as watch:

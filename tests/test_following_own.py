@@ -82,7 +82,6 @@ async def test_what_the_agent_wrote_since_takes_nothing_back(coder: Coder) -> No
     coder.goes_on()
     told = await coder.turn()
     edits(coder)
-    coder.hearing.clear()
     await coder.turn()
     coder.shell("touch a.py", "a.py")
     coder.goes_on()

@@ -14,7 +14,7 @@ from support.coder import (
     block,
     told_in,
 )
-from support.hearing import Hearing, wait_until
+from support.hearing import wait_until
 
 
 @pytest.mark.parametrize("change", ["saved", "told before", "loaded"])
@@ -104,13 +104,10 @@ async def test_a_branch_follows_its_files(coder: Coder, *, turn_before: bool) ->
     branch = coder.manager.branch()
     if turn_before:
         await branch.prepare(coder.messages)
-    coder.hearing = Hearing()
-    leave = coder.watch.listen(coder.hearing.hear)  # is told after the branch is
     coder.shell(EDIT, "a.py")
     coder.goes_on()
     for manager in (branch, coder.manager):
         assert told_in(await manager.prepare(coder.messages)) == [block(CHANGED, DIFF)]
-    leave()
 
 
 async def test_a_host_that_trims_its_list_hides_nothing(coder: Coder) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypedDict
 
@@ -29,17 +29,20 @@ from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.store.scope import Scope
 from autogen_context.store.stash.file import StashFile
 from autogen_context.testing import ChatMessage
+from support.coder import join_followers
 from support.counting import Characters
 from support.hearing import wait_until
 from support.tree import SHOP, grown
+from support.waiting import until
 
 HEAD = "[The project shop, from its files."
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return grown(tmp_path / "shop", SHOP)
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A small project; nobody begins to follow it any more at the end."""
+    yield grown(tmp_path / "shop", SHOP)
+    join_followers()
 
 
 def content_of(message: LLMMessage) -> str:
@@ -141,7 +144,7 @@ async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Ma
         await context.add_message(AssistantMessage(content=f"{n} is done.", source="coder"))
         await context.get_messages()
         await asyncio.sleep(0)
-    assert (vectors.is_asked, summarizer.is_asked, advisor.is_asked) == (True, True, True)
+    await until(lambda: vectors.is_asked and summarizer.is_asked and advisor.is_asked)
     assert context.last_prepared is not None
     handles = {each.handle for each in context.last_prepared.decisions if each.handle}
     assert tier.held(handles, now=0.0) == handles != set()

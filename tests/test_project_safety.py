@@ -12,6 +12,7 @@ from autogen_context.project.project import ProjectContext
 from autogen_context.project.source import REASONS, Reason, Source, Stamp, read_source
 from autogen_context.project.view import ProjectView
 from support.tree import grown
+from support.waiting import tick
 
 HIDDEN = "def secret_of_another_folder(): ...\n"
 PLAIN = {"plain.py": "def plain(): ...\n"}
@@ -207,6 +208,7 @@ def test_a_stamp_of_a_young_file_proves_nothing(tmp_path: Path) -> None:
     assert old.holds(Stamp.of(path.lstat()))
     assert old.is_of(path.lstat())
     times = path.lstat()
+    tick()
     path.write_text("def other(): ...\n")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert path.lstat().st_size == times.st_size

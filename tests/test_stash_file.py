@@ -246,8 +246,11 @@ def test_without_its_file_the_stash_goes_on_in_memory(
     ]
 
 
-def test_a_locked_file_says_that_nothing_was_deleted(tmp_path: Path) -> None:
+def test_a_locked_file_says_that_nothing_was_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Reading and writing go on without it; who deletes is told that it did not happen."""
+    monkeypatch.setattr("autogen_context.store.stash.file._LOCKED_S", 0.05)
     file = file_in(tmp_path)
     write(file, "handle")
     with closing(sqlite3.connect(file.path, isolation_level=None)) as connection:

@@ -21,9 +21,11 @@ from itertools import count
 from pathlib import Path
 from autogen_context.pipeline.message import Message
 from autogen_context.store.scope import Scope
+from autogen_context.store.stash import file
 from autogen_context.store.stash.stash import Stash
 from autogen_context.store.stash.file import StashFile
 
+file._LOCKED_S = 60.0  # a busy machine is no fault
 folder, name, entries = sys.argv[1:]
 stash = Stash(0, file=StashFile(Path(folder), scope=Scope(tenant="acme", agent="coder")))
 for number in range(int(entries)) if int(entries) else count():

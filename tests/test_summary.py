@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from itertools import repeat
+from threading import Event
 
 import pytest
 from openai import AsyncOpenAI
@@ -21,6 +22,7 @@ from autogen_context.pipeline.compress.summarise import SummarizerPaused
 from autogen_context.pipeline.estimate import EstimateCounter
 from autogen_context.testing import Fault, LoopbackServer, Request, Say, ScriptedModel
 from support.prose import REPORT, Letters
+from support.waiting import put_forward, until
 
 GOOD = (
     "The checkout service failed on 2026-03-01 from 10:42 to 11:05 and orders were lost: the pool in "
@@ -30,9 +32,20 @@ TARGET = 400
 
 
 @pytest.fixture
-def server() -> Iterator[LoopbackServer]:
+def arrived() -> Event:
+    """Set when the server has a request."""
+    return Event()
+
+
+@pytest.fixture
+def server(arrived: Event) -> Iterator[LoopbackServer]:
     """A server whose model gives a good summary, each time."""
-    with LoopbackServer(ScriptedModel(repeat(Say(GOOD)))) as running:
+
+    def count(text: str) -> int:
+        arrived.set()
+        return len(text)
+
+    with LoopbackServer(ScriptedModel(repeat(Say(GOOD)), count=count)) as running:
         yield running
 
 
@@ -73,15 +86,22 @@ FAULTS = [
 
 @pytest.mark.parametrize(("fault", "reason"), FAULTS)
 async def test_a_fault_costs_the_summary_and_one_warning(
-    fault: Fault, reason: str, server: LoopbackServer, caplog: pytest.LogCaptureFixture
+    fault: Fault,
+    reason: str,
+    server: LoopbackServer,
+    arrived: Event,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """From the server to the result: it is the extract, within its target; the next call is served."""
     server.inject(fault)
-    summarizer = Summarizer(
-        client_of(server).complete, timeout_s=1.5 if fault.kind == "slow" else 20
-    )
+    summarizer = Summarizer(client_of(server, timeout_s=90).complete, timeout_s=60)
     work = SemanticCompressor(counter=Letters(), summarizer=summarizer)
-    result = await work.compress(REPORT, target_tokens=TARGET)
+    working = asyncio.create_task(work.compress(REPORT, target_tokens=TARGET))
+    if fault.kind == "slow":
+        await until(arrived.is_set)
+        put_forward(monkeypatch, 61)
+    result = await working
     assert result == work.compress_nowait(REPORT, target_tokens=TARGET)
     ours = [record for record in caplog.records if record.name.startswith("autogen_context.")]
     records = [record for record in ours if record.levelno >= logging.WARNING]

@@ -6,7 +6,6 @@ import json
 import math
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from pathlib import Path
@@ -46,6 +45,7 @@ from autogen_context.testing.chat_api import completion_events
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.embedding_api import embed
 from autogen_context.testing.wire import ApiError
+from support.waiting import wait_until
 
 HELLO: list[ChatMessage] = [{"role": "user", "content": "hi"}]
 # A snapshot's own name: AutoGen warns where the answer's model is another one than "gpt-4o" stands for.
@@ -376,10 +376,18 @@ FAULTS: dict[str, tuple[Fault, Attempt, type[Exception]]] = {
 @pytest.mark.parametrize(("fault", "attempt", "error"), FAULTS.values(), ids=FAULTS)
 def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Exception]) -> None:
     """The client sees the fault, the record names it, and the next request gets the step that was missed."""
-    with LoopbackServer(ScriptedModel([Say("ok")]), faults={1: fault}) as server:
+    arrived = threading.Event()
+
+    def count(text: str) -> int:
+        arrived.set()
+        return len(text)
+
+    model = ScriptedModel([Say("ok")], count=count)
+    with LoopbackServer(model, faults={1: fault}) as server:
         with client_of(server) as client:
             with pytest.raises(error):
                 attempt(client)
+            assert arrived.wait(20)  # a client may give up before it is read
             assert said(ask(client))[0] == "ok"
         assert server.rejected == []
     assert [one.fault for one in server.requests] == [fault, None]
@@ -387,13 +395,21 @@ def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Ex
 
 def test_client_that_gave_up_costs_no_step() -> None:
     """A slow answer whose client left is not taken from the script when its time comes."""
-    model, faults = ScriptedModel([Say("ok")]), {1: Fault.slow(0.3)}
+    arrived, gave_up = threading.Event(), threading.Event()
+
+    def count(text: str) -> int:
+        arrived.set()
+        assert gave_up.wait(20)
+        return len(text)
+
+    model, faults = ScriptedModel([Say("ok")], count=count), {1: Fault.slow(0.01)}
     with LoopbackServer(model, faults=faults) as server, client_of(server) as client:
         with pytest.raises(APITimeoutError):
             ask(client.with_options(timeout=0.05))
+        assert arrived.wait(20)
+        gave_up.set()
         assert said(ask(client))[0] == "ok"
-        while len(server.requests) < 2:
-            time.sleep(0.01)
+        wait_until(lambda: len(server.requests) == 2)
         assert [request.status for request in server.requests] == [499, 200]
 
 

@@ -3,7 +3,7 @@
 Promise: state ``n`` of the file is ``state(n)``, the same here and there; ``None`` is that there is no file.
 
 Run as a program with a path, a first and a last number: makes these changes one after the other and writes each number to
-its output once the change is there.
+its output once the change is there. After every tenth it waits for a line of its input.
 """
 
 import os
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SIZE = 24
+PAUSE_AFTER = 10
 WAYS = (
     "same size",
     "grown",
@@ -86,11 +87,13 @@ def _put_in_place(path: Path, number: int, text: str) -> None:
 
 
 def main(path: Path, first: int, last: int) -> None:
-    """Change quickly, with a pause now and then in which a reader can keep something."""
+    """Change quickly, with a pause now and then, for as long as somebody likes, in which a reader can keep something."""
     for number in range(first, last):
         change(path, number)
         os.write(1, b"%d\n" % number)
-        time.sleep(0.04 if number % 10 == 0 else random.Random(number).random() / 500)  # noqa: S311 - no secret
+        if number % PAUSE_AFTER == 0:
+            sys.stdin.readline()
+        time.sleep(random.Random(number).random() / 500)  # noqa: S311 - no secret
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import enumerate as enumerate_threads
 
 import pytest
 
@@ -78,11 +79,13 @@ class Coder:
         self.messages += [{"role": "user", "content": "Go on."}]
 
     def shell(self, line: str, *changed: str) -> None:
-        """Another process does something; when this returns, what it changed is known of."""
-        self.hearing.clear()
+        """Another process does something; when this returns, what it changed is known of to all."""
+        hearing = Hearing()
+        leave = self.watch.listen(hearing.hear)  # is told after everybody else
         subprocess.run(["/bin/sh", "-c", line], cwd=self.root, check=True)  # noqa: S603 - our own lines
         if self.watch.is_alive:
-            self.hearing.wait_for(*(self.root / path for path in changed))
+            hearing.wait_for(*(self.root / path for path in changed))
+        leave()
 
     async def turn(self, *, waits: bool = True) -> list[str]:
         """What is told in the next request, that of earlier turns included."""
@@ -125,9 +128,17 @@ def closed_watch() -> FileWatch:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project."""
-    return made(tmp_path)
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A small project; nobody begins to follow it any more at the end."""
+    yield made(tmp_path)
+    join_followers()
+
+
+def join_followers() -> None:
+    """Wait for those who begin to follow a folder: what they warn of is of their test."""
+    for thread in enumerate_threads():
+        if thread.name == "followed-files":
+            thread.join()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-PATIENCE_S = 30.0  # a busy machine may take as long; nobody waits it out where all is well
+PATIENCE_S = 60.0  # a busy machine may take as long; nobody waits it out where all is well
 
 
 class Hearing:

@@ -10,6 +10,7 @@ from typing_extensions import override
 from autogen_context import IncrementalContextManager, ProjectContext
 from autogen_context.project.builds import Builder, Kept
 from support.counting import Characters
+from support.hearing import PATIENCE_S
 from support.shop import Deaf
 
 
@@ -23,7 +24,7 @@ class Slow(Kept):
     @override
     async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
         """What is built, late."""
-        await asyncio.to_thread(self.go.wait)
+        await asyncio.to_thread(self.go.wait, PATIENCE_S)  # a test that failed lets nobody go
         return await super().get_or_build(key, builder, depends_on=depends_on)
 
 

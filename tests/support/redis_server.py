@@ -11,8 +11,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, closing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Self
@@ -44,15 +44,22 @@ def install() -> None:
         if shutil.which("redis-server") is not None:
             return
         for what in (["update"], ["install", "--yes", "--no-install-recommends", "redis-server"]):
-            command = [*root, "apt-get", "--quiet", *what]
+            command = [*root, "apt-get", "--quiet", "--option", "Acquire::Retries=3", *what]
             subprocess.run(command, check=True, timeout=300, capture_output=True)  # noqa: S603
 
 
+@contextmanager
+def silent_port() -> Generator[int]:
+    """A port of this machine where nobody listens, nor can begin to."""
+    with closing(socket.socket()) as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
+
+
 def free_port() -> int:
-    """A port of this machine that nobody has."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of this machine that nobody has just now."""
+    with silent_port() as port:
+        return port
 
 
 class LocalRedis:
@@ -60,6 +67,9 @@ class LocalRedis:
 
     Args:
         folder: where it works.
+
+    Attributes:
+        port: where it listens, the same after each start.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,6 +77,7 @@ class LocalRedis:
         self._program = program()
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_served = False
 
     @property
     def url(self) -> str:
@@ -78,22 +89,22 @@ class LocalRedis:
         return f"redis://:{QUOTED}@127.0.0.1:{port}/0"
 
     def start(self) -> None:
-        """Start it, empty, and wait until it answers."""
-        options = {"port": self.port, "bind": "127.0.0.1", "requirepass": PASSWORD, "save": ""}
-        command = [self._program, "--dir", str(self._folder), "--appendonly", "no"]
-        for name, value in options.items():
-            command += [f"--{name}", str(value)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+        """Start it, empty, and wait until it answers; again where somebody else has the port just now."""
+        self._process = self._begun()
         until = time.monotonic() + STARTS_WITHIN_S
-        while b"PONG" not in self.said(b"PING"):
-            assert self._process.poll() is None, "redis-server did not start"
+        while b"process_id:%d\r" % self._process.pid not in self.said(b"INFO server"):
             assert time.monotonic() < until, "redis-server does not answer"
             time.sleep(0.01)
+            if self._process.poll() is not None:
+                self.port = self.port if self._has_served else free_port()
+                self._process = self._begun()
+        self._has_served = True
 
     def said(self, *commands: bytes) -> bytes:
         """What it answers to commands in one line each; nothing while it is not there."""
         lines = b"".join(line + b"\r\n" for line in (b'AUTH "%b"' % PASSWORD.encode(), *commands))
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 5) as line:
+        near = ("127.0.0.1", self.port)
+        with suppress(OSError), socket.create_connection(near, STARTS_WITHIN_S) as line:
             line.sendall(lines + b"QUIT\r\n")
             return b"".join(iter(lambda: line.recv(65_536), b""))
         return b""
@@ -109,6 +120,13 @@ class LocalRedis:
     def kill(self) -> None:
         """End it, in the middle of whatever it does."""
         self._end(signal.SIGKILL)
+
+    def _begun(self) -> subprocess.Popen[bytes]:
+        options = {"port": self.port, "bind": "127.0.0.1", "requirepass": PASSWORD, "save": ""}
+        command = [self._program, "--dir", str(self._folder), "--appendonly", "no"]
+        for name, value in options.items():
+            command += [f"--{name}", str(value)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
 
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:

@@ -9,6 +9,7 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.pipeline.compress.summarise import Summarize
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.waiting import until
 
 PLAIN = (
     "the parser reads a line and hands it to the router which looks for a place that is free then the worker takes what is "
@@ -102,6 +103,11 @@ def turns_of(messages: list[ChatMessage]) -> list[int]:
 def notice_in(turn: Prepared[ChatMessage]) -> str:
     """What stands where units were left out."""
     return next((str(m["content"]) for m in turn.messages if LEFT_OUT in str(m["content"])), "")
+
+
+async def summarised() -> None:
+    """Wait until no summary is under way, as a host does whose own model takes its time."""
+    await until(lambda: all(task.get_name() != "summary" for task in asyncio.all_tasks()))
 
 
 async def lived_through(
