@@ -25,8 +25,9 @@ from autogen_context.model.embeddings import SentenceTransformerEmbedder
 from autogen_context.model.tokenizers import counter_for
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.relevance.authors import authors_of, in_favour_of_named
-from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness, smoothed
+from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness
 from autogen_context.pipeline.relevance.similarity import similarities
+from autogen_context.pipeline.relevance.surroundings import smoothed
 from autogen_context.store.vectors.vectors import VectorStore
 from autogen_context.testing import ChatMessage
 

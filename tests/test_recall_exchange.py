@@ -10,6 +10,7 @@ from autogen_context.pipeline.message import SYSTEM_ROLES, Message, ToolCall, To
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.segment import segment
 from autogen_context.recall import exchanges, tiers
+from autogen_context.recall.exchange import Exchanges
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 
@@ -38,6 +39,7 @@ def answers(text: str, *, calls: bool = False) -> Message:
 
 RESULT = Message(role="tool", results=(ToolResult(call_id="1", text="42"),))
 SYSTEM = Message(role="system", text="Be brief.")
+MESSAGES = st.sampled_from([says("a"), says("b"), answers("c"), RESULT, SYSTEM])
 
 
 @FEW
@@ -72,6 +74,34 @@ def test_no_exchange_or_tier_parts_a_tool_pair(messages: list[Message]) -> None:
     borders |= {cut.working.start, cut.immediate.start}
     for unit in segment(messages):
         assert borders.isdisjoint(range(unit.start + 1, unit.stop))
+
+
+@FEW
+@given(WHOLE | st.lists(MESSAGES, max_size=12), st.data())
+def test_following_step_by_step_is_reading_at_once(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    """However a conversation came to be, and whatever was taken back in between."""
+    growing, now = Exchanges(), list[Message]()
+    for _ in range(4):
+        kept = data.draw(st.integers(0, len(now)))
+        growing.truncate(kept)
+        begin = data.draw(st.integers(0, len(messages)))
+        now = now[:kept] + messages[begin : begin + data.draw(st.integers(0, len(messages)))]
+        assert growing.of(now) == exchanges(now)
+
+
+def test_what_is_over_is_not_read_again() -> None:
+    """The exchanges before the last are the same objects, when the conversation goes on and when its end is taken back."""
+    growing, messages = Exchanges(), [says("a"), answers("b"), says("c"), answers("d"), says("e")]
+    first, second, _ = growing.of(messages)
+    goes_on = growing.of([*messages, answers("f")])
+    assert goes_on[0] is first
+    assert goes_on[1] is second
+    growing.truncate(3)
+    taken_back = growing.of(messages[:3])
+    assert taken_back[0] is first
+    assert taken_back == exchanges(messages[:3])
 
 
 Expected = list[tuple[tuple[str, ...], str | None]]

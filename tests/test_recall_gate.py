@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.recall import RecallGate
+from autogen_context.recall.gate import decided
 
 KNOWN = frozenset({"falcon", "staging-7", "src/app.py", "project blue", "max_retries"})
 NAMES = st.sampled_from(sorted(KNOWN))
@@ -79,17 +80,16 @@ def test_what_counts_as_seen(message: object) -> None:
 def test_who_speaks_is_looked_at_only_for_a_question() -> None:
     """A statement needs nobody's name, nor does what opens the gate by itself."""
     unread = (str(1 // zero) for zero in [0])
-    gate = RecallGate(KNOWN)
-    assert not gate.judge("Ann lost her job.", [], unread).retrieve
-    assert gate.judge("What did Ann tell you?", [], unread).retrieve
-    assert gate.judge("How is falcon?", [], unread).names == ("falcon",)
-    assert gate.judge("Is Quill at home?", [], iter(["Quill"])).retrieve
+    assert not decided("Ann lost her job.", [], unread).retrieve
+    assert decided("What did Ann tell you?", [], unread).retrieve
+    assert decided("How is falcon?", ["falcon"], unread).names == ("falcon",)
+    assert decided("Is Quill at home?", [], iter(["Quill"])).retrieve
 
 
 def test_what_is_in_sight_is_looked_at_only_for_known_names() -> None:
     """A query that names nothing known costs no look at what the model sees."""
     unread = (str(1 // zero) for zero in [0])
-    assert not RecallGate(KNOWN).judge("How do I save a file?", unread).retrieve
+    assert not RecallGate(KNOWN).decide("How do I save a file?", unread).retrieve
 
 
 def test_an_index_that_grows_may_be_known() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.task.query import END_CHARS, kind_of
-from autogen_context.pipeline.task.query_rules import Language, Matcher, QueryKind, Rule
+from autogen_context.pipeline.task.query_matcher import Matcher
+from autogen_context.pipeline.task.query_rules import Language, QueryKind, Rule
 
 Labelled = dict[str, dict[str, dict[QueryKind, list[str]]]]
 LABELLED: Labelled = json.loads((Path(__file__).parent / "recall_queries.json").read_text("utf-8"))
@@ -122,9 +123,10 @@ def test_a_language_is_one_more_table() -> None:
         spelling={"pmin": "pamin"},
     )
     matcher = Matcher(table)
-    found = [matcher.find(text) for text in ("vi ankoraŭ pmin", "pamini vi x pamin", "vi paminx")]
-    assert [f and (f.rule.kind, f.words) for f in found] == [
-        ("recall", "vi ankoraŭ pamin"),
-        ("casual", "pamini"),
-        None,
+    texts = ("vi ankoraŭ pmin", "pamini vi x pamin", "vi paminx")
+    found = [list(matcher.search(text).findings(text)) for text in texts]
+    assert [[(f.rule.kind, f.words) for f in findings] for findings in found] == [
+        [("recall", "vi ankoraŭ pamin")],
+        [("casual", "pamini")],
+        [],
     ]

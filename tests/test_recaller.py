@@ -1,6 +1,11 @@
 """Looking back in a conversation: what its newest message asks for comes back, and nothing is read twice."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from autogen_context.pipeline.message import Message
+from autogen_context.recall.gate import RecallGate
+from autogen_context.recall.names import names_told
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
 
 
@@ -72,6 +77,39 @@ def test_a_known_name_out_of_sight_opens_the_gate() -> None:
     assert not made.decide("Please book a seat on XY-0000", []).retrieve
 
 
+def test_what_is_known() -> None:
+    """Telling names of what is there: no plain words, and nothing of what the host took back."""
+    made = recaller(TALK)
+    assert not made.decide("Please talk about the weather", []).retrieve
+    made.follow(TALK[2:])
+    assert not made.decide("Please book a seat on lx-1284", []).retrieve
+    assert made.decide("Please use 8081", []).retrieve
+
+
+NAMED = ["LX-1284", "port 8081", "lx-1284's", "8081.", "staging_server", "\u0130d_1", "Friday"]
+sayings = st.lists(st.sampled_from(NAMED), max_size=3).map(" and ".join).map(says)
+
+
+@given(st.lists(sayings, max_size=6), st.lists(sayings, max_size=6), st.lists(sayings, min_size=1))
+def test_the_gate_opens_as_it_does_by_itself(
+    told: list[Message], seen: list[Message], queries: list[Message]
+) -> None:
+    """What was told is known to it; looking in sight once or again makes no difference."""
+    made = recaller([*told, *seen])
+    known = {name for message in [*told, *seen] for name in names_told(message.text)}
+    for stop, query in enumerate(queries):
+        expected = RecallGate(known).decide(query.text, seen[:stop])
+        assert made.decide(query.text, seen[:stop]) == expected
+
+
+def test_what_is_in_sight_is_looked_at_only_where_it_matters() -> None:
+    """For a name that is known, and for a question that may be about somebody."""
+    made = recaller(TALK)
+    unread = (says(str(1 // zero)) for zero in [0])
+    assert not made.decide("Book a seat on XY-0000, please.", unread).retrieve
+    assert made.decide("What did I tell you?", unread).retrieve
+
+
 DIARY = [
     says("[3 May] Ann: I lost my job."),
     says("[3 May] Ben: I am sorry, Ann.", "assistant"),
@@ -84,6 +122,7 @@ def test_a_question_about_somebody_who_speaks_opens_the_gate() -> None:
     decision = made.decide("When Ann has lost her job?", DIARY)
     assert decision.retrieve
     assert decision.reason == "asks about somebody who speaks here: Ann"
+    assert made.decide("Ann \u5728\u54ea\uff1f", DIARY).retrieve
     assert not made.decide("When Ann has lost her job?", TALK).retrieve
     assert not made.decide("Ann, is the shop open?", DIARY).retrieve
 

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.relevance.lexical import (
-    REACH,
-    LexicalIndex,
-    fused,
-    relatedness,
-    smoothed,
-)
+from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness
 from autogen_context.pipeline.relevance.terms import terms
 
 WORDS = st.sampled_from(
@@ -63,15 +57,19 @@ def test_no_term_in_common_scores_zero(texts: list[str], query: str) -> None:
         assert (score > 0) == (not {*terms(text)}.isdisjoint(terms(query)))
 
 
-@given(CORPORA, CORPORA, TEXTS)
-def test_what_is_forgotten_leaves_no_trace(kept: list[str], gone: list[str], query: str) -> None:
-    """A truncated index is one that never had more, also for what is added later."""
+@given(kept=CORPORA, gone=CORPORA, query=TEXTS, nearby=st.booleans())
+def test_what_is_forgotten_leaves_no_trace(
+    kept: list[str], gone: list[str], query: str, *, nearby: bool
+) -> None:
+    """A truncated index is one that never had more, also for what is added later, and if it was asked before."""
     index = index_of([*kept, *gone])
+    index.scores("port", nearby=nearby)
     index.truncate(len(kept))
     assert len(index) == len(kept)
-    assert index.scores(query) == index_of(kept).scores(query)
+    assert index.scores(query, nearby=nearby) == index_of(kept).scores(query, nearby=nearby)
     index.add(query)
-    assert index.scores(query) == index_of([*kept, query]).scores(query)
+    whole = index_of([*kept, query])
+    assert index.scores(query, nearby=nearby) == whole.scores(query, nearby=nearby)
     index.truncate(0)
     assert vars(index) == vars(LexicalIndex())
 
@@ -90,6 +88,17 @@ def test_several_texts_are_a_weighted_mean(
     for i, score in enumerate(index.scores(query, nearby=nearby)):
         parts = [w * index.scores(text, nearby=nearby)[i] for text, w in telling.items()]
         assert score == pytest.approx(sum(parts) / (sum(telling.values()) or 1))
+
+
+@given(CORPORA, TEXTS, st.data())
+def test_some_documents_score_as_among_all(
+    texts: list[str], query: str, data: st.DataObject
+) -> None:
+    """Whichever are asked for: what is near them counts, whether it is asked for or not."""
+    index = index_of(texts)
+    asked = [document for document in range(len(texts)) if data.draw(st.booleans())]
+    everything = index.scores(query, nearby=True)
+    assert index.scores_nearby(query, asked) == [everything[document] for document in asked]
 
 
 def test_more_of_the_query_scores_more() -> None:
@@ -127,6 +136,12 @@ def test_again_and_again_says_a_little_more() -> None:
     index = index_of(["port alpha beta gamma", "port port port gamma", "delta"])
     once, thrice, _ = index.scores("port deploy cache")
     assert 1.3 * once < thrice < 2 * once
+
+
+def test_what_a_query_repeats_is_wanted_again() -> None:
+    """A document that says it once has less than all of the query."""
+    once, thrice, *_ = index_of(["port", "port port port", *FILLER]).scores("port port port")
+    assert 0.5 < once < thrice == 1
 
 
 def test_no_text_of_a_query_counts_for_another() -> None:
@@ -167,23 +182,6 @@ def test_an_answer_is_found_by_its_question() -> None:
     assert index.scores("port 8081")[right] == index.scores("port 8081")[wrong]
     nearby = index.scores("port 8081", nearby=True)
     assert nearby[right] > 1.3 * nearby[wrong]
-
-
-@given(st.lists(SHARES, max_size=20))
-def test_smoothing_keeps_the_scale(values: list[float]) -> None:
-    """Each mean lies between the least and the greatest of what it is taken from."""
-    for i, value in enumerate(smoothed(values)):
-        near = values[max(0, i - REACH) : i + REACH + 1]
-        assert min(near) - 1e-9 <= value <= max(near) + 1e-9
-
-
-def test_smoothing_halves() -> None:
-    """One peak spreads by halves, four to each side, and is not lost."""
-    peak = smoothed([0.0] * 8 + [1.0] + [0.0] * 8)
-    assert sum(peak) == pytest.approx(1)
-    assert peak[:4] == [0] * 4
-    assert [score / peak[8] for score in peak[4:9]] == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
-    assert peak == list(reversed(peak))
 
 
 @given(st.lists(st.tuples(SHARES, st.none() | SHARES), max_size=9))

@@ -32,14 +32,34 @@ class Exchange:
         return (*self.asked, self.answered) if self.answered is not None else self.asked
 
 
-def exchanges(messages: Sequence[Message]) -> list[Exchange]:
+class Exchanges:
+    """The exchanges of a conversation that grows: those that are over are not read again."""
+
+    def __init__(self) -> None:
+        self._over: list[Exchange] = []
+
+    def truncate(self, messages: int) -> None:
+        """Forget what may be otherwise when only so many messages of the conversation are left as they were."""
+        while self._over and self._over[-1].stop >= messages:
+            self._over.pop()
+
+    def of(self, messages: Sequence[Message]) -> list[Exchange]:
+        """The exchanges of the conversation as it stands now, as ``exchanges``."""
+        found = exchanges(messages, start=self._over[-1].stop if self._over else 0)
+        self._over += found[:-1]
+        return [*self._over, *found[-1:]]
+
+
+def exchanges(messages: Sequence[Message], *, start: int = 0) -> list[Exchange]:
     """The exchanges of a conversation, oldest first.
 
     Args:
         messages: the whole conversation; positions are counted in it.
+        start: where an exchange begins; those before it are left out.
     """
-    starts = [at for at in range(len(messages)) if opens(messages, at)]
-    first = next((i for i, m in enumerate(messages) if m.role not in SYSTEM_ROLES), len(messages))
+    places = range(start, len(messages))
+    starts = [at for at in places if opens(messages, at)]
+    first = next((at for at in places if messages[at].role not in SYSTEM_ROLES), len(messages))
     starts = starts if starts[:1] == [first] else [first, *starts]
     stops = [*starts[1:], len(messages)]
     return [

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
-from autogen_context.errors import StateError
+from autogen_context.pipeline.argument import require_text
 from autogen_context.pipeline.ledger.personal import Statement, StatementKind, statements
 from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.pipeline.openai_chat import messages_in
+from autogen_context.pipeline.saved_data import read_saved
 
 SCHEMA = 1
 OPENING = "[What is known of the person, in their own words:]"
@@ -56,18 +58,22 @@ class Facts:
         """How many there are."""
         return len(self._facts)
 
-    def learn(self, messages: Iterable[Message], *, start: int = 0) -> list[Fact]:
+    def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
         """Take in what new messages state.
 
         Args:
-            messages: oldest first.
+            messages: oldest first, in OpenAI's format or as ``Message``.
             start: position of the first of them in the conversation.
 
         Returns:
             The facts that are new or changed.
+
+        Raises:
+            BrokenTranscript: one is no message; nothing was learnt.
+            ValueError: it is no list.
         """
         learnt: list[Fact] = []
-        for position, message in enumerate(messages, start):
+        for position, message in enumerate(list(messages_in(messages)), start):
             learnt += [fact for fact in facts_in(message, position) if self._take(fact)]
         return learnt
 
@@ -76,8 +82,9 @@ class Facts:
 
         Raises:
             KeyError: there is no such fact.
-            ValueError: the text is empty.
+            ValueError: the text is empty, or none.
         """
+        require_text("text", text)
         line = " ".join(text.split())
         if not line:
             raise ValueError("text must not be empty; to remove a fact, delete it")
@@ -113,7 +120,7 @@ class Facts:
         Raises:
             StateError: it is of a schema that this release does not know, or damaged.
         """
-        saved = validated(data)
+        saved = read_saved(SavedFacts, data, what="facts", schema=SCHEMA)
         facts = cls()
         facts._facts = {fact.id: fact for fact in saved.facts}
         facts._deleted = dict(saved.deleted)
@@ -137,26 +144,6 @@ class SavedFacts:
     schema: int
     facts: tuple[Fact, ...]
     deleted: dict[str, str]
-
-
-def validated(data: Mapping[str, object]) -> SavedFacts:
-    """The saved state in JSON data.
-
-    Raises:
-        StateError: it is of a schema that this release does not know, or damaged.
-    """
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - not needed to recall
-
-    try:
-        saved = TypeAdapter(SavedFacts).validate_python(dict(data))
-    except ValidationError as error:
-        raise StateError(f"the saved facts are damaged: {error}") from error
-    if saved.schema != SCHEMA:
-        raise StateError(
-            f"the saved facts have schema {saved.schema} and this release reads {SCHEMA}; "
-            "load them with the release that saved them, or start without them"
-        )
-    return saved
 
 
 def facts_in(message: Message, position: int) -> Iterator[Fact]:

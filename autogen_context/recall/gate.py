@@ -3,24 +3,15 @@
 Promise: pure and quick: no index is asked, no model is called. The decision names the words that led to it.
 """
 
-import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from autogen_context.pipeline.json_value import canonical, fields_of
 from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.openai_chat import read_content
 from autogen_context.pipeline.relevance.authors import asked_about
 from autogen_context.pipeline.task.query import QueryKind, kind_of
-
-NAME_WORDS = 3  # the most words that a name has
-SCANNED_WORDS = 400  # of a query, for names
-JOINT = r"[./:@#'-]"  # within a word
-WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
-BEFORE = re.compile(rf"\w{JOINT}?\Z")  # what is part of the same word
-GAP = re.compile(r"(?:'s)?\W+")
-ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
+from autogen_context.recall.names import names_asked, stands_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,71 +59,37 @@ class RecallGate:
         Raises:
             ValueError: something in sight is no message.
         """
-        return self.judge(query, (text_of(message).lower() for message in in_sight))
+        return decided(query, self._out_of_sight(query, in_sight))
 
-    def judge(self, query: str, texts: Iterable[str], people: Iterable[str] = ()) -> RecallDecision:
-        """The same for who has at hand what stands in sight, and knows who speaks.
-
-        Args:
-            query: what a person wrote.
-            texts: what the model sees anyway, in lower case; looked at only where the query names something known.
-            people: who speaks in the conversation; looked at only where the query could ask about one of them.
-        """
-        kind, reason = kind_of(query)
-        names = tuple(self._out_of_sight(query, texts))
-        if kind == "recall":
-            return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
-        if names:
-            reason = f"names what is known and not in sight: {', '.join(names)}"
-            return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
-        if about := asked_about(query, people):
-            reason = f"asks about somebody who speaks here: {', '.join(about)}"
-        return RecallDecision(retrieve=bool(about), reason=reason, kind=kind)
-
-    def _out_of_sight(self, query: str, texts: Iterable[str]) -> list[str]:
-        named = {name: None for name in names_in(query, SCANNED_WORDS) if name in self._known}
+    def _out_of_sight(self, query: str, in_sight: Iterable[object]) -> list[str]:
+        """What a query names that is known and not in sight."""
+        named = {name: None for name in names_asked(query) if name in self._known}
         if not named:
             return []
-        for text in texts:
+        for text in (text_of(message).lower() for message in in_sight):
             for name in [name for name in named if stands_in(text, name)]:
                 del named[name]
         return list(named)
 
 
-def stands_in(text: str, name: str) -> bool:
-    """Whether a lower-case text has a name of ``names_in``: the same words, next to each other, none part of another."""
-    first, *rest = name.split()
-    return all(word in text for word in rest) and any(
-        not BEFORE.search(text, max(0, at - 2), at) and is_all(text, at + len(first), rest)
-        for at in places_of(text, first)
-    )
+def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:
+    """The decision where it is known what is in sight.
 
-
-def places_of(text: str, word: str) -> Iterator[int]:
-    """Where a word stands in a text, as a part of another as well."""
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + 1)
-
-
-def is_all(text: str, end: int, rest: Sequence[str]) -> bool:
-    """Whether the rest of a name's words stand behind the first, and the last of them ends there."""
-    for word in rest:
-        gap = GAP.match(text, end)
-        if gap is None or not text.startswith(word, gap.end()):
-            return False
-        end = gap.end() + len(word)
-    return ENDED.match(text, end) is not None
-
-
-def names_in(text: str, most_words: int | None = None) -> Iterator[str]:
-    """Each word of a text, and each two and three in a row, in lower case."""
-    found = islice(WORD.finditer(text), most_words)
-    words = [match.group().lower().removesuffix("'s") for match in found]
-    for at in range(len(words)):
-        for stop in range(at + 1, min(at + NAME_WORDS, len(words)) + 1):
-            yield " ".join(words[at:stop])
+    Args:
+        query: what a person wrote.
+        out_of_sight: what it names that is known and not in sight.
+        people: who speaks in the conversation; looked at only where the query could ask about one of them.
+    """
+    kind, reason = kind_of(query)
+    names = tuple(out_of_sight)
+    if kind == "recall":
+        return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
+    if names:
+        reason = f"names what is known and not in sight: {', '.join(names)}"
+        return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
+    if about := asked_about(query, people):
+        reason = f"asks about somebody who speaks here: {', '.join(about)}"
+    return RecallDecision(retrieve=bool(about), reason=reason, kind=kind)
 
 
 def text_of(message: object) -> str:

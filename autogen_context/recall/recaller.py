@@ -4,21 +4,24 @@ Promise: nothing is read twice, nothing is read before somebody asks, and what c
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 
-from autogen_context.pipeline.blocks.values import is_telling, values_of
 from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.relevance.authors import authors_of
+from autogen_context.pipeline.relevance.authors import authors_by, authors_of, opening_of
 from autogen_context.pipeline.relevance.lexical import LexicalIndex
 from autogen_context.pipeline.relevance.recollection import recollected
 from autogen_context.pipeline.shorten import CountText
-from autogen_context.recall.exchange import exchanges
-from autogen_context.recall.gate import RecallDecision, RecallGate
-from autogen_context.recall.search import rendered, retrieve
+from autogen_context.recall.exchange import Exchanges
+from autogen_context.recall.gate import RecallDecision, decided
+from autogen_context.recall.names import names_told, words_asked
+from autogen_context.recall.search import rendered, retrieve, searched_in
+from autogen_context.recall.sight import Sight, count_off, still_there
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
+Seen = Callable[[], list[Message]]
+"""The messages in sight, for who needs them."""
 LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
@@ -37,50 +40,57 @@ class Recaller:
     def __init__(self, cosines: Cosines = no_cosines) -> None:
         self._cosines = cosines
         self._index = LexicalIndex()
+        self._exchanges = Exchanges()
         self._messages: list[Message] = []
         self._texts: list[str] = []
+        self._openings: list[str] = []  # names that messages open with
         self._names: Counter[str] = Counter()  # in how many messages each stands
-        self._seen: list[Message] = []
-        self._seen_text = ""
-        self._gate = RecallGate(self._names)
+        self._sight = Sight()
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
-        same = same_at_front(self._messages, messages)
+        same = still_there(self._messages, messages)
         self._index.truncate(same)
+        self._exchanges.truncate(same)
         for text in self._texts[same:]:
-            self._names.subtract(names_of(text))
-            for name in names_of(text):
-                if not self._names[name]:
-                    del self._names[name]
-        del self._messages[same:], self._texts[same:]
+            count_off(self._names, names_told(text))
+        del self._messages[same:], self._texts[same:], self._openings[same:]
         for message in messages[same:]:
-            text = joined_text([message])
-            self._messages.append(message)
-            self._texts.append(text)
-            self._index.add(text)
-            self._names.update(names_of(text))
+            self._read(message)
 
-    def decide(self, query: str, in_sight: Sequence[Message]) -> RecallDecision:
-        """Whether what a person says asks for what is out of sight, or about those who speak in it."""
-        return self._gate.judge(query, map(self._read, [in_sight]), speakers(in_sight))
+    def _read(self, message: Message) -> None:
+        text = joined_text([message])
+        self._messages.append(message)
+        self._texts.append(text)
+        self._openings.append(opening_of(message))
+        self._index.add(text)
+        self._names.update(names_told(text))
 
-    def _read(self, in_sight: Sequence[Message]) -> str:
-        """What stands in messages in sight, in lower case; what stood there before is not read again."""
-        if same_at_front(self._seen, in_sight) < len(self._seen):
-            self._seen, self._seen_text = [], ""
-        new = in_sight[len(self._seen) :]
-        self._seen += new
-        self._seen_text += "\n" + joined_text(new).lower()
-        return self._seen_text
+    def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
+        """Whether what a person says asks for what is out of sight, or about those who speak in it.
 
-    def scores(self, query: str) -> list[float]:
-        """What each message that was read has to do with a query, in 0..1."""
+        Args:
+            query: what a person says.
+            in_sight: what the model sees anyway; looked at only where the query needs it.
+        """
+        seen = cache(lambda: list(in_sight))
+        return decided(query, self._out_of_sight(query, seen), speakers(seen))
+
+    def _out_of_sight(self, query: str, seen: Seen) -> list[str]:
+        """What a query names that was told, and is not in sight."""
+        named = [name for name in dict.fromkeys(words_asked(query)) if name in self._names]
+        if named:
+            self._sight.follow(seen())
+        return [name for name in named if name not in self._sight]
+
+    def scores(self, query: str, *, among: Sequence[int] | None = None) -> list[float]:
+        """What each message that was read has to do with a query, in 0..1; or only some, and 0 for the others."""
         return recollected(
             self._index,
             query,
-            authors=authors_of(self._messages),
+            authors=authors_by(self._messages, self._openings),
             cosines=self._cosines(query, self._texts),
+            among=among,
         )
 
     def text(
@@ -94,20 +104,17 @@ class Recaller:
             room_tokens: what the text may have, in tokens.
             count: tokens of a text.
         """
+        unseen = frozenset(hidden)
         out_of_sight = [
             exchange
-            for exchange in exchanges(self._messages)
-            if any(position in hidden for position in range(exchange.start, exchange.stop))
+            for exchange in self._exchanges.of(self._messages)
+            if exchange.messages and not unseen.isdisjoint(range(exchange.start, exchange.stop))
         ]
-        scores = self.scores(query)
+        searched = [at for exchange in out_of_sight for at in searched_in(exchange)]
+        scores = self.scores(query, among=searched)
         return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))
 
 
-def speakers(messages: Sequence[Message]) -> Iterator[str]:
-    """Who spoke last, where messages tell; they are read when the first name is asked for."""
-    yield from authors_of(messages[-LATEST_MESSAGES:])
-
-
-def names_of(text: str) -> set[str]:
-    """What a text names that one can ask for, in lower case."""
-    return {value.lower() for value in values_of(text) if is_telling(value)}
+def speakers(seen: Seen) -> Iterator[str]:
+    """Who spoke last, where messages tell; they are looked at when the first name is asked for."""
+    yield from authors_of(seen()[-LATEST_MESSAGES:])

@@ -88,8 +88,14 @@ def ranked(exchanges: Sequence[Exchange], scores: Sequence[float], floor: float)
 
 def score_of(exchange: Exchange, scores: Sequence[float]) -> float:
     """The best score of what the person said; of the whole where no person spoke."""
+    searched = searched_in(exchange)
+    return max(scores[searched.start : searched.stop])
+
+
+def searched_in(exchange: Exchange) -> range:
+    """The positions whose scores count: of what the person said; of the whole where no person spoke."""
     stop = exchange.start + len(exchange.asked) if exchange.asked else exchange.stop
-    return max(scores[exchange.start : stop])
+    return range(exchange.start, stop)
 
 
 def fitted(

@@ -11,6 +11,7 @@ from typing import cast
 
 from autogen_context.pipeline.json_value import part_fields
 from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import messages_in
 
 STRONG_EMOTION = 0.7
 FILLER_CHARS = 200  # a courtesy is no longer than that
@@ -43,21 +44,24 @@ class Selected:
     reason: str
 
 
-def select(messages: Sequence[Message], intensities: Sequence[float] = ()) -> list[Selected]:
+def select(messages: Sequence[object], intensities: Sequence[float] = ()) -> list[Selected]:
     """One verdict for each message, same order.
 
     Args:
-        messages: a stretch of the conversation, oldest first; the first is judged as if nothing stood before it.
+        messages: a stretch of the conversation, oldest first, in OpenAI's format or as ``Message``; the first is judged as
+            if nothing stood before it.
         intensities: emotional intensity of each message, 0..1; left out, no message has any.
 
     Raises:
-        ValueError: there are intensities, but not one for each message.
+        ValueError: there are intensities, but not one for each message; or it is no list.
+        BrokenTranscript: one is no message.
     """
-    if intensities and len(intensities) != len(messages):
+    said = list(messages_in(messages))
+    if intensities and len(intensities) != len(said):
         raise ValueError(
-            f"intensities must have one number for each of {len(messages)} messages, got {len(intensities)}"
+            f"intensities must have one number for each of {len(said)} messages, got {len(intensities)}"
         )
-    return list(verdicts(messages, intensities or [0.0] * len(messages)))
+    return list(verdicts(said, intensities or [0.0] * len(said)))
 
 
 def intensity_of(payload: object) -> float:

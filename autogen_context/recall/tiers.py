@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import messages_in
 from autogen_context.recall.exchange import exchanges
 
 Tier = Literal["immediate", "working", "retrieved"]
@@ -42,17 +42,18 @@ class Tiers:
 
 
 def tiers(
-    messages: Sequence[Message], *, immediate_exchanges: int = 3, working_exchanges: int = 7
+    messages: Sequence[object], *, immediate_exchanges: int = 3, working_exchanges: int = 7
 ) -> Tiers:
     """The tiers of a conversation as it stands now.
 
     Args:
-        messages: the whole conversation.
+        messages: the whole conversation, in OpenAI's format or as ``Message``.
         immediate_exchanges: how many of the newest stay word for word.
         working_exchanges: how many before these are in working memory.
 
     Raises:
-        ValueError: a number is negative.
+        ValueError: a number is negative, or it is no list.
+        BrokenTranscript: one is no message.
     """
     for name, number in (
         ("immediate_exchanges", immediate_exchanges),
@@ -60,12 +61,13 @@ def tiers(
     ):
         if number < 0:
             raise ValueError(f"{name} must be 0 or more, got {number}")
-    borders = [exchange.start for exchange in exchanges(messages)] + [len(messages)]
+    said = list(messages_in(messages))
+    borders = [exchange.start for exchange in exchanges(said)] + [len(said)]
     last = len(borders) - 1
     immediate = borders[max(0, last - immediate_exchanges)]
     working = borders[max(0, last - immediate_exchanges - working_exchanges)]
     return Tiers(
         retrieved=range(borders[0], working),
         working=range(working, immediate),
-        immediate=range(immediate, len(messages)),
+        immediate=range(immediate, len(said)),
     )

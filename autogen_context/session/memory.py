@@ -3,7 +3,7 @@
 Promise: a seam. Who answers it (``recall.recaller``) is handed in, so that a session knows no index and no gate.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from autogen_context.pipeline.message import Message
@@ -31,8 +31,8 @@ class Memory(Protocol):
         """Read what is new in the conversation."""
         ...
 
-    def decide(self, query: str, in_sight: Sequence[Message], /) -> Verdict:
-        """Whether what a person says asks for what is out of sight."""
+    def decide(self, query: str, in_sight: Iterable[Message], /) -> Verdict:
+        """Whether what a person says asks for what is out of sight; what is in sight is looked at only where it matters."""
         ...
 
     def scores(self, query: str, /) -> list[float]:

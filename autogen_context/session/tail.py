@@ -4,6 +4,9 @@ Promise: only what is out of sight comes back; only a person's newest message as
 read. What was brought back stays in its place until the next compaction, so that what is sent only grows.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.message import Message
 from autogen_context.pipeline.piece import messages_of
@@ -14,6 +17,18 @@ from autogen_context.session.memory import Memory
 
 TAIL_SHARE = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back
+
+
+@dataclass(frozen=True, slots=True)
+class InSight:
+    """What is sent before the newest message; put together when it is looked at."""
+
+    conversation: Conversation
+    held: Held
+
+    def __iter__(self) -> Iterator[Message]:
+        """The messages, oldest first."""
+        return iter(messages_of(self.held.pieces, self.conversation.messages)[:-1])
 
 
 class Tail:
@@ -70,8 +85,7 @@ class Tail:
     def _asks(self, query: str, conversation: Conversation, held: Held) -> bool:
         """Whether a question asks for what is out of sight; it is not among what was said before itself."""
         self._memory.follow(conversation.messages[:-1])
-        in_sight = messages_of(held.pieces, conversation.messages)[:-1]
-        return self._memory.decide(query, in_sight).retrieve
+        return self._memory.decide(query, InSight(conversation, held)).retrieve
 
 
 def hidden_in(held: Held) -> set[int]:

@@ -25,12 +25,20 @@ def authors_of(messages: Sequence[Message]) -> list[str]:
         For each message the name it has; else the name that its text opens with (``Ann: …`` or ``[3 May] Ann: …``),
         where at least half of all messages open so; else an empty text.
     """
-    openings = [OPENING.match(message.text) for message in messages]
-    told = sum(opening is not None for opening in openings) >= LEAST_OPENINGS * len(messages)
-    return [
-        message.name or (opening.group(1) if told and opening else "")
-        for message, opening in zip(messages, openings, strict=True)
-    ]
+    return authors_by(messages, list(map(opening_of, messages)))
+
+
+def opening_of(message: Message) -> str:
+    """The name that a message opens with; empty where it opens with none."""
+    opening = OPENING.match(message.text)
+    return opening.group(1) if opening else ""
+
+
+def authors_by(messages: Sequence[Message], openings: Sequence[str]) -> list[str]:
+    """The same for who has at hand what each message opens with."""
+    told = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
+    pairs = zip(messages, openings, strict=True)
+    return [message.name or (opening if told else "") for message, opening in pairs]
 
 
 def in_favour_of_named(scores: Sequence[float], authors: Sequence[str], query: str) -> list[float]:
@@ -65,6 +73,8 @@ def asked_about(query: str, authors: Iterable[str]) -> list[str]:
         small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and one that the
         query opens with (``Ann: …``) is who asks.
     """
+    if not any(mark in query for mark in QUESTION_MARKS):
+        return []
     own = OPENING.match(query)
     questions = [
         sentence

@@ -6,18 +6,19 @@ costs time in proportion to it alone.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, log
-from operator import mul
 
+from autogen_context.pipeline.relevance.surroundings import REACH, Surroundings, means_around
 from autogen_context.pipeline.relevance.terms import terms
 
 SATURATION = 2.0  # k1 of BM25: how much more a term says that comes again and again
 LENGTH_SHARE = 0.75  # b of BM25: how much of a document's length counts against it
-REACH = 4  # neighbours on each side that count as surroundings
-NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 SEMANTIC_SHARE = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
+
+Held = Callable[[Sequence[int], Sequence[int]], Iterable[tuple[int, float]]]
+"""Of the documents that hold a term, and how often each does, those that are judged, and how often it counts for them."""
 
 
 class LexicalIndex:
@@ -33,19 +34,23 @@ class LexicalIndex:
     """
 
     def __init__(self) -> None:
-        self._documents: list[list[str]] = []  # their terms
-        self._places: defaultdict[str, list[int]] = defaultdict(list)  # documents, for each time
+        self._terms: list[tuple[str, ...]] = []  # of each document, each once
+        self._lengths: list[int] = []  # in terms, each as often as it stands there
+        self._mean_lengths: list[float] = []  # with the surroundings, where these are complete
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)  # document, times, and so on
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return len(self._documents)
+        return len(self._terms)
 
     def add(self, text: str) -> None:
         """Append a document; without any term it is one that scores 0."""
-        document, found = len(self._documents), terms(text)
-        for term in found:
-            self._places[term].append(document)
-        self._documents.append(found)
+        document, found = len(self), terms(text)
+        counts = Counter(found)
+        for term, times in counts.items():
+            self._holders[term].extend((document, times))
+        self._terms.append(tuple(counts))
+        self._lengths.append(len(found))
 
     def truncate(self, documents: int) -> None:
         """Forget all but the first so many documents.
@@ -55,10 +60,11 @@ class LexicalIndex:
         """
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
-        for found in self._documents[documents:]:
+        for found in self._terms[documents:]:
             for term in found:
-                self._forget_one_place(term)
-        del self._documents[documents:]
+                self._forget_newest_holder(term)
+        del self._terms[documents:], self._lengths[documents:]
+        del self._mean_lengths[max(0, documents - REACH) :]
 
     def scores(self, query: str | Mapping[str, float], *, nearby: bool = False) -> list[float]:
         """How much each document has to do with a query.
@@ -78,50 +84,62 @@ class LexicalIndex:
         counted = ((Counter(terms(text)), weight) for text, weight in weighted(query).items())
         wanted = [(counts, weight) for counts, weight in counted if counts]
         whole = sum(weight for _, weight in wanted)
+        everything = range(len(self))
+        lengths, held = self._nearby(everything) if nearby else (self._lengths, alone)
         totals = [0.0] * len(self)
         for counts, weight in wanted:
-            found = self._scores_of(counts, nearby=nearby)
-            totals = [
-                total + weight / whole * score for total, score in zip(totals, found, strict=True)
-            ]
+            share, found = weight / whole, self._scores_of(counts, lengths, held)
+            totals = [total + share * score for total, score in zip(totals, found, strict=True)]
         return [min(1.0, total) for total in totals]
 
-    def _forget_one_place(self, term: str) -> None:
-        """Take the newest place out of a term's list."""
-        places = self._places[term]
-        places.pop()
-        if not places:
-            del self._places[term]
+    def scores_nearby(self, query: str, documents: Sequence[int]) -> list[float]:
+        """The scores of some documents with the words of their neighbours, in less time the fewer they are.
 
-    def _scores_of(self, wanted: Counter[str], *, nearby: bool) -> list[float]:
+        Args:
+            query: a text.
+            documents: positions of m documents, ascending.
+
+        Returns:
+            m scores, as ``scores(query, nearby=True)`` has them at these positions.
+        """
+        wanted = Counter(terms(query))
+        return (
+            self._scores_of(wanted, *self._nearby(documents)) if wanted else [0.0] * len(documents)
+        )
+
+    def _forget_newest_holder(self, term: str) -> None:
+        """Take the newest document out of a term's list."""
+        holders = self._holders[term]
+        del holders[-2:]
+        if not holders:
+            del self._holders[term]
+
+    def _nearby(self, documents: Sequence[int]) -> tuple[list[float], Held]:
+        """Documents with their surroundings: the mean lengths, and what they hold."""
+        known = self._mean_lengths
+        means = known + means_around(range(len(known), len(self)), self._lengths)
+        self._mean_lengths = means[: max(0, len(self) - REACH)]
+        held = Surroundings(documents, len(self)).held
+        return [means[document] for document in documents], held
+
+    def _scores_of(self, wanted: Counter[str], lengths: Sequence[float], held: Held) -> list[float]:
         """The scores for one text, of which the terms are counted; there is one at least."""
-        lengths: Sequence[float] = [len(found) for found in self._documents]
-        pivot = max(wanted.total(), sum(lengths) / max(1, len(self)))
-        dampings = [damping_of(n / pivot) for n in (smoothed(lengths) if nearby else lengths)]
-        totals, own = [0.0] * len(self), 0.0
+        pivot = max(wanted.total(), sum(self._lengths) / max(1, len(self)))
+        own_damping, *dampings = dampings_of([wanted.total(), *lengths], pivot)
+        totals, own = [0.0] * len(lengths), 0.0
         for term, count in wanted.items():
-            holders: Mapping[int, float] = Counter(self._places.get(term))
-            rarity = self._rarity(len(holders))
-            own += rarity * count / (count + damping_of(wanted.total() / pivot))
-            for document, held in (spread(holders, len(self)) if nearby else holders).items():
-                totals[document] += rarity * held / (held + dampings[document])
+            holders = self._holders.get(term, ())
+            documents, times = holders[::2], holders[1::2]
+            rarity = self._rarity(len(documents))
+            own += rarity * count / (count + own_damping)
+            for at, often in held(documents, times):
+                totals[at] += rarity * often / (often + dampings[at])
         return [min(1.0, total / own) for total in totals]
 
     def _rarity(self, holders: int) -> float:
         """The inverse document frequency of a term that so many documents hold, positive."""
         frequency = max(1, holders) + 0.5
         return log(1 + (len(self) - frequency + 1) / frequency)
-
-
-def smoothed(values: Sequence[float]) -> list[float]:
-    """The mean of each value and its four neighbours on each side, each half as heavy as the one before it."""
-    margin = [0.0] * REACH
-    padded, width = [*margin, *values, *margin], len(NEARNESS)
-    return [
-        sum(map(mul, NEARNESS, padded[i : i + width]))
-        / sum(NEARNESS[max(0, REACH - i) : REACH + len(values) - i])  # at the ends there are fewer
-        for i in range(len(values))
-    ]
 
 
 def relatedness(cosine: float) -> float:
@@ -163,15 +181,12 @@ def weighted(query: str | Mapping[str, float]) -> Mapping[str, float]:
     return texts
 
 
-def damping_of(relative_length: float) -> float:
-    """How often a term has to stand in a document of this length to say half of what it can."""
-    return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
+def dampings_of(lengths: Iterable[float], pivot: float) -> list[float]:
+    """How often a term has to stand in documents of these lengths to say half of what it can."""
+    fixed = 1 - LENGTH_SHARE
+    return [SATURATION * (fixed + LENGTH_SHARE * (length / pivot)) for length in lengths]
 
 
-def spread(counts: Mapping[int, float], documents: int) -> dict[int, float]:
-    """The counts of documents, lent to their neighbours by nearness."""
-    lent = [0.0] * (documents + 2 * REACH)
-    for document, count in counts.items():
-        for place, nearness in enumerate(NEARNESS, document):
-            lent[place] += nearness * count
-    return {i: count for i, count in enumerate(lent[REACH:-REACH]) if count}
+def alone(documents: Sequence[int], times: Sequence[int]) -> Iterable[tuple[int, float]]:
+    """All documents by their own words."""
+    return zip(documents, times, strict=True)

@@ -7,7 +7,8 @@ are judged with their surroundings; and who is asked about is heard first.
 from collections.abc import Sequence
 
 from autogen_context.pipeline.relevance.authors import in_favour_of_named
-from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness, smoothed
+from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness
+from autogen_context.pipeline.relevance.surroundings import means_around
 
 
 def recollected(
@@ -16,6 +17,7 @@ def recollected(
     *,
     authors: Sequence[str] = (),
     cosines: Sequence[float | None] = (),
+    among: Sequence[int] | None = None,
 ) -> list[float]:
     """Score the messages of a conversation for a question.
 
@@ -25,16 +27,21 @@ def recollected(
         authors: the author of each message, see ``authors_of``; or none, where nobody is known.
         cosines: of each message's vector with the query's, None where a message has none yet, it is taken at its words
             then; or none at all.
+        among: positions of the messages that are judged, ascending; left out, all.
 
     Returns:
-        n scores in 0..1. Take messages whole, best first, until the room is full.
+        n scores in 0..1, 0 for what is not judged. Take messages whole, best first, until the room is full.
 
     Source:
         docs/decisions/0007-relevance.md.
     """
-    scores = index.scores(query, nearby=True)
+    judged = range(len(index)) if among is None else among
+    found = index.scores_nearby(query, judged)
     if cosines:
-        scores = fused(scores, smoothed(by_meaning(index.scores(query), cosines)))
+        found = fused(found, means_around(judged, by_meaning(index.scores(query), cosines)))
+    scores = [0.0] * len(index)
+    for position, score in zip(judged, found, strict=True):
+        scores[position] = score
     return in_favour_of_named(scores, authors, query) if authors else scores
 
 

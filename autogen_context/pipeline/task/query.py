@@ -10,13 +10,13 @@ from functools import cache, lru_cache
 
 from autogen_context.pipeline.task.query_english import ENGLISH
 from autogen_context.pipeline.task.query_languages import OTHER_LANGUAGES
-from autogen_context.pipeline.task.query_rules import Finding, Matcher, QueryKind
+from autogen_context.pipeline.task.query_matcher import Matcher
+from autogen_context.pipeline.task.query_rules import Finding, QueryKind
 
 __all__ = ["QueryKind", "kind_of"]
 
 END_CHARS = 600  # of a long text, from its head and from its tail: people ask before or behind what they paste
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")  # noqa: RUF001 - Chinese punctuation
-APOSTROPHES = str.maketrans("\u2019\u02bc`", "'''")
 ORDER: tuple[QueryKind, ...] = ("recall", "summary")
 REMEMBERED = 64  # texts
 
@@ -52,11 +52,9 @@ def told(finding: Finding) -> str:
 
 def found_in(text: str) -> Iterator[Finding]:
     """What the rules of each language find in each sentence."""
-    for sentence in sentences(text):
-        for matcher in matchers():
-            finding = matcher.find(sentence)
-            if finding:
-                yield finding
+    search = matcher().search(plain(text))
+    for sentence in sentences(text) if search.phrases else ():
+        yield from search.findings(sentence)
 
 
 def ends_of(text: str) -> str:
@@ -66,11 +64,16 @@ def ends_of(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    parts = SENTENCE_END.split(text.translate(APOSTROPHES))
+    parts = SENTENCE_END.split(plain(text))
     return [part.lower() if part.isupper() else part for part in parts if part.strip()]
 
 
+def plain(text: str) -> str:
+    """A text with plain apostrophes."""
+    return text.replace("\u2019", "'").replace("\u02bc", "'").replace("`", "'")
+
+
 @cache
-def matchers() -> tuple[Matcher, ...]:
+def matcher() -> Matcher:
     """The languages, ready to be asked; made at the first query, since that takes a while."""
-    return tuple(map(Matcher, (ENGLISH, *OTHER_LANGUAGES)))
+    return Matcher(ENGLISH, *OTHER_LANGUAGES)

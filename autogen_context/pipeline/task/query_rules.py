@@ -1,6 +1,6 @@
-"""How a language's phrases for the kinds of queries are written down, and how they are looked for.
+"""How a language's phrases for the kinds of queries are written down.
 
-Promise: a phrase is found as whole words only, and looking takes time in proportion to the text.
+Promise: a phrase is found as whole words only.
 
 A phrase is a regular expression, read with three conveniences: a space is any gap between two words; ``<word>`` is one of
 the language's named alternatives; ``...`` is up to six words. Case does not matter, but within ``(?-i:…)``.
@@ -52,34 +52,11 @@ class Finding:
     words: str
 
 
-class Matcher:
-    """The rules of a language, ready to be asked."""
-
-    def __init__(self, language: Language) -> None:
-        self._spelling = language.spelling
-        self._misspelt = whole_words("|".join(language.spelling)) if language.spelling else None
-        self._rules = [(rule, expression(rule, language)) for rule in language.rules]
-
-    def find(self, sentence: str) -> Finding | None:
-        """What the first rule that fits found in a sentence."""
-        if self._misspelt is not None:
-            sentence = self._misspelt.sub(self._meant, sentence)
-        for rule, pattern in self._rules:
-            match = pattern.search(sentence)
-            if match:
-                return Finding(rule=rule, words=" ".join(match.group().split()))
-        return None
-
-    def _meant(self, match: re.Match[str]) -> str:
-        return self._spelling[match.group().lower()]
-
-
-def expression(rule: Rule, language: Language) -> re.Pattern[str]:
-    """One expression for all phrases of a rule."""
-    listed = "|".join(f"(?:{phrase})" for phrase in rule.phrases)
-    named = spelt_out(listed, language.words)
+def expression(phrase: str, language: Language) -> str:
+    """The regular expression of a phrase."""
+    named = spelt_out(phrase, language.words)
     written = named.replace(" ... ", SOME_WORDS).replace(" ", GAP if language.spaced else "")
-    return whole_words(written) if language.spaced else re.compile(written)
+    return whole_words(written) if language.spaced else written
 
 
 def spelt_out(phrase: str, words: Mapping[str, str]) -> str:
@@ -89,6 +66,6 @@ def spelt_out(phrase: str, words: Mapping[str, str]) -> str:
     return phrase
 
 
-def whole_words(alternatives: str) -> re.Pattern[str]:
+def whole_words(alternatives: str) -> str:
     """An expression that is found only where no word is cut."""
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?:(?<!\w)|(?!\w))", re.IGNORECASE)
+    return rf"(?<!\w)(?:{alternatives})(?:(?<!\w)|(?!\w))"

@@ -1,0 +1,77 @@
+"""What the model sees anyway, as one looks names up in it.
+
+Promise: a name is in sight exactly where it stands in a message there (``names.stands_in``); messages that stay in sight are
+read once. What came into sight at once is one text, searched once for a name; of what came later the words are counted, so
+that a turn costs the same however much is in sight.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from autogen_context.pipeline.message import Message, joined_text
+from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.recall.names import WORD, stands_in
+
+MOST_COUNTED = (
+    100  # messages that come at once; to search more is quicker than to count their words
+)
+
+
+class Sight:
+    """The messages in sight."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._together = 0  # how many of them are one text
+        self._text = ""
+        self._found: dict[str, bool] = {}  # whether a name stands in the text
+        self._words: Counter[str] = Counter()  # how often each stands behind it
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Read what came into sight, and forget what went out of it."""
+        same = still_there(self._messages, messages)
+        if same < self._together or len(messages) - same > MOST_COUNTED:
+            self._begin(messages)
+            return
+        count_off(self._words, words_in(self._messages[same:]))
+        self._messages[same:] = messages[same:]
+        self._words.update(words_in(self._messages[same:]))
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a name is in sight; it stands in one message."""
+        if name not in self._found:
+            self._found[name] = stands_in(self._text, name)
+        return self._found[name] or self._is_behind(name)
+
+    def _begin(self, messages: Sequence[Message]) -> None:
+        """Read all as one text."""
+        self._messages, self._together = list(messages), len(messages)
+        self._text, self._found = joined_text(messages).lower(), {}
+        self._words = Counter()
+
+    def _is_behind(self, name: str) -> bool:
+        """Whether a name stands in what came later."""
+        if WORD.fullmatch(name):
+            return name in self._words or f"{name}'s" in self._words
+        later = (joined_text([message]).lower() for message in self._messages[self._together :])
+        return any(stands_in(text, name) for text in later)
+
+
+def still_there(known: Sequence[Message], now: Sequence[Message]) -> int:
+    """How many of the messages that are known are still at the front."""
+    if now[: len(known)] == known:  # the usual case, and four times as fast
+        return len(known)
+    return same_at_front(known, now)
+
+
+def count_off(counts: Counter[str], gone: Collection[str]) -> None:
+    """Count what is gone off again, and forget what is nowhere any more."""
+    counts.subtract(gone)
+    for each in set(gone):
+        if not counts[each]:
+            del counts[each]
+
+
+def words_in(messages: Sequence[Message]) -> list[str]:
+    """The words of messages."""
+    return WORD.findall(joined_text(messages).lower())
