@@ -152,3 +152,13 @@ def test_a_small_task_stays_beside_a_newest_unit_that_gives() -> None:
     """A few tokens for the task are found before the newest unit is longer than a stub."""
     candidates = candidates_of([PERSON, STEP])
     assert 0 in floor_plan(candidates, 200).choose()
+
+
+@pytest.mark.parametrize(
+    ("role", "share"),
+    [pytest.param("user", 0.5, id="a person"), pytest.param("assistant", 0.2, id="an agent")],
+)
+def test_what_a_person_says_is_cut_less(role: str, share: float) -> None:
+    """Alone and far too large, it has its share of the room; the rest is for the turns to come."""
+    [decision] = floor_plan(candidates_of([message(role, "w " * 40_000)]), 10_000).choose().values()
+    assert 0.9 * share < decision.tokens_after / 10_000 <= share

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.message import Message, ToolCall, ToolResult
 from autogen_context.recall.gate import RecallGate
 from autogen_context.recall.names import names_told
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
@@ -133,3 +133,17 @@ def test_who_speaks_did_so_lately() -> None:
     question = "Is Quill at home?"
     assert Recaller().decide(question, [one, *[other] * (LATEST_MESSAGES - 1)]).retrieve
     assert not Recaller().decide(question, [one, *[other] * LATEST_MESSAGES]).retrieve
+
+
+def test_an_exchange_without_a_word_does_not_come_back() -> None:
+    """Calls that nobody answered in words say nothing, however well their results match."""
+    call = ToolCall(id="c", name="read_file", arguments='{"path": "port.txt"}')
+    made = recaller(
+        [
+            Message(role="assistant", calls=(call,)),
+            Message(role="tool", results=(ToolResult(call_id="c", text="port 8081"),)),
+            *TALK,
+        ]
+    )
+    text = made.text("What is in port.txt?", {0, 1}, room_tokens=200, count=words)
+    assert text == ""

@@ -17,7 +17,7 @@ from autogen_context.pipeline.user_output import words_and_output
 Floor = Literal["system", "pinned", "pending", "newest", "task"]
 
 VERBATIM: frozenset[Floor] = frozenset({"system", "pinned"})
-TASK_SHARE = 0.5  # of the room, for a task that does not fit beside the newest unit
+TASK_SHARE = 0.5  # of the room, for a task that does not fit, or not beside the newest unit
 LEAST_TASK = 32  # tokens; a task shortened to less tells nothing
 LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
 LEAST_NEWEST = 256  # tokens for each message of the newest unit, before the task gets its share
@@ -138,7 +138,8 @@ class FloorPlan:
         if room < min(candidate.tokens, LEAST_STUB * len(candidate.unit.messages)):
             raise self._impossible()
         least = min(room, LEAST_NEWEST * len(candidate.unit.messages))
-        part = max(int(room * NEWEST_SHARE), least)
+        share = TASK_SHARE if is_instruction(self.candidates, i) else NEWEST_SHARE
+        part = max(int(room * share), least)
         decision = self._within(i, room if candidate.tokens <= room else part)
         decision = decision or self._within(i, room)
         if decision is None:

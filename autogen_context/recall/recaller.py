@@ -50,7 +50,7 @@ class Recaller:
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
         same = still_there(self._messages, messages)
-        self._index.truncate(same)
+        self._index.truncate(min(same, len(self._index)))
         self._exchanges.truncate(same)
         for text in self._texts[same:]:
             count_off(self._names, names_told(text))
@@ -63,7 +63,6 @@ class Recaller:
         self._messages.append(message)
         self._texts.append(text)
         self._openings.append(opening_of(message))
-        self._index.add(text)
         self._names.update(names_told(text))
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
@@ -85,6 +84,8 @@ class Recaller:
 
     def scores(self, query: str, *, among: Sequence[int] | None = None) -> list[float]:
         """What each message that was read has to do with a query, in 0..1; or only some, and 0 for the others."""
+        for text in self._texts[len(self._index) :]:  # most questions do not come this far
+            self._index.add(text)
         return recollected(
             self._index,
             query,
