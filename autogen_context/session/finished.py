@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autogen_context.pipeline.blocks.fill import Filler
+from autogen_context.pipeline.blocks.others import Others
 from autogen_context.pipeline.blocks.references import References
 from autogen_context.pipeline.blocks.worth import Worth
-from autogen_context.pipeline.decision import Decision, kept
+from autogen_context.pipeline.decision import Candidate, Decision, kept
 from autogen_context.pipeline.measure import Meter
 from autogen_context.pipeline.plan import with_notice
 from autogen_context.pipeline.trigger.decision import TriggerKind
@@ -86,28 +87,29 @@ class FinishedCut:
         Returns:
             n decisions, the same up to the first span.
         """
-        decided = tuple(decisions)
+        decided, units = tuple(decisions), self._references.units
+        others, worth = Others(units), Worth(self._references, room_tokens=room_tokens)
+        filler = Filler(self._references, self._meter, worth)
         for span in spans:
             inner = span.inner(decided, stays)
             if inner:
-                decided = self._without(conversation, decided, inner, room_tokens)
+                worth.keep_only(others.shared_with(inner))
+                decided = self._without(conversation.candidates, decided, inner, filler)
         return decided
 
     def _without(
         self,
-        conversation: Conversation,
+        candidates: Sequence[Candidate],
         decisions: Sequence[Decision],
         inner: Sequence[int],
-        room_tokens: int,
+        filler: Filler,
     ) -> tuple[Decision, ...]:
-        candidates, units = conversation.candidates, self._references.units
+        units = self._references.units
         tokens = sum(decisions[i].tokens_after for i in inner)
         others = dict(enumerate(decisions))
         for i in inner:
             del others[i]
-        worth = Worth(self._references, room_tokens=room_tokens)
-        filler = Filler(self._references, self._meter, worth)
-        chosen = others | filler.fill(others, int(tokens * LEFT_SHARE))
+        chosen = others | filler.choose(inner, int(tokens * LEFT_SHARE))
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         told = self._telling.told(units, seen, summaries={}, room_tokens=int(tokens * TOLD_SHARE))

@@ -49,7 +49,12 @@ class Filler:
         for i in taken:
             if not (self._units[i].asked or self._units[i].told):  # what they name is sought after
                 self._worth.keep_unit(i)
-        offers = {i: self._offer(unit) for i, unit in enumerate(self._units) if i not in taken}
+        open_ = [i for i in range(len(self._units)) if i not in taken]
+        return self.choose(open_, room_tokens)
+
+    def choose(self, units: Iterable[int], room_tokens: int) -> dict[int, Decision]:
+        """Decide on some units, ascending; all else is as the worth has it."""
+        offers = {i: self._offer(self._units[i]) for i in units}
         spots = Selection(offers, worth=self._worth, room_tokens=room_tokens).choose()
         return self._within(spots, room_tokens)
 

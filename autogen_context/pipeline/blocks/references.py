@@ -53,6 +53,12 @@ class UnitText:
         blocks = (block.values for passage in self.passages for block in passage.blocks)
         return self.used.union(*blocks)
 
+    @property
+    def lines(self) -> frozenset[str]:
+        """All lines of its blocks that an edit could repeat."""
+        blocks = (block.lines for passage in self.passages for block in passage.blocks)
+        return frozenset(chain.from_iterable(blocks))
+
 
 class References:
     """The values of a conversation.

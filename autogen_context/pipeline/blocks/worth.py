@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from autogen_context.pipeline.blocks.block import Block
 from autogen_context.pipeline.blocks.extract import Passage, Place
+from autogen_context.pipeline.blocks.others import Shared
 from autogen_context.pipeline.blocks.references import References, UnitText
 from autogen_context.pipeline.blocks.values import is_telling
 
@@ -89,15 +90,19 @@ class Worth:
         """Take a unit as kept."""
         text = self._units[unit]
         self._keep_values(text.values)
-        for passage in text.passages:
-            for block in passage.blocks:
-                self._kept_lines.update(block.lines)
+        self._kept_lines |= text.lines
 
     def keep(self, spot: Spot) -> None:
         """Take a block as kept."""
         block = self._units[spot.unit].passages[spot.passage].blocks[spot.block]
         self._keep_values(block.values)
         self._kept_lines.update(block.lines)
+
+    def keep_only(self, shared: Shared) -> None:
+        """Take as kept what units share with others, and nothing else."""
+        self._weights_now, self._kept = dict(self._weights), set()
+        self._kept_lines = set(shared.lines)
+        self._keep_values(shared.values)
 
     def of(self, spot: Spot) -> float:
         """What a block adds to what is kept."""
