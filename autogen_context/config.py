@@ -30,6 +30,7 @@ from autogen_context.config_sources import (
     given_in_environment,
     given_in_file,
 )
+from autogen_context.pipeline.argument import require_path
 from autogen_context.pipeline.attention.filter import AttentionFilter
 
 
@@ -69,6 +70,8 @@ class ContextConfig(Settings):
             ValueError: the file cannot be read, or a setting is wrong; it names the file or variable.
             MissingExtra: the file is YAML and PyYAML is not installed.
         """
+        if path is not None:
+            require_path("path", path)
         variables = os.environ if environ is None else environ
         layers = [
             given_in_file(Path(path)) if path is not None else [],

@@ -32,8 +32,14 @@ def reworded(found: ErrorDetails, given: Mapping[str, Given], default: object) -
     """Pydantic's complaint about one field, with the name and the place that the user knows."""
     key = str(found["loc"][0])
     value = reprlib.repr(found["input"])
-    message = f"{given[key].name} is {value}: {found['msg']}; the default is {default!r}"
+    name = "".join(f"{within(place)} of " for place in found["loc"][1:2]) + given[key].name
+    message = f"{name} is {value}: {found['msg']}; the default is {default!r}"
     return Problem(key=key, message=message)
+
+
+def within(place: str | int) -> str:
+    """A place in a setting that has several values, as the user knows it."""
+    return repr(place) if isinstance(place, str) else f"item {place}"
 
 
 def line_of(problem: Problem) -> InitErrorDetails:

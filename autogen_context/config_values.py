@@ -5,7 +5,8 @@ Promise: what is no value of a kind is refused, and what the environment can say
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, cast
+from difflib import get_close_matches
+from typing import Annotated, cast, get_args
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
@@ -36,8 +37,25 @@ def list_of_names(value: object) -> object:
     return cast("Sequence[object]", names)  # what is in it is checked next
 
 
+def known_kind(value: object) -> object:
+    """What a tool does; of what is near, the name is given."""
+    if value in KINDS:
+        return value
+    near = get_close_matches(str(value), KINDS, n=1)
+    way_out = f"; did you mean {near[0]!r}?" if near else ""
+    raise PydanticCustomError(
+        "kind",
+        "Input should be one of {kinds}{way_out}",
+        {"kinds": ", ".join(KINDS), "way_out": way_out},
+    )
+
+
+KINDS = tuple(name for part in get_args(NamedKind) for name in (get_args(part) or (part,)))
+
 Number = Annotated[int, BeforeValidator(refuse_bool)]
 Share = Annotated[float, BeforeValidator(refuse_bool)]
 Seconds = Annotated[float, BeforeValidator(refuse_bool)]
-Tools = Annotated[Mapping[str, NamedKind], BeforeValidator(from_json)]
+Tools = Annotated[
+    Mapping[str, Annotated[NamedKind, BeforeValidator(known_kind)]], BeforeValidator(from_json)
+]
 Names = Annotated[tuple[str, ...], BeforeValidator(list_of_names)]

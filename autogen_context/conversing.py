@@ -25,7 +25,16 @@ from autogen_context.session.state import State
 from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
-from autogen_context.wiring import asked_back, branch_id, id_of, rules_of, stash_of, window_of
+from autogen_context.wiring import (
+    PARTS,
+    asked_back,
+    branch_id,
+    id_of,
+    require_part,
+    rules_of,
+    stash_of,
+    window_of,
+)
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.pipeline.compress.summarise import Summarize
@@ -66,6 +75,15 @@ class Given:
     originals: "StashTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot do what it is for.
+
+        Raises:
+            ValueError: a part is none of its kind.
+        """
+        for name in PARTS:
+            require_part(name, getattr(self, name))
 
 
 class Conversing:

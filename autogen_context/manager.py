@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Self, cast
 
 from autogen_context.config import ContextConfig
 from autogen_context.conversing import Conversing, Given
+from autogen_context.pipeline.argument import listed, require_kind, require_path, require_text
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.pipeline.relevance.embedder import WarmVectors
-from autogen_context.pipeline.tools.recall_tool import has_recall_tool
+from autogen_context.pipeline.tools.recall_tool import as_text, has_recall_tool
+from autogen_context.pipeline.tools.schemas import schemas_in
 from autogen_context.session.applying import updated
 from autogen_context.session.change import ContextChange, UpdatedContext
 from autogen_context.session.diff import VersionDiff, difference
@@ -38,6 +40,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.store.stash.tiers import StashTier
 
 ToolSchemas = Sequence[Mapping[str, object]]
+MESSAGES = "the whole history as a list of messages"
 
 
 class IncrementalContextManager:
@@ -64,13 +67,13 @@ class IncrementalContextManager:
         project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
 
     Raises:
-        ValueError: a setting makes no sense; names it, its value and the way out.
+        ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
     """
 
     def __init__(  # noqa: PLR0913 - three settings that everybody needs, and what it is made of
         self,
-        *,
         model: str | None = None,
+        *,
         window_tokens: int | None = None,
         reserve_tokens: int | None = None,
         config: ContextConfig | None = None,
@@ -85,7 +88,9 @@ class IncrementalContextManager:
         files: "FollowedFiles | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
-        self.config = (config or ContextConfig()).updated(
+        settings = ContextConfig() if config is None else config
+        require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
+        self.config = settings.updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._host = host or OpenAIChat()
@@ -106,7 +111,7 @@ class IncrementalContextManager:
         self._lock = self._conversing.lock
 
     async def prepare(
-        self, messages: Sequence[Payload], tools: ToolSchemas = ()
+        self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
     ) -> Prepared[Payload]:
         """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
 
@@ -116,19 +121,20 @@ class IncrementalContextManager:
         """
         await self._conversing.look_up()
         if self.config.enabled and not self._conversing.is_idle:
-            self._session.can_recall(can=has_recall_tool(tools))
+            schemas = schemas_in(tools)
+            self._session.can_recall(can=has_recall_tool(schemas))
             self.observe(messages)
-            await self._conversing.before_turn(tools)
+            await self._conversing.before_turn(schemas)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(
-        self, messages: Sequence[Payload], tools: ToolSchemas = ()
+        self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
     ) -> Prepared[Payload]:
         """Prepare a turn with what is there; never waits.
 
         Args:
             messages: the whole history as the host has it, oldest first; what was handed in is not edited in place.
-            tools: schemas of the tools that go with the request, to be counted.
+            tools: schemas of the tools that go with the request, to be counted; ``None``, as hosts have it, means none.
 
         Returns:
             The list to send, its certificate and the decisions.
@@ -136,16 +142,24 @@ class IncrementalContextManager:
         Raises:
             BrokenTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
             BudgetImpossible: what must stay does not fit; nothing is lost, the next turn tries again.
+            ValueError: ``messages`` or ``tools`` is no list of such.
         """
+        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         with self._lock:
-            prepared = self._conversing.turn(messages, tools)
+            prepared = self._conversing.turn(payloads, schemas)
         return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
-        """Read and measure what is new without preparing a turn, for hosts that hear of messages early."""
+        """Read and measure what is new without preparing a turn, for hosts that hear of messages early.
+
+        Raises:
+            BrokenTranscript: as ``prepare_nowait``.
+            ValueError: ``messages`` is no list.
+        """
+        payloads = listed("messages", messages, give=MESSAGES)
         with self._lock:
             if self.config.enabled:
-                self._conversing.take_in(messages)
+                self._conversing.take_in(payloads)
 
     def record_usage(
         self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
@@ -156,7 +170,11 @@ class IncrementalContextManager:
             prepared: what was sent.
             prompt_tokens: all input tokens of the bill, cached ones included.
             cached_tokens: of these, what the provider had cached.
+
+        Raises:
+            ValueError: ``prepared`` is not what a turn returned, or a number is none.
         """
+        require_kind("prepared", prepared, Prepared, give="what prepare returned")
         with self._lock:
             bill = self._session.window.bill
             bill(prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
@@ -168,7 +186,11 @@ class IncrementalContextManager:
             return self._session.window.usage
 
     def pin(self, message: object) -> None:
-        """Keep a message verbatim from now on, and with it the call or the results that belong to it."""
+        """Keep a message verbatim from now on, and with it the call or the results that belong to it.
+
+        Raises:
+            ValueError: it is no message.
+        """
         with self._lock:
             self._session.pin(digest_of(self._host, message))
 
@@ -182,6 +204,7 @@ class IncrementalContextManager:
 
         Raises:
             NotInHistory: the list that was prepared last does not have it.
+            ValueError: it is no message.
         """
         with self._lock:
             return self._session.explain(digest_of(self._host, message))
@@ -191,7 +214,9 @@ class IncrementalContextManager:
 
         Raises:
             NotStashed: the stash does not hold them (any more).
+            ValueError: the handle is no text.
         """
+        require_text("handle", handle)
         with self._lock:
             return self._session.stash.get(handle)
 
@@ -204,7 +229,8 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            return self._conversing.asked_back.recall_context(handle, query, lines)
+            asked_back = self._conversing.asked_back
+            return asked_back.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
@@ -226,7 +252,9 @@ class IncrementalContextManager:
 
         Raises:
             OSError: the file cannot be written; what was there is there.
+            ValueError: it is no path.
         """
+        require_path("path", path)
         await asyncio.to_thread(write_state, Path(path), self.save_state())
 
     async def load(self, path: str | os.PathLike[str]) -> None:
@@ -235,22 +263,24 @@ class IncrementalContextManager:
         Raises:
             StateError: the state is damaged or of a newer schema; nothing was changed.
             OSError: the file cannot be read.
+            ValueError: it is no path.
         """
+        require_path("path", path)
         self.load_state(await asyncio.to_thread(read_state, Path(path)))
 
     async def apply_changes(self, changes: Iterable[ContextChange]) -> UpdatedContext:
         """Take in what changed beside the messages, all of it or nothing; it makes a version. Waits as ``prepare`` does.
 
         Args:
-            changes: one or more, in the order in which they happened.
+            changes: in the order in which they happened; where there are none, nothing is done and no version made.
 
         Raises:
             ChangeRefused: one makes no sense, or would break the context; everything is as before.
-            ValueError: there are none.
+            ValueError: it is no list of changes.
         """
         await self._conversing.look_up()
         with self._lock:
-            return updated(self._session, tuple(changes))
+            return updated(self._session, changes)
 
     @property
     def versions(self) -> tuple[Version, ...]:

@@ -7,6 +7,9 @@ that nothing old changed, beside libraries that count or copy the whole history 
 installed are left out; AutoGen's own count with tiktoken, whose ranks of cl100k_base must be on disk
 (TIKTOKEN_CACHE_DIR).
 
+With everything switched on all triggers look at each turn, finished spans are out of sight, and each message, a person's, is
+judged by whether it asks for something out of sight.
+
 Below that, what a turn of an agent costs, a call and its result, by when the history is rewritten: half of the turns cost
 no more than the first number, nine of ten no more than the second. With ``priced`` all triggers look at each turn.
 """
@@ -52,10 +55,16 @@ class ManagedConversation:
     """A history in an ``IncrementalContextManager``."""
 
     def __init__(
-        self, history: Sequence[ChatMessage], *, hand_over: HandOver, counter: TokenCounter
+        self,
+        history: Sequence[ChatMessage],
+        *,
+        hand_over: HandOver,
+        counter: TokenCounter,
+        rewrite: Rewrite = "forced",
     ) -> None:
-        """With how the host hands its list over at each turn."""
-        self._manager = IncrementalContextManager(window_tokens=ROOMY_TOKENS, counter=counter)
+        """With how the host hands its list over at each turn, and when the history is rewritten."""
+        config = ContextConfig(window_tokens=ROOMY_TOKENS, rewrite=rewrite)
+        self._manager = IncrementalContextManager(config=config, counter=counter)
         self._history = list(history)
         self._hand_over = hand_over
         self._manager.prepare_nowait(self._history)
@@ -107,6 +116,7 @@ def starts(counter: TokenCounter, loop: asyncio.AbstractEventLoop) -> dict[str, 
     managed = partial(ManagedConversation, counter=counter)
     return {
         OURS: partial(managed, hand_over=list),
+        "manager, everything switched on": partial(managed, hand_over=list, rewrite="priced"),
         "manager, deep copies": partial(managed, hand_over=deepcopy),
         "manager, read from JSON": partial(managed, hand_over=through_json),
         "ManagedChatCompletionContext": partial(peers.managed_context, loop=loop),

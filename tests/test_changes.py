@@ -404,8 +404,17 @@ async def test_a_damaged_context_refuses_changes() -> None:
     with pytest.raises(ChangeRefused, match="without their counterpart"):
         await keeper.apply_changes([BUDGET])
     assert keeper.versions[-1].number == 0
-    with pytest.raises(ValueError, match="give one change at least"):
-        await keeper.apply_changes([])
+
+
+async def test_no_changes_change_nothing() -> None:
+    """The context is told as it is, without another version."""
+    keeper = manager()
+    keeper.prepare_nowait(run(2))
+    told = await keeper.apply_changes([BUDGET])
+    before = keeper.save_state()
+    assert await keeper.apply_changes([]) == replace(told, changes_applied=())
+    assert keeper.save_state() == before
+    assert (await manager().apply_changes(())).version == 0
 
 
 async def test_the_result_says_what_the_context_is() -> None:
@@ -467,6 +476,24 @@ def test_a_change_of_no_type_is_refused(fields: dict[str, object], reason: str) 
     make = cast("Callable[..., ContextChange]", ContextChange)
     with pytest.raises(ValueError, match=reason):
         make(**fields)
+
+
+@pytest.mark.parametrize("named", list(ChangeType), ids=str)
+def test_a_type_may_be_written_as_a_name(named: ChangeType) -> None:
+    """In letters of any case, and with what stands between the words in names."""
+    assert {ChangeType(name) for name in (named, named.name, named.name.lower())} == {named}
+
+
+def test_a_path_may_be_an_object() -> None:
+    """It is the same change as with its text; what is neither is refused by the field that it was for."""
+    made = ContextChange
+    a, b = Path("src", "a.py"), Path("b.py")
+    assert made.file_modified(a, text="x") == made.file_modified(str(a), text="x")
+    assert made.file_created(a) == made.file_created(str(a))
+    assert made.file_deleted(a) == made.file_deleted(str(a))
+    assert made.file_moved(a, b) == made.file_moved(str(a), str(b))
+    with pytest.raises(ValueError, match="moved_to=5 of a change 'file moved': give a text"):
+        made.file_moved(a, cast("str", 5))
 
 
 def test_a_change_is_a_value() -> None:

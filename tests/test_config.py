@@ -103,6 +103,41 @@ def test_settings_that_do_not_go_together_are_an_error(wrong: Settings, said: st
         made(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        pytest.param(
+            {"tools": {"peek": "read", "x": "reed"}},
+            "'x' of 'tools' is 'reed': Input should be one of read, write, search, run, test, other, shell; "
+            "did you mean 'read'?; the default",
+            id="near a kind",
+        ),
+        pytest.param(
+            {"tools": {"x": ["read"]}},
+            "'x' of 'tools' is ['read']: Input should be one of read, write, search, run, test, other, shell; "
+            "did you mean 'read'?",
+            id="a list",
+        ),
+        pytest.param(
+            {"tools": {"x": "fly"}},
+            "'x' of 'tools' is 'fly': Input should be one of read, write, search, run, test, other, shell; the default",
+            id="near none",
+        ),
+        pytest.param(
+            {"tools": {5: "read"}}, "item 5 of 'tools' is 5: Input should be a valid", id="a key"
+        ),
+        pytest.param(
+            {"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid", id="a name"
+        ),
+    ],
+)
+def test_of_several_the_one_that_is_wrong_is_named(wrong: Settings, said: str) -> None:
+    """With its setting, and once."""
+    with pytest.raises(ValidationError, match=re.escape(said)) as caught:
+        made(**wrong)
+    assert caught.value.error_count() == 1
+
+
 def test_what_is_no_mapping_is_an_error() -> None:
     """``model_validate`` takes settings or a config, which it hands back."""
     config = ContextConfig(model="m")

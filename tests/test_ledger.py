@@ -1,6 +1,7 @@
 """A ledger holds what was stated and still holds, from those who may say it."""
 
 import json
+from typing import cast
 
 import pytest
 
@@ -346,7 +347,11 @@ def test_saved_and_loaded() -> None:
 ENTRY = {"kind": "fact", "key": "k", "text": "t", "author": "tool", "position": 0}
 DAMAGED: dict[str, tuple[dict[str, object], str]] = {
     "newer": ({"schema": 2, "entries": []}, "schema 2 and this release reads 1"),
-    "empty": ({}, "the saved ledger is damaged"),
+    "empty": (
+        {},
+        "^the saved ledger entries are damaged: 'schema' is missing; 'entries' is missing; give what",
+    ),
+    "a list": (cast("dict[str, object]", []), "expected an object, got list"),
     "a kind": ({"schema": 1, "entries": [{**ENTRY, "kind": "rumour"}]}, "kind"),
     "an author": ({"schema": 1, "entries": [{**ENTRY, "author": "root"}]}, "author"),
 }

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.pipeline.ledger import Ledger
 from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
-from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.pipeline.openai_chat import OpenAIChat, messages_in
+from autogen_context.recall import select, tiers
+from autogen_context.recall.facts import Facts
 from autogen_context.session.history import digest_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
@@ -51,6 +54,21 @@ def test_reading_changes_nothing_and_is_repeatable(payload: ChatMessage) -> None
     client = ClientObject(**payload, unset=None)
     assert HOST.read(client) == HOST.read(without_none)
     assert HOST.snapshot(client) == without_none
+
+
+@FEW
+@given(PAYLOADS)
+def test_messages_and_payloads_are_read_alike(payloads: list[ChatMessage]) -> None:
+    """Where messages are taken, dicts and what was read of them may stand side by side."""
+    read = [HOST.read(payload) for payload in payloads]
+    assert list(messages_in(payloads)) == list(messages_in(read)) == read
+    assert list(messages_in([*payloads, *read])) == [*read, *read]
+    assert tiers(payloads) == tiers(read)
+    assert select(payloads) == select(read)
+    for learner in (Facts, Ledger):
+        told, known = learner(), learner()
+        assert told.learn(payloads, start=3) == known.learn(read, start=3)
+        assert told.to_json() == known.to_json()
 
 
 @FEW

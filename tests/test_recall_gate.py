@@ -101,9 +101,17 @@ def test_an_index_that_grows_may_be_known() -> None:
     assert gate.decide("how is falcon").retrieve
 
 
+def test_names_are_known_however_they_are_written() -> None:
+    """In any case, as the query has them."""
+    assert RecallGate({"Falcon", "HERON"}).decide("how is the falcon and the Heron").names == (
+        "falcon",
+        "heron",
+    )
+
+
 def test_arguments_that_mean_nothing() -> None:
-    """A string as what is known, and a number in sight, are refused."""
-    with pytest.raises(ValueError, match="known must be a set of names, got the string 'falcon'"):
+    """A string as what is known, no query, nothing in sight, and a number in sight are refused."""
+    with pytest.raises(ValueError, match="known='falcon': give a set of names"):
         RecallGate("falcon")
     with pytest.raises(ValueError, match="what is in sight must be a dict or a client object, got"):
         RecallGate(KNOWN).decide("falcon", in_sight=[7])

@@ -354,7 +354,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
     [
         pytest.param("state", "damaged: TypeError: expected an object, got str", id="no object"),
         pytest.param(None, "expected an object, got NoneType", id="null"),
-        pytest.param({}, "damaged: KeyError: 'schema'", id="empty"),
+        pytest.param({}, "damaged: 'schema' is missing; give what save_state", id="empty"),
         pytest.param({"schema": "1"}, "'schema' must be int, got str", id="schema of a wrong type"),
         pytest.param(
             {**SAVED, "schema": 4},

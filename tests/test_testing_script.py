@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context import IncrementalContextManager
 from autogen_context.testing import (
     Answer,
     Call,
@@ -228,13 +229,45 @@ def test_cache_holds_the_common_start(tokens: int, cut: int, turns: int) -> None
     assert grown > whole - CACHE_STEP - PER_REQUEST or whole < CACHE_FROM + CACHE_STEP
 
 
-def test_approximate_tokens_is_near() -> None:
-    """On code, logs and listings the default count is within a fifth of OpenAI's."""
+RESULTS = [str(m["content"]) for m in conversation(turns=40) if m["role"] == "tool"]
+LINES = (
+    "line of code here\n",
+    "def f3(): pass\n",
+    "    if x:\n        return y\n",
+    "x = 1\n",
+    "ok\n",
+    "- item\n",
+    "step 12 of 60\n\n",
+    "one line of a very long log, number 4711\r\n",
+    "INFO 2026-01-01 12:00:00 server started on port 8080\n",
+    '{"a": 1, "b": [1, 2, 3]}\n',
+    "The quick brown fox jumps over the lazy dog. ",
+    "value_12 = getUserName(session_id)\n",
+    "😀",
+)
+
+
+@pytest.mark.parametrize("text", [line * 40 for line in LINES] + RESULTS, ids=lambda t: t[:20])
+def test_approximate_tokens_is_near(text: str) -> None:
+    """Never so far below OpenAI's tokenizer that a manager that has it would not believe a bill; a fifth above at most."""
     bpe_openai = pytest.importorskip("bpe_openai")
-    encoding = bpe_openai.get_encoding("o200k_base")
-    results = [m for m in conversation(turns=40) if m["role"] == "tool"]
-    for text in (str(result["content"]) for result in results):
-        assert 0.8 < approximate_tokens(text) / len(encoding.encode(text)) < 1.2
+    exact = len(bpe_openai.get_encoding("o200k_base").encode(text))
+    assert 0.9 <= approximate_tokens(text) / exact <= 1.2
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda t: t[:20])
+def test_a_manager_believes_what_the_model_bills(line: str) -> None:
+    """One that counts with the tokenizer of the model that is played; every bill is taken in."""
+    pytest.importorskip("bpe_openai")
+    manager = IncrementalContextManager("gpt-4o", window_tokens=3_000)
+    model = ScriptedModel(repeat(Say("Go on.")))
+    messages = list(HELLO)
+    for _ in range(8):
+        prepared = manager.prepare_nowait(messages)
+        answer = model.answer(prepared.messages)
+        manager.record_usage(prepared, prompt_tokens=answer.usage.prompt_tokens)
+        messages += [answer.as_message(), {"role": "user", "content": line * 100}]
+    assert manager.usage.requests == 8
 
 
 @given(st.integers(0, 30), st.integers(1, 600), st.integers())

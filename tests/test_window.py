@@ -1,9 +1,14 @@
 """A limit in the provider's tokens, a room in ours."""
 
+import logging
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
+from autogen_context.pipeline.assemble import Certificate
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.measure import Count
 from autogen_context.session.window import Usage, Window
@@ -18,6 +23,14 @@ def window(*, tokens: int = 1_000, reserve: int = 0, calibration: Calibration = 
     )
 
 
+SENT = Certificate(
+    limit_tokens=1_000,
+    bound=Count(tokens=500, source="tokenizer"),
+    counted_tokens=500,
+    pairs_closed=True,
+    pins_present=True,
+    newest_present=True,
+)
 BILLS = st.lists(
     st.builds(
         Bill,
@@ -73,6 +86,34 @@ def test_a_bill_that_cannot_be_true_is_told() -> None:
     assert not held.record(Bill(counted=500, billed=449))
     assert held.bound(500, 0) == Count(tokens=500, source="estimate")
     assert held.calibration is EXACT
+
+
+class Told(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.texts.append(record.getMessage())
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_doubts_are_told_once_until_a_bill_is_plausible_again(bills: list[bool]) -> None:
+    """A provider that always bills so does not fill the log; usage has the plausible ones alone."""
+    held = window()
+    told = Told()
+    logger = logging.getLogger("autogen_context.session.window")
+    logger.addHandler(told)
+    for plausible in bills:
+        held.bill(SENT, prompt_tokens=500 if plausible else 400, cached_tokens=0)
+    logger.removeHandler(told)
+    begins = [now for before, now in pairwise([True, *bills]) if before and not now]
+    assert told.texts == ["a bill that cannot be true was ignored"] * len(begins)
+    assert held.usage.requests == sum(bills)
 
 
 def test_another_window_keeps_what_was_learned() -> None:

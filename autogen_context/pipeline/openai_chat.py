@@ -7,9 +7,11 @@ Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11); ``fu
 are its older form and read as a call and a result without id.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
+from autogen_context.errors import BrokenTranscript
+from autogen_context.pipeline.argument import require_several
 from autogen_context.pipeline.json_value import (
     canonical,
     copied,
@@ -84,6 +86,30 @@ class OpenAIChat:
                 return {"role": "function", "name": result.name, "content": result.text}
             return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         return {"role": message.role, "content": message.text}
+
+
+def messages_in(given: Iterable[object]) -> Iterator[Message]:
+    """The messages in a list of them, be they in OpenAI's format or ``Message`` already.
+
+    Raises:
+        BrokenTranscript: one is neither.
+        ValueError: it is no list.
+    """
+    require_several("messages", given, give="a list of messages")
+    for index, message in enumerate(given):
+        yield message if isinstance(message, Message) else message_in(message, index)
+
+
+def message_in(payload: object, index: int) -> Message:
+    """The message in a payload at a position of its list.
+
+    Raises:
+        BrokenTranscript: there is none.
+    """
+    try:
+        return OpenAIChat().read(payload)
+    except (ValueError, RecursionError) as error:
+        raise BrokenTranscript(index=index, reason=str(error)) from error
 
 
 def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]:

@@ -3,9 +3,16 @@
 Promise: pure and quick: no index is asked, no model is called. The decision names the words that led to it.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from autogen_context.pipeline.argument import (
+    require_kind,
+    require_several,
+    require_text,
+    wrong_argument,
+)
 from autogen_context.pipeline.json_value import canonical, fields_of
 from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.openai_chat import read_content
@@ -35,19 +42,22 @@ class RecallGate:
     """Opens for queries that ask for the past, or that name something known which is not in sight.
 
     Args:
-        known: names and identifiers of the whole conversation, in lower case; only ``in`` is asked of it, so a set or
-            an index that grows serves. Left out, only the wording of a query counts.
+        known: names and identifiers of the whole conversation, which may grow; or an index of which only ``in`` is asked, in
+            lower case. Left out, only the wording of a query counts.
 
     Raises:
-        ValueError: ``known`` is a string, in which any part of a word would be known.
+        ValueError: ``known`` is no set of names, such as a string, in which any part of a word would be known.
     """
 
     def __init__(self, known: Container[str] = ()) -> None:
+        require_kind("known", known, Container, give="a set of names")
         if isinstance(known, str):
-            raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
-                f"known must be a set of names, got the string {known!r}; put it into a set"
-            )
+            raise wrong_argument("known", known, "a set of names")
         self._known = known
+        # Of what can be gone through the names may be in any case.
+        self._told = cast("Collection[str]", known) if isinstance(known, Collection) else None
+        self._lower: frozenset[str] = frozenset()
+        self._lowered = 0  # how many names that was made of
 
     def decide(self, query: str, in_sight: Iterable[object] = ()) -> RecallDecision:
         """Whether this query needs what is out of sight.
@@ -57,19 +67,31 @@ class RecallGate:
             in_sight: the messages that the model sees anyway: messages in OpenAI's format, strings, or ``Message``.
 
         Raises:
-            ValueError: something in sight is no message.
+            ValueError: the query is no text, or something in sight is no message.
         """
+        require_text("query", query)
+        require_several("in_sight", in_sight, give="a list of messages")
         return decided(query, self._out_of_sight(query, in_sight))
 
     def _out_of_sight(self, query: str, in_sight: Iterable[object]) -> list[str]:
         """What a query names that is known and not in sight."""
-        named = {name: None for name in names_asked(query) if name in self._known}
+        known = self._names()
+        named = {name: None for name in names_asked(query) if name in known}
         if not named:
             return []
         for text in (text_of(message).lower() for message in in_sight):
             for name in [name for name in named if stands_in(text, name)]:
                 del named[name]
         return list(named)
+
+    def _names(self) -> Container[str]:
+        """The names in lower case, where these can be had."""
+        if self._told is None:
+            return self._known
+        if len(self._told) != self._lowered:
+            self._lower = frozenset(name.lower() for name in self._told)
+            self._lowered = len(self._told)
+        return self._lower
 
 
 def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:

@@ -4,9 +4,11 @@ Promise: what makes no sense is refused before anything is touched; what is refu
 result is checked before it counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from autogen_context.errors import BrokenTranscript, ChangeRefused
+from autogen_context.pipeline.argument import require_several, wrong_argument
 from autogen_context.pipeline.piece import messages_of
 from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
 from autogen_context.session.effects import Unfit, applied
@@ -17,26 +19,50 @@ from autogen_context.session.versions import Moment, Version
 WAY_OUT = "nothing was applied; leave this change out, or correct it"
 
 
-def updated(session: Session, changes: Sequence[ContextChange]) -> UpdatedContext:
-    """Apply changes, and say what the context is then.
+def updated(session: Session, given: Iterable[object]) -> UpdatedContext:
+    """Apply changes, and say what the context is then; without any it is as it was.
 
     Args:
         session: the conversation.
-        changes: one or more, in the order in which they happened.
+        given: changes, in the order in which they happened.
 
     Raises:
-        ValueError: there are none.
+        ValueError: it is no list of changes.
         ChangeRefused: one cannot be applied; nothing was.
     """
-    version = apply(session, changes)
+    changes = changes_in(given)
+    version = apply(session, changes) if changes else newest(session)
     said, due = messages_of(session.held.pieces, session.conversation.messages), session.beside
     return UpdatedContext(
         context_id=session.context_id,
         version=version.number,
         context=(*said, *due.messages),
-        changes_applied=tuple(changes),
+        changes_applied=changes,
         timestamp=version.timestamp,
     )
+
+
+def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
+    """The changes in a list of them.
+
+    Raises:
+        ValueError: it is none, or one of them is no change.
+    """
+    require_several("changes", given, give="a list, such as [ContextChange.file_modified(path)]")
+    changes = tuple(given)
+    for at, change in enumerate(changes):
+        if not isinstance(change, ContextChange):
+            raise wrong_argument(
+                f"changes[{at}]",
+                change,
+                "a ContextChange, such as ContextChange.file_modified(path)",
+            )
+    return cast("tuple[ContextChange, ...]", changes)  # each was looked at
+
+
+def newest(session: Session) -> Version:
+    """The newest version, as it is."""
+    return session.versions.records[-1][0]
 
 
 def apply(session: Session, changes: Sequence[ContextChange]) -> Version:
@@ -47,11 +73,8 @@ def apply(session: Session, changes: Sequence[ContextChange]) -> Version:
         changes: one or more, in the order in which they happened.
 
     Raises:
-        ValueError: there are none.
         ChangeRefused: one cannot be applied; nothing was.
     """
-    if not changes:
-        raise ValueError("changes=[]: give one change at least")
     tried(changes, session.beside.notices)
     before, payloads = session.moment, session.conversation.history.payloads
     take_in(session, changes, before, payloads)

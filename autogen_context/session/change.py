@@ -4,6 +4,7 @@ Promise: a change that exists is valid; a wrong one is a ``ValueError`` that nam
 values: nothing happens until they are applied.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,8 @@ from typing_extensions import override
 from autogen_context.pipeline.message import Message
 
 SHOWN_CHARS = 60  # of a text, where a change is named
+
+FilePath = str | os.PathLike[str]
 
 
 class ChangeType(StrEnum):
@@ -36,6 +39,13 @@ class ChangeType(StrEnum):
     def is_of_file(self) -> bool:
         """Whether a file changed."""
         return self.value.startswith("file ")
+
+    @classmethod
+    @override
+    def _missing_(cls, value: object) -> Self | None:
+        """Written as a name: ``file_modified``, ``FILE_MODIFIED``."""
+        named = value.upper() if isinstance(value, str) else ""
+        return cls.__members__.get(named)
 
 
 NEEDED: Mapping[ChangeType, tuple[str, ...]] = {
@@ -83,7 +93,7 @@ class ContextChange:
         for name, value in texts.items():
             if not isinstance(value, str):
                 raise ValueError(  # noqa: TRY004 - as for every other wrong argument of this package
-                    f"{name}={value!r} of a change '{kind}': give a text"
+                    f"{name}={value!r:.80} of a change '{kind}': give a text"
                 )
         text = self.text if kind.is_of_file else one_line(self.text)
         key = self.key.strip() or (text if "key" not in NEEDED[kind] else "")
@@ -92,24 +102,26 @@ class ContextChange:
         self._check()
 
     @classmethod
-    def file_modified(cls, path: str, *, text: str = "") -> Self:
+    def file_modified(cls, path: FilePath, *, text: str = "") -> Self:
         """A file has other content; ``text`` is told with it, such as a short diff."""
-        return cls(type=ChangeType.FILE_MODIFIED, key=path, text=text)
+        return cls(type=ChangeType.FILE_MODIFIED, key=written(path), text=text)
 
     @classmethod
-    def file_created(cls, path: str, *, text: str = "") -> Self:
+    def file_created(cls, path: FilePath, *, text: str = "") -> Self:
         """There is a file where there was none."""
-        return cls(type=ChangeType.FILE_CREATED, key=path, text=text)
+        return cls(type=ChangeType.FILE_CREATED, key=written(path), text=text)
 
     @classmethod
-    def file_deleted(cls, path: str, *, text: str = "") -> Self:
+    def file_deleted(cls, path: FilePath, *, text: str = "") -> Self:
         """A file is gone."""
-        return cls(type=ChangeType.FILE_DELETED, key=path, text=text)
+        return cls(type=ChangeType.FILE_DELETED, key=written(path), text=text)
 
     @classmethod
-    def file_moved(cls, path: str, moved_to: str, *, text: str = "") -> Self:
+    def file_moved(cls, path: FilePath, moved_to: FilePath, *, text: str = "") -> Self:
         """A file has another path."""
-        return cls(type=ChangeType.FILE_MOVED, key=path, moved_to=moved_to, text=text)
+        return cls(
+            type=ChangeType.FILE_MOVED, key=written(path), moved_to=written(moved_to), text=text
+        )
 
     @classmethod
     def task_started(cls, text: str, *, key: str = "") -> Self:
@@ -182,10 +194,10 @@ class UpdatedContext:
 
     Attributes:
         context_id: which conversation: 12 hex digits, the same in every process; a branch has its own.
-        version: number of the version that the changes made.
+        version: number of the version that the changes made; where there were none, of the newest.
         context: what stands in the context, as far as its messages were handed in; what is to be told next stands last.
         changes_applied: the changes, in their order.
-        timestamp: when, in seconds since 1970, by the manager's clock.
+        timestamp: when that was, in seconds since 1970, by the manager's clock.
     """
 
     context_id: str
@@ -205,7 +217,12 @@ def type_of(given: str) -> ChangeType:
         return ChangeType(given)
     except ValueError:
         known = ", ".join(f"'{known}'" for known in ChangeType)
-        raise ValueError(f"type={given!r} of a change: give one of {known}") from None
+        raise ValueError(f"type={given!r:.80} of a change: give one of {known}") from None
+
+
+def written(path: FilePath) -> str:
+    """A path as text; what is none is refused with the other fields."""
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
 def one_line(text: str) -> str:

@@ -114,7 +114,11 @@ def load(data: Mapping[str, object]) -> State:
     """
     try:
         return load_state(Record(present(data)))
-    except (KeyError, TypeError, ValueError) as error:
+    except KeyError as error:
+        raise StateError(
+            f"the state is damaged: {error} is missing; give what save_state() returned"
+        ) from error
+    except (TypeError, ValueError) as error:
         raise StateError(f"the state is damaged: {type(error).__name__}: {error}") from error
 
 

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from autogen_context.pipeline.argument import require_number
 from autogen_context.pipeline.assemble import Certificate
 from autogen_context.pipeline.calibrate import Bill, Calibration
 from autogen_context.pipeline.measure import Count, Source
@@ -58,6 +59,7 @@ class Window:
         self._source: Source = source
         self.calibration = calibration
         self.usage = Usage()
+        self._doubts_told = False  # a provider that always bills so would fill the log
         self.resize(window_tokens)
 
     def resize(self, window_tokens: int) -> None:
@@ -92,13 +94,18 @@ class Window:
         return Count(tokens=self.calibration.bound(counted, rewrites=rewrites), source=source)
 
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
-        """Take in what the provider billed for a list that was prepared.
+        """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row.
 
         Args:
             certificate: that of the list.
             prompt_tokens: all input tokens.
             cached_tokens: of these, what the provider had cached.
+
+        Raises:
+            ValueError: a number is none.
         """
+        require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
+        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
         bill = Bill(
             counted=certificate.counted_tokens,
             billed=prompt_tokens,
@@ -107,9 +114,11 @@ class Window:
         )
         if self.record(bill):
             self.usage = self.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
-            return
-        numbers = {"counted_tokens": bill.counted, "billed_tokens": bill.billed}
-        logger.warning("a bill that cannot be true was ignored", extra=numbers)
+            self._doubts_told = False
+        elif not self._doubts_told:
+            self._doubts_told = True
+            numbers = {"counted_tokens": bill.counted, "billed_tokens": bill.billed}
+            logger.warning("a bill that cannot be true was ignored", extra=numbers)
 
     def record(self, bill: Bill) -> bool:
         """Take a bill in; says whether it can be true.

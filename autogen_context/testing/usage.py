@@ -23,17 +23,21 @@ IMAGE_TOKENS_FULL = 765
 CACHE_FROM = 1024
 CACHE_STEP = 128
 
+# Where OpenAI's tokenizers cut a text; what their vocabularies do not know as a whole is in more pieces.
 _PIECES = re.compile(
-    r"_?[A-Za-z]{1,10}"  # words, long ones in two
-    r"|\d{1,3}"  # tokenizers cut numbers into groups of three digits
-    r"|[^\w\s]+"  # runs of punctuation
-    r"|[^\W\d_A-Za-z]{1,2}"  # other scripts, two characters a token
-    r"|\s{3,}"  # indentation; a single space belongs to the word after it
+    r"_?(?:[A-Z]?[a-z\u00c0-\u024f]{1,10}|[A-Z]{1,4})"  # words, cut where capitals begin; long ones in two
+    r"|\d{1,3}"  # numbers, in groups of three digits
+    r"|[^\S\r\n](?=\d)"  # a space belongs to the word after it, but not to a number
+    r"|[!-/:-@\[-^`{-~]{1,3}[\r\n]*"  # punctuation, with the line's end
+    r"|[^\W\d_A-Za-z\u00c0-\u024f]{1,2}"  # other scripts, two characters a token
+    r"|\s*[\r\n]+"  # the end of a line, empty ones in one
+    r"|\s{2,}"  # indentation
+    r"|_+|[^\w\s]"  # dunders; emoji and other signs, one by one
 )
 
 
 def approximate_tokens(text: str) -> int:
-    """Tokens of a text, about: 0.93 to 1.00 of OpenAI's tokenizers at the median of code, logs and prose.
+    """Tokens of a text, about: 0.91 to 1.06 of OpenAI's newest tokenizer in nine of ten recorded conversations.
 
     It needs no vocabulary and is the same everywhere. Give a tokenizer's own count where a limit is tested closely.
     """

@@ -6,7 +6,10 @@ never for shares: it does not matter to a part how many others there are.
 
 from collections.abc import Collection, Sequence
 
+from autogen_context.pipeline.argument import listed, require_kind, require_share, require_whole
 from autogen_context.pipeline.attention.score import AttentionScore
+
+SCORES = "what AttentionScorer().score(query, parts) returns"
 
 
 class AttentionFilter:
@@ -28,10 +31,9 @@ class AttentionFilter:
         top_k: int | None = None,
         critical_labels: Collection[str] = ("goal", "steering"),
     ) -> None:
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold={threshold}: give a score from 0 to 1, such as 0.1")
-        if top_k is not None and top_k < 1:
-            raise ValueError(f"top_k={top_k}: give 1 or more, or None to go by the threshold")
+        require_share("threshold", threshold, give="a score from 0 to 1, such as 0.1")
+        if top_k is not None:
+            require_whole("top_k", top_k, least=1, give="1 or more, or None to go by the threshold")
         if isinstance(critical_labels, str):
             raise ValueError(  # noqa: TRY004 - as for every wrong argument of this package
                 f"critical_labels={critical_labels!r}: give several, such as ({critical_labels!r},)"
@@ -48,7 +50,12 @@ class AttentionFilter:
 
         Returns:
             At most n of them, best first; equal ones in the order in which they came.
+
+        Raises:
+            ValueError: one is no score.
         """
+        for at, score in enumerate(listed("scores", scores, give=SCORES)):
+            require_kind(f"scores[{at}]", score, AttentionScore, give=SCORES)
         ranked = sorted(scores, key=lambda score: -score.score)
         return [
             score

@@ -1,7 +1,8 @@
 """A labelled part of a context: a goal, a memory, what was done, what is supposed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+
+from autogen_context.pipeline.argument import listed, require_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,11 @@ class ContextPart:
     critical: bool = False
 
 
-def require_parts(parts: Sequence[object]) -> None:
+def require_parts(parts: object) -> None:
     """Refuse what is no part, such as a plain text or a message.
 
     Raises:
-        ValueError: one is none.
+        ValueError: one is none, or it is no list.
     """
-    for at, part in enumerate(parts):
-        if not isinstance(part, ContextPart):
-            raise ValueError(f"parts[{at}]={part!r:.80}: give ContextPart(label, text)")  # noqa: TRY004 - as for every wrong argument
+    for at, part in enumerate(listed("parts", parts, give="a list of ContextPart(label, text)")):
+        require_kind(f"parts[{at}]", part, ContextPart, give="ContextPart(label, text)")

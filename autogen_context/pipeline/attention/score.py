@@ -8,8 +8,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
+from typing import cast
 
 from autogen_context.errors import EmbeddingFailed
+from autogen_context.pipeline.argument import wrong_argument
 from autogen_context.pipeline.attention.part import ContextPart, require_parts
 from autogen_context.pipeline.relevance.embedder import Vectors
 from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness, weighted
@@ -73,10 +75,9 @@ class AttentionScorer:
             n scores, in the order of the parts; each 0 where a part has nothing to do with the query.
 
         Raises:
-            ValueError: a weight is not positive, or one of the parts is none.
+            ValueError: the query is none, a weight is not positive, or one of the parts is none.
         """
-        require_parts(parts)
-        texts = weighted(query)
+        texts = asked(query, parts)
         if self._vectors is None or not parts or not texts:
             return self._scores(texts, parts, {})
         wanted = [*texts, *(part.text for part in parts)]
@@ -89,8 +90,7 @@ class AttentionScorer:
 
     def score_nowait(self, query: Query, parts: Sequence[ContextPart]) -> list[AttentionScore]:
         """The same, with the vectors that are at hand."""
-        require_parts(parts)
-        texts = weighted(query)
+        texts = asked(query, parts)
         if self._vectors is None:
             return self._scores(texts, parts, {})
         wanted = [*texts, *(part.text for part in parts)]
@@ -120,6 +120,18 @@ class AttentionScorer:
                 parts, scores, softmax(scores, self._temperature), lexical, semantic, strict=True
             )
         ]
+
+
+def asked(query: object, parts: Sequence[ContextPart]) -> Mapping[str, float]:
+    """The texts of a query with their weights, where it is one and the parts are such.
+
+    Raises:
+        ValueError: it is none, a weight is not positive, or one of the parts is none.
+    """
+    require_parts(parts)
+    if not isinstance(query, str | Mapping):
+        raise wrong_argument("query", query, "a text, or several with their weights")
+    return weighted(cast("Query", query))  # its weights are looked at there
 
 
 def lexical_scores(texts: Mapping[str, float], parts: Sequence[ContextPart]) -> list[float]:

@@ -113,9 +113,9 @@ class TokenBudgetManager:
             messages: how many messages the conversation has; ``conservative`` gives longer ones more.
 
         Raises:
-            ValueError: a need is negative or of a section that this profile does not have.
+            ValueError: a need is negative or of a section that this profile does not have; or the task is no text.
         """
-        defined = TaskDefinition.from_text(task) if isinstance(task, str) else task
+        defined = task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
         shares = self._shares(defined, messages)
         total, reserve = self.total_tokens, int(self.total_tokens * shares.free)
         if needs is None:

@@ -6,9 +6,10 @@ rendered is read again as what it was, so that no round of compaction wears it d
 was saved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 
+from autogen_context.pipeline.argument import require_text
 from autogen_context.pipeline.ledger.entry import Author, Entry
 from autogen_context.pipeline.ledger.known import Known, withdrawn
 from autogen_context.pipeline.ledger.reading import Reading, readings
@@ -20,34 +21,15 @@ from autogen_context.pipeline.ledger.rendering import (
     entry_of,
     render,
 )
-from autogen_context.pipeline.ledger.saved import SCHEMA, validated
+from autogen_context.pipeline.ledger.saved import SCHEMA, SavedLedger
 from autogen_context.pipeline.ledger.speakers import speeches
 from autogen_context.pipeline.ledger.spoken import parts_by_ledger, spoken
+from autogen_context.pipeline.ledger.step import Step
 from autogen_context.pipeline.ledger.values import Value, values
-from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.openai_chat import messages_in
+from autogen_context.pipeline.saved_data import read_saved
 
 MOST_REPORTED = 200  # entries that an assistant or a tool said; the oldest go first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """What one statement did to a ledger.
-
-    Attributes:
-        start: where it begins in the text.
-        end: where it ends there.
-        text: what it states.
-        takes: whether the ledger says it now, or takes something back because of it.
-        entries: those that are new or changed.
-        given_up: entries that had no room any more.
-    """
-
-    start: int = 0
-    end: int = 0
-    text: str = ""
-    takes: bool = False
-    entries: Sequence[Entry] = ()
-    given_up: Sequence[Entry] = ()
 
 
 class Ledger:
@@ -69,18 +51,22 @@ class Ledger:
         """All entries, in the order in which they were said."""
         return tuple(self._known)
 
-    def learn(self, messages: Iterable[Message], *, start: int = 0) -> list[Entry]:
+    def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
         """Take in what new messages state.
 
         Args:
-            messages: oldest first.
+            messages: oldest first, in OpenAI's format or as ``Message``.
             start: position of the first of them in the conversation.
 
         Returns:
             The entries that are new or changed.
+
+        Raises:
+            BrokenTranscript: one is no message; nothing was learnt.
+            ValueError: it is no list; a text goes to ``learn_text``.
         """
         learnt: list[Entry] = []
-        for position, message in enumerate(messages, start):
+        for position, message in enumerate(list(messages_in(messages)), start):
             for text, author in spoken(message):
                 learnt += self.learn_text(text, author=author, position=position)
         return learnt
@@ -96,7 +82,11 @@ class Ledger:
 
         Returns:
             The entries that are new or changed.
+
+        Raises:
+            ValueError: it is no text.
         """
+        require_text("text", text)
         return [entry for step in self._steps(text, author, position) for entry in step.entries]
 
     def learn_places(
@@ -140,9 +130,13 @@ class Ledger:
         Args:
             rendering: what ``rendered`` gave, or its text.
             position: that of the message in which it stood.
+
+        Raises:
+            ValueError: it is no text.
         """
         ledger = cls()
         text = rendering.text if isinstance(rendering, Rendering) else rendering
+        require_text("rendering", text, give="what rendered() gave, or its text")
         for block in BLOCK.finditer(text):
             for entry in entries_in(block["lines"], position):
                 ledger._known.add(entry)
@@ -159,8 +153,9 @@ class Ledger:
         Raises:
             StateError: it is of a schema that this release does not know, or damaged.
         """
+        saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
         ledger = cls()
-        ledger._known = Known(validated(data).entries)
+        ledger._known = Known(saved.entries)
         return ledger
 
     def _steps(self, text: str, author: Author, position: int) -> Iterator[Step]:

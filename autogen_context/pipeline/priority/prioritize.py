@@ -182,7 +182,7 @@ class ContextPrioritizer:
 
 def defined(task: str | TaskDefinition) -> TaskDefinition:
     """The task, judged by its words where only these are given."""
-    return TaskDefinition.from_text(task) if isinstance(task, str) else task
+    return task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
 
 
 def of_part(part: ContextPart, relevance: float) -> Signals:

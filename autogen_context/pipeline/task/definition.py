@@ -14,6 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import Literal, Self
 
+from autogen_context.pipeline.argument import require_text, require_texts
 from autogen_context.pipeline.task.query import QueryKind, kind_of
 from autogen_context.pipeline.task.signals import (
     COMPLEXITY_POINTS,
@@ -75,7 +76,12 @@ class TaskDefinition:
 
         Returns:
             Its definition; ``chat``, ``low`` and ``casual`` where nothing tells more.
+
+        Raises:
+            ValueError: it is no text, or ``recent`` no list of texts.
         """
+        require_text("text", text, give="the task as a text")
+        require_texts("recent", recent, give="a list of texts, newest last")
         words = words_of(text)
         type_and_why = type_of(words, recent=recent)
         complexity_and_why = complexity_of(text, words)
