@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger, Trigger
     from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
     from autogen_context.pipeline.trigger.settings import TriggerSettings
-    from autogen_context.pipeline.trigger.staleness import StalenessTracker
+    from autogen_context.pipeline.trigger.staleness import StalenessTracker, staleness
     from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
-    from autogen_context.pipeline.trigger.turn import Step, Turn
+    from autogen_context.pipeline.trigger.turn import Step, Turn, turn_of
     from autogen_context.project.project import ProjectContext
     from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
@@ -177,6 +177,8 @@ __all__ = [
     "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
+    "staleness",
+    "turn_of",
 ]
 
 _HOMES = {
@@ -236,9 +238,11 @@ _HOMES = {
     "IntentBasedTrigger": "pipeline.trigger.intent_trigger",
     "TriggerSettings": "pipeline.trigger.settings",
     "StalenessTracker": "pipeline.trigger.staleness",
+    "staleness": "pipeline.trigger.staleness",
     "SubtaskTrigger": "pipeline.trigger.subtask",
     "Step": "pipeline.trigger.turn",
     "Turn": "pipeline.trigger.turn",
+    "turn_of": "pipeline.trigger.turn",
     "ProjectContext": "project.project",
     "ProjectView": "project.view",
     "Facts": "recall.facts",

@@ -13,7 +13,11 @@ settings.load_profile("suite")
 
 pytest_plugins = ("support.coder", "support.shop")  # fixtures that several files have
 
-WAITS = ("projecting.FIRST_WAIT_S", "projecting.LONGEST_WAIT_S", "following.LONGEST_WAIT_S")
+WAITS = (
+    "manager.projecting.FIRST_WAIT_S",
+    "manager.projecting.LONGEST_WAIT_S",
+    "manager.following.LONGEST_WAIT_S",
+)
 LOCKS = ("store.stash.file._LOCKED_S", "store.cache.rows._LOCKED_S", "store.vectors.file._LOCKED_S")
 
 

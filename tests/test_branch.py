@@ -7,8 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.conversing import Conversing, Given
 from autogen_context.errors import BudgetImpossible
+from autogen_context.manager.conversing import Conversing
+from autogen_context.manager.given import Given
 from autogen_context.pipeline.openai_chat import OpenAIChat
 from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import BudgetImpossible, StateError
+from autogen_context.manager.wiring import rules_of
 from autogen_context.model.advice import Advisor
 from autogen_context.session.advising import key_of
 from autogen_context.session.budgeting import ASKED_SHARE, Budgeting, Turn
@@ -18,7 +19,6 @@ from autogen_context.session.depth import low_share
 from autogen_context.session.rules import PlanProfile, Room, Rules
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.wiring import rules_of
 from support.counting import Characters
 
 PROFILES: tuple[PlanProfile, ...] = ("worth", "balanced", "conservative", "strict")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.config import ContextConfig
-from autogen_context.config_keys import ORIGINAL_KEYS, OriginalKey
+from autogen_context.config.keys import ORIGINAL_KEYS, OriginalKey
 
 Settings = dict[str, object]
 

@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import FileWatch
-from autogen_context.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
+from autogen_context.manager.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from autogen_context.store.files.followed import MOST_LOOKED_AT
 from autogen_context.store.files.seen_file import MOST_FILES
 from support.coder import (
@@ -145,7 +145,7 @@ class Slow(FileWatch):
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn does not wait long for the disk."""
-    monkeypatch.setattr("autogen_context.following.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("autogen_context.manager.following.LONGEST_WAIT_S", 0.2)
 
 
 @pytest.mark.usefixtures("hasty")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
+from autogen_context.manager.wiring import limits_of
 from autogen_context.pipeline.decision import Decision
 from autogen_context.pipeline.measure import Count, TokenCounter
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.window import Usage
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
-from autogen_context.wiring import limits_of
 
 
 class Characters:

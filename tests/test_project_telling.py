@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.manager.telling import ALL_ELSE, head_of, notices_of
 from autogen_context.project.changes import Change
 from autogen_context.project.since import Current
 from autogen_context.session.front import Head
 from autogen_context.session.notices import Notice
-from autogen_context.telling import ALL_ELSE, head_of, notices_of
 
 NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
 

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from autogen_context import IncrementalContextManager, ProjectContext
-from autogen_context.projecting import MOST_MESSAGES
+from autogen_context.manager.projecting import MOST_MESSAGES
 from support.counting import Characters
 from support.shop import (
     OTHERS,

@@ -119,6 +119,12 @@ def tells(step: Step) -> bool:
     return step.action.kind == "test" and step.observation in (PASSED, FAILED)
 
 
+ORDERS = [
+    called(name, {"id": 7}, "{}")
+    for name in ("get_order", "list_order_items", "search_order", "get_order_history")
+]
+PAGE, LIBRARY = read("docs/api.md"), read("lib/client.py")
+LIBRARY_ON = shell("sed -n 90,120p lib/client.py")
 A, B, C = read("src/a.py"), read("src/b.py"), read("lib/c.py")
 EDIT_A, EDIT_B, EDIT_C = edit("src/a.py"), edit("src/b.py"), edit("lib/c.py")
 TO_B = ("file", "src/a.py", "src/b.py", (0, 4), (2,))
@@ -149,8 +155,14 @@ TO_LIB = ("module", "src", "lib", (0, 4), (2,))
         pytest.param([A, EDIT_A, A, ran_tests(None)], None, id="test: no answer yet"),
         pytest.param([A, EDIT_A, A, shell("python a.py", PASSED)], None, id="test: not a test"),
         pytest.param([EDIT_A, A, ran_tests(PASSED)], None, id="test: three turns"),
-        pytest.param([*FLIGHTS, called("book_flight", {}, "ok")], ("api", "5 look-ups", "use of book_flight", (0, 5), (1, 2, 3, 4)), id="api: tools"),
-        pytest.param([*FLIGHTS[:4], called("book_flight", {}, "ok")], None, id="api: all that was found is needed"),
+        pytest.param([*FLIGHTS, called("book_flight", {}, "ok")], ("api", "5 look-ups", "use of book_flight", (0, 5), (2, 3, 4)), id="api: tools"),
+        pytest.param([*ORDERS, called("cancel_order", {}, "ok")], ("api", "4 look-ups", "use of cancel_order", (0, 4), (1, 2, 3)), id="api: tools that each answer"),
+        pytest.param([*ORDERS[:3], called("cancel_order", {}, "ok")], None, id="api: three turns"),
+        pytest.param([PAGE, searched("send"), LIBRARY, LIBRARY_ON, EDIT_A], ("api", "4 look-ups", "use of src/a.py", (0, 4), (0, 2, 3)), id="api: a library"),
+        pytest.param([PAGE, searched("send"), LIBRARY, LIBRARY_ON, edit("lib/client.py")], None, id="api: a change of what was looked up"),
+        pytest.param([PAGE, searched("send"), LIBRARY, LIBRARY_ON, written("try_it.py")], None, id="api: only tried"),
+        pytest.param([PAGE, shell("python x.py", "7"), searched("send"), LIBRARY, LIBRARY_ON, EDIT_A], None, id="api: something was done before"),
+        pytest.param([PAGE, PAGE, LIBRARY, LIBRARY, EDIT_A], None, id="api: two look-ups of a library"),
         pytest.param([A, read("src/b.py"), searched("x"), *[shell(f"sed -n {i},99p src/a.py") for i in (1, 2)], EDIT_A], ("api", "3 look-ups", "use of src/a.py", (0, 5), (0, 1, 3, 4)), id="api: a file"),
         pytest.param([*FLIGHTS, called("book_hotel", {}, "ok")], None, id="api: use of something else"),
         pytest.param([FLIGHTS[0]] * 4 + [called("book_flight", {}, "ok")], None, id="api: the same looked up again"),

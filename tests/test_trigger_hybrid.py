@@ -1,7 +1,7 @@
 """All triggers together: their order, their switches, and the count of turns as the last resort."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.pipeline.trigger.boundary import SemanticBoundaryDetector
 from autogen_context.pipeline.trigger.decision import (
     NOTHING,
     Scope,
     TriggerDecision,
     TriggerKind,
 )
-from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger
+from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger, Trigger
+from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
 from autogen_context.pipeline.trigger.settings import TriggerSettings
+from autogen_context.pipeline.trigger.staleness import StalenessTracker
+from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
 from autogen_context.pipeline.trigger.turn import Step, Turn
 from autogen_context.pipeline.trigger.turn_count import TurnCountTrigger
 from support.turns import called, edit, ran_tests, read, searched, shell, turn, written
@@ -287,3 +291,24 @@ def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed
     assert printed in GUIDE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("given", [{"action": "read a.py"}, None, "read a.py"], ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SemanticHybridTrigger(OFF),
+        SubtaskTrigger,
+        IntentBasedTrigger,
+        SemanticBoundaryDetector,
+        StalenessTracker,
+        TurnCountTrigger,
+    ],
+    ids=["hybrid", "subtask", "intent", "boundary", "staleness", "count"],
+)
+def test_what_is_no_turn_is_refused(make: Callable[[], Trigger], given: object) -> None:
+    """With what was given, and how a turn is made."""
+    trigger = make()
+    with pytest.raises(ValueError, match=rf"turn={re.escape(repr(given))}: give a Turn; turn_of"):
+        trigger.observe(given)  # type: ignore[arg-type] # wrong on purpose
+    assert not trigger.observe(turn(0, "Hello.")).fires

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.pipeline.trigger.intent import Standing, intent_of
 from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
-from autogen_context.pipeline.trigger.intent_words import TRANSITIONS, Intent
+from autogen_context.pipeline.trigger.intent_words import TRANSITIONS, Intent, Transition
 from autogen_context.pipeline.trigger.turn import Turn
 from support.turns import (
     SESSIONS,
@@ -47,6 +47,13 @@ ALONE: dict[str, tuple[Intent | None, Turn]] = {
     "books": ("IMPLEMENT", turn(0, "", called("book_flight", {"id": "7"}, "booked"))),
     "edits in vain": ("IMPLEMENT", turn(0, "", edit("loader.py", "Error: no match"))),
     "tests": ("VERIFY", turn(0, "", ran_tests())),
+    "tests that fail": ("DEBUG", turn(0, "", ran_tests("1 failed"))),
+    "tests to verify, and they fail": (
+        "VERIFY",
+        turn(0, "Let me verify it.", ran_tests("1 failed")),
+    ),
+    "investigates": ("DEBUG", turn(0, "Investigating the error.", read("loader.py"))),
+    "investigates nothing wrong": ("EXPLORE", turn(0, "Investigating the API.", read("loader.py"))),
     "runs to verify": ("VERIFY", turn(0, "Let me verify the fix.", shell("python x.py", "7"))),
     "writes tests": ("VERIFY", turn(0, "", written("tests/test_loader.py"))),
     "writes a page": ("DOCUMENT", turn(0, "", written("docs/loader.md"))),
@@ -70,6 +77,8 @@ STANDING: dict[str, tuple[Intent, Standing, Turn]] = {
     "looks after a failure": ("DEBUG", FAILING, turn(1, "", read("a.py"))),
     "edits after a failure": ("IMPLEMENT", FAILING, turn(1, "", edit("a.py"))),
     "runs after a failure": ("DEBUG", FAILING, turn(1, "", shell("python x.py", "7"))),
+    "tests pass after a failure": ("VERIFY", FAILING, turn(1, "", ran_tests())),
+    "tests fail after a failure": ("DEBUG", FAILING, turn(1, "", ran_tests("1 failed"))),
     "edits what it broke": ("DEBUG", BROKEN, turn(1, "", edit("a.py"))),
     "mends its tests": ("DEBUG", BROKEN, turn(1, "", edit("test_a.py"))),
     "documents what it broke": ("DOCUMENT", BROKEN, turn(1, "", edit("a.md"))),
@@ -125,6 +134,61 @@ MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
             ("", ran_tests()),
         ),
     ),
+    "debugged until tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0,)),
+        numbered(("", ran_tests("1 failed")), LOOK, LOOK, LOOK, ("", ran_tests())),
+    ),
+    "explored, then debugged until tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=1, stop=4, outcomes=(1,)),
+        numbered(LOOK, ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests())),
+    ),
+    "debugged in words, and tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=2),
+        numbered(
+            ("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", ran_tests())
+        ),
+    ),
+    "debugged and repaired, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0, 3)),
+        numbered(("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests())),
+    ),
+    "repaired at the second try, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=6, outcomes=(2, 3, 5)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("a.py")),
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("b.py")),
+            ("", ran_tests()),
+        ),
+    ),
+    "as much was changed as debugged, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0, 2, 3)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("a.py")),
+            ("", edit("b.py")),
+            ("", ran_tests()),
+        ),
+    ),
+    "more was changed than debugged, then verified": (
+        "IMPLEMENT VERIFY",
+        Scope(start=1, stop=4, outcomes=(1, 2, 3)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            *[("", edit(f"{name}.py")) for name in "abc"],
+            ("", ran_tests()),
+        ),
+    ),
     "implemented, then verified": (
         "IMPLEMENT VERIFY",
         Scope(start=0, stop=2, outcomes=(0, 1)),
@@ -158,8 +222,23 @@ UNMADE: dict[str, list[Turn]] = {
     "tried out, and a fault is looked for": numbered(
         ("", edit("a.py")), ("", shell("python x.py", "7")), ("Why does it print 7?", read("a.py"))
     ),
-    "tests pass, nothing had failed or was changed": numbered(
-        ("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", ran_tests())
+    "tests pass, nothing was debugged or changed": numbered(LOOK, LOOK, ("", ran_tests())),
+    "debugged, and tests still fail": numbered(
+        ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests("1 failed")), LOOK
+    ),
+    "debugged, and a script runs well": numbered(
+        ("Why does it raise?", read("a.py")),
+        ("Why is that?", read("b.py")),
+        ("", shell("python x.py", "7")),
+        ("I see.",),
+    ),
+    "repaired and tried out, and changed again": numbered(
+        ("", edit("a.py")),
+        ("", ran_tests("1 failed")),
+        LOOK,
+        ("", edit("a.py")),
+        ("", shell("python x.py", "7")),
+        ("", edit("b.py")),
     ),
     "verified what was only tried": numbered(
         FAIL, ("", written("reproduce.py")), ("", shell("python reproduce.py", "7")), ("Yes.",)
@@ -292,10 +371,37 @@ def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
     assert [one for one, _ in pairs] == [other for _, other in pairs]
 
 
-@given(SESSIONS)
-def test_phases_follow_each_other(turns: list[Turn]) -> None:
+REPAIRED = numbered(("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", ran_tests()))
+
+
+@pytest.mark.parametrize(
+    ("transitions", "expected"),
+    [
+        pytest.param({("DEBUG", "VERIFY")}, [("DEBUG VERIFY", 0, 3)], id="as a whole"),
+        pytest.param(
+            {("IMPLEMENT", "VERIFY")}, [("IMPLEMENT VERIFY", 2, 3)], id="the repair alone"
+        ),
+        pytest.param(
+            {("DEBUG", "IMPLEMENT"), ("IMPLEMENT", "VERIFY"), ("DEBUG", "VERIFY")},
+            [("DEBUG IMPLEMENT", 0, 2), ("IMPLEMENT VERIFY", 2, 3)],
+            id="each by itself",
+        ),
+    ],
+)
+def test_a_repair_is_told_once(
+    transitions: set[Transition], expected: list[tuple[str, int, int]]
+) -> None:
+    """With the debugging where that counts and was not proposed before, alone where not."""
+    decisions = fired(REPAIRED, IntentBasedTrigger(transitions=transitions))
+    scopes = [decision.scope for decision in decisions if decision.scope]
+    spans = zip(told(decisions), scopes, strict=True)
+    assert [(name, scope.start, scope.stop) for name, scope in spans] == expected
+
+
+@given(SESSIONS, st.sets(st.sampled_from([*permutations(INTENTS, 2)]), min_size=10))
+def test_phases_follow_each_other(turns: list[Turn], transitions: set[Transition]) -> None:
     """Scopes never overlap, end before the newest turn, and hold what stays in order and once."""
-    every = IntentBasedTrigger(transitions=set(permutations(INTENTS, 2)))
+    every = IntentBasedTrigger(transitions=transitions)
     stop = 0
     for newest, decision in enumerate(observed(every.observe, turns)):
         if decision.scope:

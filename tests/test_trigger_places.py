@@ -3,7 +3,7 @@
 import pytest
 
 from autogen_context.pipeline.trigger.exploring import (
-    KEPT_LOOKUPS,
+    KEPT_READS,
     MOST_FAMILIES,
     MOST_LOOKUPS,
     Exploring,
@@ -80,19 +80,32 @@ CANCEL = called("update_order", {"id": 1}, "done")
 
 def test_the_newest_lookups_and_readings_stay() -> None:
     """Readings of files are counted apart from look-ups of services."""
-    files = [read(f"{n}.py") for n in range(KEPT_LOOKUPS + 2)]
+    files = [read(f"{n}.py") for n in range(KEPT_READS + 2)]
     use = used(Exploring(), *files, *lookups(6), CANCEL)
-    assert use == Use(used="update_order", lookups=6, turns=(8, 9, 10, 11, 2, 3, 4, 5))
+    assert use == Use(
+        used="update_order", lookups=6, turns=(9, 10, 11, 2, 3, 4, 5), older=frozenset({6, 7, 8})
+    )
 
 
 def test_a_span_forgets_what_was_looked_up_before() -> None:
     """Look-ups and readings alike."""
     exploring = Exploring()
     assert used(exploring, read("a.py"), *lookups(3)) is None
-    exploring.restart()
+    exploring.restart(4)
     assert used(exploring, CANCEL, start=4) is None
     use = used(exploring, *lookups(3), CANCEL, start=5)
-    assert use == Use(used="update_order", lookups=3, turns=(5, 6, 7))
+    assert use == Use(used="update_order", lookups=3, turns=(5, 6, 7), older=frozenset())
+
+
+def test_a_span_that_begins_with_a_change_is_used_already() -> None:
+    """What is looked up after it is no exploring; behind it, it is again."""
+    files = [read(f"{n}.py") for n in range(3)]
+    exploring = Exploring()
+    assert used(exploring, edit("a.py")) is None
+    exploring.restart(0)
+    assert used(exploring, *files, edit("b.py"), start=1) is None
+    exploring.restart(5)
+    assert used(exploring, *files, edit("c.py"), start=5) is not None
 
 
 def test_lookups_are_counted_up_to_a_bound() -> None:

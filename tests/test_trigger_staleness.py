@@ -39,9 +39,11 @@ def test_staleness_is_a_share(
 ) -> None:
     """In 0..1, whatever the scales: fresh is 0, and old, unused and unlike is 1."""
     scale = {"max_age": max_age, "max_references": max_references}
-    assert 0 <= staleness(age=age, references=references, similarity=similarity, **scale) <= 1
-    assert staleness(age=0, references=max_references, similarity=1, **scale) == 0
-    assert staleness(age=max_age, references=0, similarity=0, **scale) == pytest.approx(1)
+    assert (
+        0 <= staleness(age=age, recent_references=references, similarity=similarity, **scale) <= 1
+    )
+    assert staleness(age=0, recent_references=max_references, similarity=1, **scale) == 0
+    assert staleness(age=max_age, recent_references=0, similarity=0, **scale) == pytest.approx(1)
 
 
 def pairs_of(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
@@ -55,10 +57,17 @@ def test_staleness_grows_with_age_alone(
 ) -> None:
     """It never falls with age, and never grows with references or similarity."""
     (age, older), (used, more), (alike, nearer) = ages, references, similarities
-    before = staleness(age=age, references=used, similarity=alike, max_references=most)
-    assert staleness(age=older, references=used, similarity=alike, max_references=most) >= before
-    assert staleness(age=age, references=more, similarity=alike, max_references=most) <= before
-    assert staleness(age=age, references=used, similarity=nearer, max_references=most) <= before
+    before = staleness(age=age, recent_references=used, similarity=alike, max_references=most)
+    assert (
+        staleness(age=older, recent_references=used, similarity=alike, max_references=most)
+        >= before
+    )
+    assert (
+        staleness(age=age, recent_references=more, similarity=alike, max_references=most) <= before
+    )
+    assert (
+        staleness(age=age, recent_references=used, similarity=nearer, max_references=most) <= before
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,16 +88,20 @@ def test_the_formula(
 ) -> None:
     """0.3 for age, 0.4 for want of references, 0.3 for being unlike; to three digits."""
     found = staleness(
-        age=age, references=references, similarity=similarity, max_age=50, max_references=most
+        age=age,
+        recent_references=references,
+        similarity=similarity,
+        max_age=50,
+        max_references=most,
     )
     assert round(found, 3) == expected
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -0.001])
-@pytest.mark.parametrize("name", ["age", "references", "similarity"])
+@pytest.mark.parametrize("name", ["age", "recent_references", "similarity"])
 def test_what_is_no_number_is_refused(name: str, value: float) -> None:
     """With its name and its value."""
-    arguments: dict[str, float] = {"age": 1, "references": 1, "similarity": 0.5, name: value}
+    arguments: dict[str, float] = {"age": 1, "recent_references": 1, "similarity": 0.5, name: value}
     with pytest.raises(ValueError, match=f"{name}={value}: give a"):
         staleness(**arguments)  # type: ignore[arg-type] # none of them is a scale
 
@@ -268,7 +281,7 @@ def test_what_is_fresh_again_is_left_out() -> None:
 @pytest.mark.parametrize(("above", "fires"), [(0.0, False), (1e-9, True)])
 def test_stale_is_above_the_threshold(above: float, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
     """Not at it."""
-    oldest = staleness(age=24, references=0, similarity=0, max_references=0)
+    oldest = staleness(age=24, recent_references=0, similarity=0, max_references=0)
     tracker = StalenessTracker(max_references=0, threshold=oldest - above, similarity=lambda _: 0.0)
     assert observed(tracker, quiet(0, 28))[-1].fires is fires
 

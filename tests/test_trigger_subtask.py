@@ -13,6 +13,7 @@ from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDec
 from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
 from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
 from autogen_context.pipeline.trigger.subtask_signals import SIGNALS, Signal, SignalName
+from autogen_context.pipeline.trigger.subtask_signs import MOST_FILES
 from autogen_context.pipeline.trigger.turn import Turn
 from support.turns import (
     SESSIONS,
@@ -120,6 +121,23 @@ COMPLETE: dict[str, tuple[SignalName, Scope, list[Turn]]] = {
         Scope(start=0, stop=2, outcomes=(0,)),
         numbered(("", edit("a.py")), ("", SCRIPT), ("Now I'll write the other.", edit("b.py"))),
     ),
+    "on, to another file": (
+        "moving_on",
+        Scope(start=0, stop=2, outcomes=(1,)),
+        numbered(
+            LOOK, ("", edit("a.py")), ("Next, I'll implement the parser.", written("parser.py"))
+        ),
+    ),
+    "on, when what was changed runs well": (
+        "moving_on",
+        Scope(start=0, stop=3, outcomes=(1,)),
+        numbered(
+            ("", read("a.py")),
+            ("", edit("a.py")),
+            ("", shell("python a.py", "42")),
+            ("Now I'll fix b.", edit("b.py")),
+        ),
+    ),
     "eight turns without a change": (
         "quiet",
         Scope(start=0, stop=2, outcomes=(1,)),
@@ -186,7 +204,18 @@ INCOMPLETE: dict[str, list[Turn]] = {
     "three edits, then a run": numbered(*[("", edit("a.py"))] * 3, ("", SCRIPT)),
     "on, to test it": numbered(("", edit("a.py")), ("Now I'll run the tests.", ran_tests(None))),
     "on, to look at it": numbered(("", edit("a.py")), ("Now let's look at it.", read("a.py"))),
-    "on, in the same work": numbered(("", edit("a.py")), ("Now I'll add b.", edit("b.py"))),
+    "on, in the same work": numbered(("", edit("a.py")), ("Now I'll add b.", edit("a.py"))),
+    "on, with the same work beside it": numbered(
+        ("", edit("a.py")), ("Now I'll use it in b.", edit("a.py"), edit("b.py"))
+    ),
+    "on, after a script that was made to try something": numbered(
+        ("", written("tool.py")),
+        ("", shell("python tool.py", "42")),
+        ("", read("tool.py")),
+        ("", edit("tool.py")),
+        ("", shell("python tool.py", "43")),
+        ("Now I'll fix b.", edit("b.py")),
+    ),
     "on, with nothing changed": numbered(LOOK, ("Moving on to the next task.", read("b.py"))),
     "seven turns without a change": numbered(("", edit("a.py")), *[LOOK] * 7),
     "no change at all": numbered(*[LOOK] * 20),
@@ -332,6 +361,19 @@ def test_it_can_be_truncated_anywhere(row: tuple[SignalName, Scope, list[Turn]])
         assert observed(trigger.observe, turns[number:]) == decisions[number:]
 
 
+@pytest.mark.parametrize(("others", "fires"), [(MOST_FILES - 1, True), (MOST_FILES, False)])
+def test_the_first_files_of_a_subtask_are_known(others: int, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
+    """One that was met when they were too many may be a script that was made to try something."""
+    turns = numbered(
+        *[("", read(f"{number}.py")) for number in range(others)],
+        ("", read("a.py")),
+        ("", edit("a.py")),
+        ("", shell("python a.py", "42")),
+        ("Now I'll fix b.", edit("b.py")),
+    )
+    assert signals(fired(turns)) == ["moving_on"] * fires
+
+
 def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
     """Quiet turns belong to what comes next: their looks are its reading."""
     turns = numbered(
@@ -353,6 +395,27 @@ def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
         pytest.param("1. The fix is complete and tested.", True, id="numbered"),
         pytest.param("Both complaints of the issue are resolved, and the manual says so.", True, id="resolved"),
         pytest.param("The fix now works as expected.", True, id="works"),
+        pytest.param("Task completed.", True, id="without a verb"),
+        pytest.param("Subtask complete", True, id="without a stop"),
+        pytest.param("\u2705 **The parser implementation is complete.**", True, id="with a mark"),
+        pytest.param("Step 2 complete.", True, id="numbered"),
+        pytest.param("Issue resolved.", True, id="resolved"),
+        pytest.param("Completed.", True, id="one word"),
+        pytest.param("That completes the task.", True, id="that completes"),
+        pytest.param("Finished implementing the feature.", True, id="done implementing"),
+        pytest.param("Completed the migration to the new client.", True, id="completed what"),
+        pytest.param("Not complete.", False, id="not complete"),
+        pytest.param("The implementation is incomplete.", False, id="incomplete"),
+        pytest.param("I need to complete the task.", False, id="to complete"),
+        pytest.param("Complete the task.", False, id="an order"),
+        pytest.param("Mark the task complete.", False, id="a mark to set"),
+        pytest.param("Task complete?", False, id="a short question"),
+        pytest.param("Once the task is complete, I report.", False, id="once complete"),
+        pytest.param("Almost finished.", False, id="almost finished"),
+        pytest.param("The API request completed.", False, id="something else completed"),
+        pytest.param("Completed 3 of 10.", False, id="a part completed"),
+        pytest.param("The function completes the word.", False, id="what it does"),
+        pytest.param("Finished reading the file.", False, id="finished reading"),
         pytest.param("The script isn't done.", False, id="is not"),
         pytest.param("All done?", False, id="a question"),
         pytest.param("When everything is done, I will report.", False, id="when"),

@@ -17,8 +17,8 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.unseen import with_reserve
-from autogen_context.config import ContextConfig
-from autogen_context.manager import IncrementalContextManager
+from autogen_context.config.config import ContextConfig
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 

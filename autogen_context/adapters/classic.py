@@ -18,8 +18,8 @@ from autogen_context.adapters.classic_conversations import ChatDict, Conversatio
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, BilledAgent, Bills
 from autogen_context.adapters.unseen import with_reserve
-from autogen_context.config import ContextConfig
-from autogen_context.manager import IncrementalContextManager
+from autogen_context.config.config import ContextConfig
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.pipeline.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it

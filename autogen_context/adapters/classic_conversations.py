@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from autogen_context.adapters.classic_format import sent_fields
-from autogen_context.manager import IncrementalContextManager, ToolSchemas
+from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.pipeline.json_value import fields_of
 from autogen_context.pipeline.message import SYSTEM_ROLES
 from autogen_context.session.prepared import Prepared

@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import Any, Protocol
 
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
-from autogen_context.manager import IncrementalContextManager
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.session.prepared import Prepared
 
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"

@@ -3,7 +3,7 @@
 Promise: a setting wins over the guess, and a small window is not eaten up by it.
 """
 
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 
 # AgentChat's own system prompt has 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11): room for
 # a page of prompt and a handful of tools.

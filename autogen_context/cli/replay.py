@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from autogen_context.cli.recording.conversations import RecordedConversation
 from autogen_context.cli.recording.source import STANDARD_INPUT, read_recording
 from autogen_context.cli.replayed import Replayed, model_of, replayed, turn_stops
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 from autogen_context.model.gauge import load_tokenizer
 from autogen_context.model.prices import OTHER
 from autogen_context.report.sample import sampled

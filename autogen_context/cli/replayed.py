@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autogen_context.cli.recording.conversations import RecordedConversation
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 from autogen_context.errors import BudgetImpossible
-from autogen_context.manager import IncrementalContextManager
+from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.model.gauge import gauge_for
 from autogen_context.model.prices import Price, price_of
 from autogen_context.pipeline.openai_chat import OpenAIChat

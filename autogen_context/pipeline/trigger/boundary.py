@@ -14,7 +14,7 @@ from autogen_context.pipeline.trigger.enough import LEAST_TURNS, is_enough
 from autogen_context.pipeline.trigger.exploring import Exploring, Use
 from autogen_context.pipeline.trigger.moves import Move, Moves
 from autogen_context.pipeline.trigger.outcome import Outcomes
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 from autogen_context.pipeline.trigger.verdict import Verdict
 
 Boundary = Literal["test", "api", "module", "file"]
@@ -30,7 +30,8 @@ class SemanticBoundaryDetector:
 
     - ``test``: tests ran and told whether they passed. Where they did, the span ends with them; where not, before the
       last change, which is not done.
-    - ``api``: what was looked up in several ways is used; the span ends before the use.
+    - ``api``: what was looked up in several ways is used, or code is changed after nothing but looking around; the span
+      ends before the use.
     - ``module``: two turns in a row worked in folders that the span has no file of; it ends before them.
     - ``file``: the same for files.
 
@@ -65,6 +66,7 @@ class SemanticBoundaryDetector:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of work ended with this turn, or before it."""
+        check_turn(turn)
         if self._start is None:
             self._start = turn.number
         verdict = self._outcomes.add(turn).verdict
@@ -90,7 +92,7 @@ class SemanticBoundaryDetector:
         if use is None:
             return None
         told = (f"{use.lookups} look-ups", f"use of {use.used}")
-        return self._ended("api", turn.number, told=told, also=use.turns)
+        return self._ended("api", turn.number, told=told, use=use)
 
     def _moved(self, move: Move | None) -> TriggerDecision | None:
         if move is None:
@@ -100,19 +102,23 @@ class SemanticBoundaryDetector:
         return self._ended(kind, move.since, told=names)
 
     def _ended(
-        self, kind: Boundary, stop: int, *, told: tuple[str, str], also: Collection[int] = ()
+        self, kind: Boundary, stop: int, *, told: tuple[str, str], use: Use | None = None
     ) -> TriggerDecision | None:
         """The span that ends before ``stop``; ``None`` where it is too short, all of it stays, or nobody asked."""
         start = self._start or 0
         if kind not in self._boundaries or stop <= start:
             return None
-        stay = {*self._outcomes.within(start, stop), *(n for n in also if start <= n < stop)}
+        older, also = (use.older, use.turns) if use else ((), ())
+        stay = {
+            *self._outcomes.within(start, stop, outdated=older),
+            *(n for n in also if start <= n < stop),
+        }
         scope = Scope(start=start, stop=stop, outcomes=tuple(sorted(stay)))
         if not is_enough(scope, self._least_turns):
             return None
         self._start = stop
         self._moves.restart(stop)
-        self._exploring.restart()
+        self._exploring.restart(stop)
         before, after = told
         return TriggerDecision(
             kind="boundary",

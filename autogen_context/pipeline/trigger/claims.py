@@ -9,6 +9,7 @@ from autogen_context.pipeline.trigger.spoken import clauses_of
 from autogen_context.pipeline.trigger.subtask_signals import (
     DENIED,
     DONE,
+    DONE_FIRST,
     DOUBT,
     LAST_WORDS,
     NOW,
@@ -36,7 +37,10 @@ class Claims:
     @property
     def done(self) -> bool:
         """That work is done."""
-        return LAST_WORDS.search(self._text) is not None or any(map(DONE.search, self._sure))
+        first = any(map(DONE_FIRST.match, self._sure))
+        return (
+            first or LAST_WORDS.search(self._text) is not None or any(map(DONE.search, self._sure))
+        )
 
     @property
     def reported(self) -> bool:

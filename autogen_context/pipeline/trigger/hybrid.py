@@ -17,7 +17,7 @@ from autogen_context.pipeline.trigger.known_intent import KnownIntent
 from autogen_context.pipeline.trigger.settings import TriggerSettings
 from autogen_context.pipeline.trigger.staleness import StalenessTracker
 from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 from autogen_context.pipeline.trigger.turn_count import TurnCountTrigger
 
 
@@ -60,6 +60,7 @@ class SemanticHybridTrigger:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
+        check_turn(turn)
         semantic = self._joining.joined([trigger.observe(turn) for trigger in self._semantic])
         semantic.sort(key=lambda decision: -decision.confidence)  # equal ones keep their order
         stale = [trigger.observe(turn) for trigger in self._staleness]

@@ -15,6 +15,7 @@ from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
 from autogen_context.pipeline.trigger.intent_words import CLEARING, PROBING, SAID, Intent
 from autogen_context.pipeline.trigger.spoken import clauses_of
 from autogen_context.pipeline.trigger.turn import Step, Turn
+from autogen_context.pipeline.trigger.verdict import Verdict
 
 OF_CHANGES: frozenset[Intent] = frozenset({"REFACTOR", "DOCUMENT"})  # where they are said
 OF_RUNS: frozenset[Intent] = frozenset({"DEBUG", "VERIFY", "IMPLEMENT"})  # the same
@@ -75,7 +76,7 @@ def intent_by_rules(turn: Turn, deeds: Deeds, standing: Standing) -> Intent | No
     if "write" in kinds or by_script or sorts - {"try"}:
         return of_change(sorts, clauses, standing)
     if kinds & RUNNING or sorts:
-        return of_run(clauses, standing, tests="test" in kinds and not sorts)
+        return of_run(clauses, standing, deeds.verdict, tests="test" in kinds and not sorts)
     return of_look({sort_of(path) for path in looked_at(turn)}, clauses, standing)
 
 
@@ -92,13 +93,16 @@ def of_change(sorts: AbstractSet[FileSort], clauses: Sequence[str], standing: St
     return first_of(islice(said_in(clauses), 1), OF_CHANGES, "IMPLEMENT")
 
 
-def of_run(clauses: Sequence[str], standing: Standing, *, tests: bool) -> Intent:
-    """What a run is for: what was changed is tried out, what fails is looked into."""
-    if standing.changed:
+def of_run(
+    clauses: Sequence[str], standing: Standing, verdict: Verdict | None, *, tests: bool
+) -> Intent:
+    """What a run is for: what was changed or failed is tried out, what fails is looked into."""
+    if standing.changed or (standing.failing and verdict == "passed"):
         return "VERIFY"
     if standing.failing:
         return "DEBUG"
-    return first_of(said_in(clauses), OF_RUNS, "VERIFY" if tests else "EXPLORE")
+    tested: Intent = "DEBUG" if verdict == "failed" else "VERIFY"
+    return first_of(said_in(clauses), OF_RUNS, tested if tests else "EXPLORE")
 
 
 def of_look(sorts: set[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:

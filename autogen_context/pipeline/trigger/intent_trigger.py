@@ -8,11 +8,13 @@ A change of intent is believed at once where the turn had an effect: something w
 failing run is believed when the next turn is none of the phase either: agents glance at a file while they implement, and
 run tests that fail before they are done; neither ends a phase. A run that tells neither passes nor failures is believed
 to have verified when the agent neither goes on as before nor looks for a fault.
+
+A change behind debugging that is no longer than that is its repair: what is verified then is the debugging as a whole.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from dataclasses import replace
+from typing import get_args
 
 from autogen_context.pipeline.trigger.checks import check_share
 from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDecision
@@ -31,28 +33,10 @@ from autogen_context.pipeline.trigger.intent_words import (
 )
 from autogen_context.pipeline.trigger.known_intent import KnownIntent
 from autogen_context.pipeline.trigger.outcome import Outcomes
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.phase import Phase
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 
 MOST_FILES = 500  # of a phase whose last view is known; of more the newest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
-    """Turns with one intent.
-
-    Attributes:
-        intent: of its turns.
-        start: number of its first turn.
-        standing: how the work stood before that.
-        by: who told the intent.
-        decided: number of the turn in which it was believed.
-    """
-
-    intent: Intent
-    start: int
-    standing: Standing
-    by: Literal["rules", "model"]
-    decided: int
 
 
 class IntentBasedTrigger:
@@ -89,11 +73,13 @@ class IntentBasedTrigger:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
+        check_turn(turn)
         deeds = deeds_of(turn)
         begun = self._begun(turn, deeds, self._told(turn, deeds))
         decision = self._decision(begun, turn, deeds) if begun and self._phases else NOTHING
         if begun:
-            self._phases.append(begun)
+            ended = self._phases[-1] if self._phases and not decision.fires else None
+            self._phases.append(begun.behind(ended))
         self._take_in(turn, deeds)
         return decision
 
@@ -102,10 +88,12 @@ class IntentBasedTrigger:
 
         Returns:
             The number of the first turn to be observed again, at most the one given: where the phase begins that went
-            on then. What was decided before is not decided again.
+            on then, or the debugging that it is a part of. What was decided before is not decided again.
         """
         while self._phases and self._phases[-1].decided >= number:
             self._phases.pop()
+        while self._phases and self._phases[-1].is_continued:
+            self._phases.pop()  # the debugging is observed again as a whole
         self._begin_again(self._phases[-1].standing if self._phases else AT_FIRST)
         return min(self._phases[-1].start if self._phases else 0, number)
 
@@ -136,7 +124,7 @@ class IntentBasedTrigger:
         if new and not self._phases:
             return replace(new, start=self._first, standing=AT_FIRST)
         odd, self._odd = self._odd, None
-        back = new is not None and new.intent in ("DEBUG", self.intent)
+        back = new is not None and self._phases[-1].goes_on(new.intent)
         verified = self._tried and not back
         self._tried = deeds.clean and new is not None and new.intent == "VERIFY"
         if odd and verified:
@@ -169,7 +157,9 @@ class IntentBasedTrigger:
 
     def _decision(self, begun: Phase, turn: Turn, deeds: Deeds) -> TriggerDecision:
         """What is proposed where a phase begins behind another."""
-        ended = self._phases[-1]
+        whole = self._phases[-1].whole(begun.start)
+        counts = (whole.intent, begun.intent) in self._transitions
+        ended = whole if counts else self._phases[-1]
         if (ended.intent, begun.intent) not in self._transitions:
             return NOTHING
         if begun.intent == "VERIFY" and not self._is_verified(ended, deeds):
@@ -183,9 +173,11 @@ class IntentBasedTrigger:
         )
 
     def _is_verified(self, ended: Phase, deeds: Deeds) -> bool:
-        """Whether there is something to verify: a change in the phase, or what failed and passes."""
-        mended = self._standing.failing and deeds.verdict == "passed"
-        return mended or (self._changed is not None and self._changed >= ended.start)
+        """Whether there is something to verify: a change in the phase, or a fault, where tests pass now."""
+        faulty = self._standing.failing or ended.intent == "DEBUG"
+        return (faulty and deeds.verdict == "passed") or (
+            self._changed is not None and self._changed >= ended.start
+        )
 
     def _outcomes_of(self, scope: Scope, turn: Turn) -> tuple[int, ...]:
         """What was changed and tested in a phase, and the last views of what is changed now."""

@@ -42,6 +42,7 @@ SAID: Mapping[Intent, re.Pattern[str]] = {
         r"\b(?:see|find out|understand|check|investigate|look into) (?:where|why) (?:\w+ ){1,5}(?:fails?|breaks?|panics?|crashes|raises?|goes)\b",
         r"\bwhy (?:does|is|did|do|are|would|was)\b|\bwhat (?:went|goes|is going) wrong\b|\b(?:went|goes|is) wrong\b",
         r"\b(?:tests?|it|this|that|build|compiler|script|run|fit|suite|call|import)\b(?: \w+){0,4} (?:still )?(?:fails?|failed|crash(?:es|ed)|panic(?:s|ked)|complain(?:s|ed)|rais(?:es|ed)|broke)\b",
+        r"\b(?:investigat(?:e|es|ed|ing)|track(?:ing)? down|narrow(?:ing)? down) (?:\w+ ){0,3}(?:bug|error|failure|crash|fault|exception|problem)\b",
         r"\b(?:still|now) (?:getting|get|fails?|failing|seeing) \b|\b(?:test|build) failures?\b|\bfailing tests?\b",
     ),
     "DOCUMENT": _any(

@@ -8,8 +8,8 @@ there were.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 
@@ -68,10 +68,23 @@ class Outcomes:
         newest = next(known, None)
         return newest.turn if newest and newest.turn >= start else None
 
-    def within(self, start: int, stop: int) -> tuple[int, ...]:
-        """The numbers of the turns from ``start`` to before ``stop`` that stay, in order."""
+    def within(self, start: int, stop: int, *, outdated: Collection[int] = ()) -> tuple[int, ...]:
+        """The numbers of the turns from ``start`` to before ``stop`` that stay, in order.
+
+        Args:
+            start: the number of the first turn.
+            stop: the number behind the last one.
+            outdated: turns whose answers need not stay.
+        """
         known = takewhile(lambda outcome: outcome.turn >= start, reversed(self._known))
-        return tuple(sorted(staying(outcome for outcome in known if outcome.turn < stop)))
+        inside = (outcome for outcome in known if outcome.turn < stop)
+        return tuple(sorted(staying(without_answers(inside, outdated))))
+
+
+def without_answers(outcomes: Iterable[Outcome], turns: Collection[int]) -> Iterator[Outcome]:
+    """Some outcomes, those of these turns without what answered."""
+    for outcome in outcomes:
+        yield replace(outcome, answered=()) if outcome.turn in turns else outcome
 
 
 def staying(outcomes: Iterable[Outcome]) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """What an agent says of its work, clause by clause.
 
-Promise: code and quoted text are left out, since nobody says them; each clause is in lower case, with its question mark and
+Promise: code, quoted text and markup are left out, since nobody says them; each clause is in lower case, with its question mark and
 without the interjections in front of it. At most ``HEAD_CHARS`` and ``TAIL_CHARS`` of a text are read: what was done is said
 first or last.
 """
@@ -19,7 +19,7 @@ _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)"  # code
     r"|`[^`\n]{1,200}`|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|(?<!\w)'[^'\n]{2,100}'(?!\w)"  # quoted in a line
     r"|^[ \t]*>[^\n]*$"  # quoted lines
-    r"|</?\w{1,40}>|\*\*|^#{1,6} )",  # markup
+    r"|(?P<markup></?\w{1,40}>|\*\*|^#{1,6} ))",
     re.DOTALL | re.MULTILINE,
 )
 _OPENING = re.compile(
@@ -32,7 +32,7 @@ _BREAK = re.compile(
 )
 _INTERJECTED = (
     r"(?:ok|okay|great|perfect|excellent|good|nice|alright|all right|right|well|yes|so|and|but|finally|awesome|wonderful"
-    r"|fantastic|indeed|hooray|sure|also|of course|as expected)(?:[,!.: ]+|\Z)"
+    r"|\u2705|\u2713|\u2714\ufe0f?|\U0001f389|fantastic|indeed|hooray|sure|also|of course|as expected)(?:[,!.: ]+|\Z)"
 )
 _INTERJECTION = re.compile(rf"{_INTERJECTED}(?:{_INTERJECTED})*")
 
@@ -45,13 +45,18 @@ def clauses_of(text: str) -> tuple[str, ...]:
 @lru_cache(REMEMBERED)
 def clauses_of_part(part: str) -> tuple[str, ...]:
     """The clauses of what is read of a text; each trigger asks for those of the same turn."""
-    said = _LEFT_OUT.sub(" _ ", part.replace("\u2019", "'"))
+    said = _LEFT_OUT.sub(stand_in, part.replace("\u2019", "'"))
     lines = "\n".join(map(without_opening, said.split("\n")))
     return tuple(
         without_interjections(clause.lower())
         for clause in map(str.strip, _BREAK.split(lines))
         if clause and len(clause) <= CLAUSE_CHARS
     )
+
+
+def stand_in(left_out: re.Match[str]) -> str:
+    """What stands where something was left out: nothing for markup, a sign for what was quoted."""
+    return " " if left_out["markup"] else " _ "
 
 
 def without_opening(line: str) -> str:

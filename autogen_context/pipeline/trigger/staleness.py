@@ -15,7 +15,7 @@ from autogen_context.pipeline.trigger.enough import LEAST_TURNS, is_enough
 from autogen_context.pipeline.trigger.mention import Mentions
 from autogen_context.pipeline.trigger.outcome import Outcomes
 from autogen_context.pipeline.trigger.settings import STALE_ABOVE
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 
 CONFIDENCE = 0.70
 MAX_AGE = 50
@@ -70,6 +70,7 @@ class StalenessTracker:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of turns has grown stale."""
+        check_turn(turn)
         self._outcomes.add(turn)
         self._now = turn.number
         forgotten = self._mentions.add(turn)
@@ -186,7 +187,7 @@ def checked(similarity: Callable[[int], float]) -> Callable[[int], float]:
 def staleness(
     *,
     age: float,
-    references: float,
+    recent_references: float,
     similarity: float,
     max_age: int = MAX_AGE,
     max_references: int = MAX_REFERENCES,
@@ -195,7 +196,7 @@ def staleness(
 
     Args:
         age: turns since it was brought in; above ``max_age`` it counts like this.
-        references: recent turns that referred to it; above ``max_references`` they count like this.
+        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
         similarity: to what the work is about now, 0..1.
         max_age: turns, 1 or more.
         max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two shares are scaled up
@@ -208,9 +209,9 @@ def staleness(
         ValueError: an argument is negative, not a number, or not in its range.
     """
     check_amount("age", age)
-    check_amount("references", references)
+    check_amount("recent_references", recent_references)
     check_share("similarity", similarity)
     check_least("max_age", max_age, 1)
     check_least("max_references", max_references, 0)
     scale = Scale(max_age=max_age, max_references=max_references)
-    return scale.staleness(age, references, similarity)
+    return scale.staleness(age, recent_references, similarity)

@@ -20,7 +20,7 @@ from autogen_context.pipeline.trigger.subtask_signals import (
     SignalName,
 )
 from autogen_context.pipeline.trigger.subtask_signs import Limits, Sign, Subtask, signs_of
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,7 @@ class SubtaskTrigger:
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
+        check_turn(turn)
         deeds = deeds_of(turn)
         subtask = self._subtask = self._subtask or Subtask(start=self._next(turn))
         sign = self._sign(turn, deeds, subtask)

@@ -63,25 +63,41 @@ _LOOKING_UP = (  # finding out is no work done
     r"|identified|calculated|reproduced|confirmed|tried|attempted|wondered|decided|learned|started|failed|needed|opened|explored)\b"
 )
 
+_WORK = (  # that can be complete; not a part of the code
+    r"(?:sub-?task|task|step|part|phase|item|requirement|milestone|stage|todo|implementation|feature|fix|bug(?: ?fix)?|issue|problem|work|refactoring"
+    r"|migration|integration|documentation|setup|assignment|changes|goal|objective)s?"
+)
+_MAKING = (  # is done with the work; reading and looking are not
+    r"(?:implement|fix|writ|add|creat|build|updat|refactor|migrat|document|renam|remov|convert|port|integrat|install|deploy|develop|cod"
+    r"|replac|mov|configur|clean|resolv|solv|rewrit|wir|extract|mak|appl)y?ing"
+)
+
 DOUBT = re.compile(
     r"n't\b|\b(?:not|no longer|never|once|when|if|until|unless|after|before|whether|almost|nearly|partly|half|should|would|could|might"
     r"|may|must|can|will|'ll|to be|need|needs|needed|let me|let's|check|verify|ensure|make sure|to see|still|only|except|remaining|part of"
     r"|far from|yet|supposed|expect|seems|hopefully|unable|sorry)\b"
 )
 
-# Said in any turn, of what lies behind it.
-DONE = _any(
+# Said in any turn, of what lies behind it: with the first words of a clause, or anywhere in it.
+DONE_FIRST = _any(
     r"^(?:(?:all |it'?s |that'?s |we'?re |i'?m |i am |we are |everything(?:'s| is) )?(?:now )?(?:all )?)(?:done|finished)\b(?! \w+ing\b)",
-    rf"\b(?:sub-?task|task|step|part|phase|item|requirement|milestone|stage|todo) ?#?\w{{0,12}} (?:is|are|has been) {_LATELY}"
-    r"(?:done|complete|completed|finished|implemented|in place)\b",
+    rf"^\W{{0,4}}(?:(?:the|this|that|all|both|our|my) (?:[\w'/_-]+ ){{0,3}})?(?:(?:code|feature|test|docs?) )?{_WORK} (?:#?\d+ )?{_LATELY}"
+    r"(?:done|complete|completed|finished|accomplished|implemented|fixed|resolved|solved)(?: successfully| now)?\W*$",
+    rf"^\W{{0,4}}{_LATELY}completed?(?: successfully)?\W*$",
+    rf"^(?:that|this|it) {_LATELY}(?:completes|concludes|finishes|wraps up) (?:the |this |that |my |our |your |all )*(?:[\w'/_-]+ ){{0,3}}{_WORK}\b",
+    rf"^(?:(?:i|we)(?:'ve|'m|'re| have| am| are)? )?{_LATELY}(?:finished|completed|done(?: with)?) (?:{_MAKING}|(?:the |this |that |my |our |all |your )+(?:[\w'/_-]+ ){{0,3}}{_WORK})\b",
     rf"^(?:the |this |that |both |all |our |my |everything )(?:[\w'/_-]+ ){{0,6}}(?:is|are|has been|have been) {_LATELY}"
     r"(?:done|complete|completed|finished|in place|fixed|resolved|solved)\b",
     rf"^(?:the |our |my |this |that |it |everything |all )(?:[\w'/_-]+ ){{0,4}}(?:{_LATELY}works?|is {_LATELY}working)"
-    r"(?: {_LATELY}| as (?:expected|intended|desired)| correctly| properly| now| fine| well| perfectly)*\W*$",
-    r"\ball (?:of )?(?:the |our |my |\d+ )*(?:\w+ ){0,2}(?:tests|checks|cases|assertions) (?:now |are |all |have )*(?:pass|passed|passing|succeed)\b",
+    r"(?: as (?:expected|intended|desired)| correctly| properly| now| fine| well| perfectly)*\W*$",
     r"^(?:the |my |our )?(?:bug|issue|problem|error) is gone\b",
-    r"\bsuccessfully (?:implemented|fixed|completed|resolved|finished|solved)\b",
     r"^that(?:'s| is) (?:everything|all (?:you asked|of it|that was))",
+)  # fmt: skip  # a phrase a row
+DONE = _any(
+    rf"\b(?:sub-?task|task|step|part|phase|item|requirement|milestone|stage|todo) ?#?\w{{0,12}} (?:is|are|has been) {_LATELY}"
+    r"(?:done|complete|completed|finished|implemented|in place)\b",
+    r"\ball (?:of )?(?:the |our |my |\d+ )*(?:\w+ ){0,2}(?:tests|checks|cases|assertions) (?:now |are |all |have )*(?:pass|passed|passing|succeed)\b",
+    r"\bsuccessfully (?:implemented|fixed|completed|resolved|finished|solved)\b",
 )  # fmt: skip  # a phrase a row
 
 # Said first, of what ran just before.
@@ -122,5 +138,6 @@ OTHER_WORK = _any(
     r"^with (?:that|this|these|the \w+) (?:done|fixed|in place|out of the way|complete|working|implemented|finished|resolved)\b",
 )  # fmt: skip  # a phrase a row
 NOW = re.compile(
-    r"^(?:now|next|then|finally|lastly),? (?:i'?ll|i will|i'?m going to|let'?s|let me|i can|i (?:also )?need to|we need to|i should|we should|the \w+ needs?)\b"
+    r"^(?:now|next|then|finally|lastly),? (?:i'?ll|i will|i'?m going to|let'?s|let me|let us|i can|i (?:also )?need to|we need to|we'?ll|we will|i should|we should|the \w+ needs?)\b"
+    r"|^(?:let'?s|let me|let us|i'?ll|i will|we'?ll|we will|i can|we can|i'?m|we'?re)(?: going to)? (?:now|next)\b"
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from autogen_context.pipeline.trigger.checks import check_least
 from autogen_context.pipeline.trigger.claims import Claims
 from autogen_context.pipeline.trigger.deeds import Deeds, run_in
-from autogen_context.pipeline.trigger.file_sort import FileSort, sort_of
+from autogen_context.pipeline.trigger.file_sort import sort_of
 from autogen_context.pipeline.trigger.subtask_signals import (
     EDITS_IN_A_ROW,
     QUIET_TURNS,
@@ -27,7 +27,8 @@ class Subtask:
     Attributes:
         start: number of its first turn.
         changed: number of the last turn that changed something.
-        files: changed, but for those that are tries and those that were run, which served to try something.
+        files: changed, but for those that are tries, and those that were made here and run, which served to try something.
+        met: the files seen or changed, each with whether it was there before: it was looked at first.
         tried: whether any file was changed, these included.
         edits: how many turns in a row edited, up to the last.
         worked: whether anything was done.
@@ -40,6 +41,7 @@ class Subtask:
     start: int
     changed: int | None = None
     files: set[str] = field(default_factory=set[str])
+    met: dict[str, bool] = field(default_factory=dict[str, bool])
     tried: bool = False
     edits: int = 0
     worked: bool = False
@@ -49,11 +51,6 @@ class Subtask:
     proven: int | None = None
 
     @property
-    def sorts(self) -> set[FileSort]:
-        """What the files are for."""
-        return {sort_of(path) for path in self.files}
-
-    @property
     def settled(self) -> bool:
         """Whether something was changed, and nothing tells that it does not work."""
         return self.changed is not None and not self.failing
@@ -61,6 +58,7 @@ class Subtask:
     def add(self, turn: Turn, deeds: Deeds) -> None:
         """Take one more turn in."""
         self.worked = self.worked or bool(turn.steps)
+        self._meet(turn)
         self.seen = turn.number if deeds.looked else self.seen
         self.edits = self.edits + 1 if deeds.edited else 0
         if deeds.changed:
@@ -70,9 +68,18 @@ class Subtask:
             kept = (path for path in deeds.outcome.written if sort_of(path) != "try")
             self.files.update(list(kept)[: MOST_FILES - len(self.files)])
         if deeds.ran:
-            self.files.difference_update(run_in(turn))
+            self.files.difference_update(path for path in run_in(turn) if not self.met.get(path))
             self.failing = deeds.failed
             self.proven = None if deeds.failed else turn.number
+
+    def _meet(self, turn: Turn) -> None:
+        if len(self.met) >= MOST_FILES:
+            return
+        for action in (step.action for step in turn.steps):
+            for path in action.writes:
+                self.met.setdefault(path, False)
+            for view in action.views:
+                self.met.setdefault(view.path, True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +153,7 @@ def signs_of_turning(subtask: Subtask, turn: Turn, deeds: Deeds, limits: Limits)
 
 
 def is_other(subtask: Subtask, deeds: Deeds) -> bool:
-    """Whether a change is other work: of files of another sort, or after the last was tried out."""
-    sorts = {sort_of(path) for path in deeds.outcome.written} - {"try"}
-    return deeds.changed and (subtask.proven is not None or not sorts <= subtask.sorts)
+    """Whether a change is other work: of other files, or after the last was tried out."""
+    files = {path for path in deeds.outcome.written if sort_of(path) != "try"}
+    others = bool(files) and files.isdisjoint(subtask.files)
+    return deeds.changed and (subtask.proven is not None or others)

@@ -3,6 +3,7 @@
 Promise: values only; the same unit gives the same turn, whatever host wrote it.
 """
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -40,6 +41,19 @@ class Turn:
     number: int
     reasoning: str = field(default="", hash=False)  # its number is enough to look it up by
     steps: tuple[Step, ...] = field(default=(), hash=False)
+
+
+def check_turn(turn: object) -> None:
+    """Refuse what is no turn.
+
+    Raises:
+        ValueError: it is none; with how one is made.
+    """
+    if not isinstance(turn, Turn):
+        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError, of whatever type it is
+            f"turn={reprlib.repr(turn)}: give a Turn; turn_of(unit, number) makes one of a message of the model and the"
+            " results of its calls, Turn(number=..., reasoning=..., steps=...) one by hand"
+        )
 
 
 def turn_of(

@@ -11,7 +11,7 @@ from autogen_context.pipeline.trigger.decision import NOTHING, Scope, TriggerDec
 from autogen_context.pipeline.trigger.enough import is_enough
 from autogen_context.pipeline.trigger.outcome import Outcomes
 from autogen_context.pipeline.trigger.settings import TURNS
-from autogen_context.pipeline.trigger.turn import Turn
+from autogen_context.pipeline.trigger.turn import Turn, check_turn
 
 CONFIDENCE = 0.50
 NEWEST_TURNS = 3  # are not proposed
@@ -40,6 +40,7 @@ class TurnCountTrigger:
 
     def observe(self, turn: Turn, other: TriggerDecision = NOTHING) -> TriggerDecision:
         """Whether this is the turn after which it fires; never where another trigger does."""
+        check_turn(turn)
         start = self._start = turn.number if self._start is None else self._start
         self._outcomes.add(turn)
         if any(step.action.kind == "read" for step in turn.steps):

@@ -24,7 +24,7 @@ LINE_CHARS = 300  # a longer line summarises nothing
 # What a word beside a number counts: failures, passes, all that there were, or none of these.
 _COUNTED = {
     "bad": "failed failures failure failing fail fails errors error errored broken unexpected_successes",
-    "good": "passed passing pass successes succeeded",
+    "good": "passed passing pass passes success successes succeeded",
     "all": "tests_run test_run tests test examples example specs spec scenarios scenario runs total",
     "rest": "skipped skips skip pending todo ignored xfailed xpassed deselected warnings warning rerun measured filtered_out"
     " assertions assertion inconclusive cancelled expected_failures subtests_passed",
@@ -49,19 +49,24 @@ _LETTER = re.compile(r"[^\W\d_]")
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 _FAILED = re.compile(
-    r"^\W{0,12}(?:FAILED(?: \(|\s*$| \S+::| \S+\.py\b| \|| {1,3}\] [1-9])|FAIL(?:\t|:|\s*$| \S+\.[jt]sx?\b| +\S+/)|(?:FAILURES|ERRORS)!\s*$"
-    r"|(?:FAIL|ERROR): \w+ \(|ERROR \S+(?:::|\.py\b)|ERROR collecting |BUILD FAIL(?:URE|ED)\b|FAILURE: |not ok \d+(?!.*# (?:TODO|SKIP))"
+    r"^\W{0,12}\b(?:(?:INFO|ERROR|info|error)\] )?(?:FAILED(?: \(|\s*$| \S+::| \S+\.py\b| \|| {1,3}\] [1-9])|FAIL(?:\t|:(?! *0\s*$)|\s*$| \S+\.[jt]sx?\b| +\S+/)|(?:FAILURES|ERRORS)!\s*$"
+    r"|(?:FAIL|ERROR): \w+ \(|ERROR \S+(?:::|\.py\b)|ERROR collecting |BUILD FAIL(?:URE|ED)\b|FAILURE: |not ok \d+(?!.*# (?:TODO|SKIP))|Result: FAIL\b"
+    r"|[\w/.-]+:\S+\s+FAILED in |Failed: Total |(?P<n>\d+)(?: ?/ ?| (?:out )?of )(?!(?P=n)\b)\d+ (?:tests? )?pass(?:ed|ing)?\b"
+    r"|[1-9]\d* (?:tests? )?fail(?:ed|ures?): |\d?\d(?:\.\d+)? ?% (?:of )?(?:the )?(?:tests )?pass(?:ed|ing)\s*(?:$|,)"
     r"|(?:Test Failed|Test Run Failed)\b|error: (?:test failed|could not compile)|evaluation failed"
     r"|npm ERR! Test failed|(?:some|\d+) (?:tests|checks|assertions) (?:have )?failed\b)"
     r"|^\s*(?:✕|✗|✘|❌|\xd7) |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b|\[build failed\]",
     re.MULTILINE,
 )
 _PASSED = re.compile(
-    r"^\W{0,12}(?:OK(?: \(.*\)| \[[^\]]*\])?\s*$|OK, but |ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS\s*$"
-    r"|PASSED \(successes|BUILD SUCCESSFUL\b|Test Run Successful|Test passed\b|PASSED {1,3}\] [1-9]|congratulations :\)"
-    r"|[Aa][Ll][Ll] (?:\w+ ){0,3}(?:tests|checks|assertions|cases|TESTS)(?: \w+)? (?:pass|passed|succeed|succeeded|PASSED)\b)",
+    r"^\W{0,12}\b(?:(?:INFO|info)\] )?(?:OK(?: \(.*\)| \[[^\]]*\])?\s*$|OK, but |ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))(?!.*no tests)|(?<!no tests to run\n)(?<!no tests to run\r\n)PASS\s*$"
+    r"|PASS +\S+\.[jt]sx?\b|Passed! *(?:$|- )|Passed: Total [1-9]|[Tt]ests passed[.!]?\s*$|PASSED(?:\s*$| \(successes)|Result: PASS\b|[\w/.-]+:\S+\s+(?:\(cached\) )?PASSED in |Test Run Successful|Test passed\b|PASSED {1,3}\] [1-9]|congratulations :\)"
+    r"|100(?:\.0+)? ?% (?:of )?(?:the )?(?:tests )?pass(?:ed|ing)\s*(?:$|,)"
+    r"|[Aa][Ll][Ll] (?:\w+ ){0,3}(?:tests|checks|assertions|cases|specs|suites|TESTS)(?: \w+)? (?:pass|passed|succeed|succeeded|successful|PASSED)\b)",
     re.MULTILINE,
 )
+_BUILT = re.compile(r"^\W{0,12}\b(?:INFO\] )?BUILD SUCCESS(?:FUL)?\b", re.MULTILINE)
+_UNTESTED = re.compile(r"No tests to run|Tests are skipped|:test (?:NO-SOURCE|SKIPPED)")
 _NOT_RUN = re.compile(
     r"No module named|ModuleNotFoundError|command not found|not recognized as an internal|can't open file"
     r"|Missing script|Unknown command|no such (?:file|command)|No such file or directory: 'py",
@@ -84,11 +89,18 @@ def verdict_of_part(part: str) -> Verdict | None:
     counts = counts_in(shown)
     if counts["bad"] or _FAILED.search(shown):
         return "failed"
-    if counts["good"] or (_PASSED.search(shown) and counts.get("all") != 0):
+    if counts["good"] or (counts.get("all") != 0 and is_called_passed(shown)):
         return "passed"
     if "bad" in counts and "good" not in counts and counts.get("all") != 0:
         return "passed"
     return "failed" if _RAISED.search(shown) and not _NOT_RUN.search(shown) else None
+
+
+def is_called_passed(text: str) -> bool:
+    """Whether an output says without counts that tests passed; what was only built says nothing of them."""
+    if _PASSED.search(text):
+        return True
+    return _BUILT.search(text) is not None and _UNTESTED.search(text) is None
 
 
 def read_part(text: str) -> str:

@@ -6,17 +6,22 @@ same state.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autogen_context.ahead import Ahead
-from autogen_context.companions import Companions, companions_of
-from autogen_context.config import ContextConfig
+from autogen_context.manager.ahead import Ahead
+from autogen_context.manager.companions import Companions, companions_of
+from autogen_context.manager.given import Given
+from autogen_context.manager.wiring import (
+    asked_back,
+    branch_id,
+    id_of,
+    rules_of,
+    stash_of,
+    window_of,
+)
 from autogen_context.model.gauge import Gauge, gauge_for
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.relevance.embedder import WarmVectors
 from autogen_context.pipeline.tools.recall_tool import has_recall_tool
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Surroundings
@@ -25,65 +30,9 @@ from autogen_context.session.state import State
 from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
-from autogen_context.wiring import (
-    PARTS,
-    asked_back,
-    branch_id,
-    id_of,
-    require_part,
-    rules_of,
-    stash_of,
-    window_of,
-)
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
-    from autogen_context.project.project import ProjectContext
     from autogen_context.recall.asked_back import AskedBack
-    from autogen_context.session.advising import Advise
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What a manager was given.
-
-    Attributes:
-        config: all settings.
-        host: how the host writes messages.
-        counter: counts tokens; the model's tokenizer where there is none.
-        vectors: lets the memory go by meaning.
-        summarizer: summarises what will be left out.
-        advisor: advises on tasks.
-        intents: says what the agent is at.
-        clock: the time, in seconds since 1970; the system's where there is none.
-        files: a folder; what changes of its files that the conversation shows is told.
-        originals: where originals are shared with other agents.
-        project: a folder whose context stands behind the system prompt.
-    """
-
-    config: ContextConfig
-    host: HostFormat
-    counter: TokenCounter | None
-    vectors: WarmVectors | None
-    summarizer: "Summarize | None"
-    advisor: "Advise | None"
-    clock: Callable[[], float] | None
-    files: "FollowedFiles | None" = None
-    originals: "StashTier | None" = None
-    project: "ProjectContext | None" = None
-    intents: "AskIntent | None" = None
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot do what it is for.
-
-        Raises:
-            ValueError: a part is none of its kind.
-        """
-        for name in PARTS:
-            require_part(name, getattr(self, name))
 
 
 class Conversing:

@@ -22,10 +22,10 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from typing_extensions import override
 
-from autogen_context.config_keys import Given, Problem, Reading, read
-from autogen_context.config_problems import line_of, require_below, require_unset, reworded
-from autogen_context.config_settings import Settings
-from autogen_context.config_sources import (
+from autogen_context.config.keys import Given, Problem, Reading, read
+from autogen_context.config.problems import line_of, require_below, require_unset, reworded
+from autogen_context.config.settings import Settings
+from autogen_context.config.sources import (
     given_as_arguments,
     given_in_environment,
     given_in_file,

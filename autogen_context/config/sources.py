@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from autogen_context.config_keys import Given
+from autogen_context.config.keys import Given
 from autogen_context.errors import MissingExtra
 
 PREFIX = "AUTOGEN_CONTEXT_"

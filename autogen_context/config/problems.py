@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pydantic import ValidationInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from autogen_context.config_keys import Given, Problem
+from autogen_context.config.keys import Given, Problem
 
 
 def require_below(other: str, value: float, info: ValidationInfo) -> None:

@@ -5,14 +5,13 @@ Promise: nothing is read, loaded or asked before it is needed, and a setting tha
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 from autogen_context.model.gauge import Gauge
 from autogen_context.model.limits import ModelLimits, standard_files
 from autogen_context.model.prices import price_of, rates_of
-from autogen_context.pipeline.argument import wrong_argument
 from autogen_context.pipeline.message import content_digest
 from autogen_context.pipeline.roles import RoleRules
 from autogen_context.pipeline.tools.kinds import ToolKinds
@@ -29,37 +28,6 @@ if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
 
 RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
-
-
-PARTS: Mapping[str, tuple[str, str]] = {
-    "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
-    "counter": ("count", "an object with a method count(text)"),
-    "vectors": ("warm", "a VectorStore"),
-    "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
-    "advisor": ("advise", "an Advisor"),
-    "intents": ("ask", "an IntentModel"),
-    "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "originals": ("held", "a RedisStash"),
-    "files": ("root", "FollowedFiles(folder)"),
-    "project": ("for_conversation", "ProjectContext(folder)"),
-}
-"""What each part that a manager is handed must have at least, and what to give."""
-
-
-def require_part(name: str, part: object) -> None:
-    """Refuse what cannot do what it is for; what was left out is not needed.
-
-    Raises:
-        ValueError: it cannot.
-    """
-    needed, give = PARTS[name]
-    if part is not None and not can(part, needed):
-        raise wrong_argument(name, part, give)
-
-
-def can(part: object, needed: str) -> bool:
-    """Whether a part has a method; text and lists have some of the same names, and are never meant."""
-    return hasattr(part, needed) and not isinstance(part, str | list | tuple)
 
 
 def rules_of(config: ContextConfig) -> Rules:

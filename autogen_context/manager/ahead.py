@@ -8,7 +8,8 @@ from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
+from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.model.gauge import load_tokenizer
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.relevance.embedder import WarmVectors
@@ -17,7 +18,6 @@ from autogen_context.recall.ahead import Ahead as Embedding
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.wiring import limits_of, rules_of
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.model.advice import Advice

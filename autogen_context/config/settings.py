@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from autogen_context.config_values import Names, Number, Seconds, Share, Tools
+from autogen_context.config.values import Names, Number, Seconds, Share, Tools
 
 
 class Settings(BaseModel):

@@ -6,12 +6,12 @@ Promise: they are what was asked for; each is loaded only then. What was saved o
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from autogen_context.config import ContextConfig
+from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
+from autogen_context.manager.wiring import rules_of
 from autogen_context.pipeline.record import Record
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.wiring import rules_of
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.project import ProjectContext
@@ -111,11 +111,11 @@ def companions_of(
     def each() -> "Iterator[Companion]":
         kinds = rules_of(config).kinds
         if files is not None:
-            from autogen_context.following import Following  # noqa: PLC0415 - as said
+            from autogen_context.manager.following import Following  # noqa: PLC0415 - as said
 
             yield Following(files, kinds)
         if project is not None:
-            from autogen_context.projecting import Means, Projecting  # noqa: PLC0415 - as said
+            from autogen_context.manager.projecting import Means, Projecting  # noqa: PLC0415 - as said
 
             share, renew = config.project_share, config.prepare_at_share
             means = Means(kinds=kinds, share=share, renew_at_share=renew, count=count)

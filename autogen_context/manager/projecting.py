@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
+from autogen_context.manager.telling import head_of, notices_of
 from autogen_context.pipeline.decision import Candidate
 from autogen_context.pipeline.record import Record
 from autogen_context.pipeline.task.newest import newest_request
@@ -21,7 +22,6 @@ from autogen_context.project.saved import load
 from autogen_context.project.since import Current
 from autogen_context.session.files import touches
 from autogen_context.session.session import Session
-from autogen_context.telling import head_of, notices_of
 
 FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one

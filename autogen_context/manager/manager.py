@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from autogen_context.config import ContextConfig
-from autogen_context.conversing import Conversing, Given
+from autogen_context.config.config import ContextConfig
+from autogen_context.manager.conversing import Conversing
+from autogen_context.manager.given import Given
 from autogen_context.pipeline.argument import listed, require_kind, require_path, require_text
 from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.pipeline.message import HostFormat, Message

@@ -1,0 +1,92 @@
+"""What a manager is made of, as it was handed over.
+
+Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autogen_context.config.config import ContextConfig
+from autogen_context.pipeline.argument import wrong_argument
+from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.pipeline.message import HostFormat
+from autogen_context.pipeline.relevance.embedder import WarmVectors
+
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.pipeline.compress.summarise import Summarize
+    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.project.project import ProjectContext
+    from autogen_context.session.advising import Advise
+    from autogen_context.store.files.followed_files import FollowedFiles
+    from autogen_context.store.stash.tiers import StashTier
+
+PARTS: Mapping[str, tuple[str, str]] = {
+    "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
+    "counter": ("count", "an object with a method count(text)"),
+    "vectors": ("warm", "a VectorStore"),
+    "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
+    "advisor": ("advise", "an Advisor"),
+    "intents": ("ask", "an IntentModel"),
+    "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
+    "originals": ("held", "a RedisStash"),
+    "files": ("root", "FollowedFiles(folder)"),
+    "project": ("for_conversation", "ProjectContext(folder)"),
+}
+"""What each part that a manager is handed must have at least, and what to give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a manager was given.
+
+    Attributes:
+        config: all settings.
+        host: how the host writes messages.
+        counter: counts tokens; the model's tokenizer where there is none.
+        vectors: lets the memory go by meaning.
+        summarizer: summarises what will be left out.
+        advisor: advises on tasks.
+        intents: says what the agent is at.
+        clock: the time, in seconds since 1970; the system's where there is none.
+        files: a folder; what changes of its files that the conversation shows is told.
+        originals: where originals are shared with other agents.
+        project: a folder whose context stands behind the system prompt.
+    """
+
+    config: ContextConfig
+    host: HostFormat
+    counter: TokenCounter | None
+    vectors: WarmVectors | None
+    summarizer: "Summarize | None"
+    advisor: "Advise | None"
+    clock: Callable[[], float] | None
+    files: "FollowedFiles | None" = None
+    originals: "StashTier | None" = None
+    project: "ProjectContext | None" = None
+    intents: "AskIntent | None" = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot do what it is for.
+
+        Raises:
+            ValueError: a part is none of its kind.
+        """
+        for name in PARTS:
+            require_part(name, getattr(self, name))
+
+
+def require_part(name: str, part: object) -> None:
+    """Refuse what cannot do what it is for; what was left out is not needed.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    needed, give = PARTS[name]
+    if part is not None and not can(part, needed):
+        raise wrong_argument(name, part, give)
+
+
+def can(part: object, needed: str) -> bool:
+    """Whether a part has a method; text and lists have some of the same names, and are never meant."""
+    return hasattr(part, needed) and not isinstance(part, str | list | tuple)
