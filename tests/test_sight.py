@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message
@@ -10,7 +10,9 @@ from autogen_context.recall.names import stands_in
 from autogen_context.recall.sight import MOST_COUNTED, Sight, count_off, still_there
 
 NAMES = ["falcon", "staging-7", "src/app.py", "app.py", "ann's", "ann", "i\u0307d_1", "a.b", "b"]
-PARTS = [*NAMES, "FALCON", "Ann's", "\u0130d_1", "ann's's", "falcon:", "-", ".", " ", "'", "x", "7"]
+MIXED = ["FALCON", "Ann's", "\u0130d_1", "ann's's", "falcon:"]
+PARTS = [*NAMES, *MIXED, "-", ".", " ", "'", "x", "7", "(", '"', "=", "$", "\\", "\n"]
+FILLERS = [Message(role="user", text=f"no {i}") for i in range(MOST_COUNTED + 1)]
 said = st.lists(st.sampled_from(PARTS) | st.characters(), max_size=6).map("".join)
 messages = said.map(lambda text: Message(role="user", text=text))
 names = st.sampled_from(NAMES)
@@ -28,10 +30,20 @@ def test_a_name_is_in_sight_where_it_stands_in_a_message(
         assert (name in sight) == any(stands_in(one.text.lower(), name) for one in seen)
 
 
+@given(st.lists(messages, max_size=8), names)
+@example([Message(role="user", text="a.b ann's/b x'b -b b:b #b@b")], "b")
+@example([Message(role="user", text="(b)")], "b")
+def test_a_name_is_found_in_much_that_comes_at_once(some: list[Message], name: str) -> None:
+    """As in each message by itself, whatever stands beside it."""
+    sight = Sight()
+    sight.follow([*FILLERS, *some])
+    assert (name in sight) == any(stands_in(one.text.lower(), name) for one in some)
+
+
 @given(names)
 def test_what_comes_at_once_and_what_comes_later(name: str) -> None:
     """Much that comes at once is one text; it is left where a part of it goes out of sight."""
-    fillers = [Message(role="user", text=f"no {i}") for i in range(MOST_COUNTED)]
+    fillers = FILLERS[1:]
     named = Message(role="user", text=f"({name})")
     sight = Sight()
     steps = [

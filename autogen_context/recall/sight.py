@@ -12,9 +12,10 @@ from autogen_context.pipeline.message import Message, joined_text
 from autogen_context.pipeline.prefix import same_at_front
 from autogen_context.recall.names import WORD, stands_in
 
-MOST_COUNTED = (
-    100  # messages that come at once; to search more is quicker than to count their words
-)
+# Messages that come at once; to search more is quicker than to count their words.
+MOST_COUNTED = 100
+# What is in no word, nor at a joint.
+BETWEEN = str.maketrans(dict.fromkeys('"`,;()[]{}<>=|!?*+~^&%$\\', " "))
 
 
 class Sight:
@@ -24,6 +25,7 @@ class Sight:
         self._messages: list[Message] = []
         self._together = 0  # how many of them are one text
         self._text = ""
+        self._alone: frozenset[str] = frozenset()  # what stands in the text by itself
         self._found: dict[str, bool] = {}  # whether a name stands in the text
         self._words: Counter[str] = Counter()  # how often each stands behind it
 
@@ -40,13 +42,14 @@ class Sight:
     def __contains__(self, name: str) -> bool:
         """Whether a name is in sight; it stands in one message."""
         if name not in self._found:
-            self._found[name] = stands_in(self._text, name)
+            self._found[name] = name in self._alone or stands_in(self._text, name)
         return self._found[name] or self._is_behind(name)
 
     def _begin(self, messages: Sequence[Message]) -> None:
         """Read all as one text."""
         self._messages, self._together = list(messages), len(messages)
         self._text, self._found = joined_text(messages).lower(), {}
+        self._alone = frozenset(self._text.translate(BETWEEN).split())
         self._words = Counter()
 
     def _is_behind(self, name: str) -> bool:
