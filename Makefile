@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   an agent with 60,000 tokens of work in an 8,000-token window"
+	@echo "make demo   an agent with 75,000 tokens of work in an 8,000-token window"
 	@echo "make test   the test suite"
 	@echo "make check  formatting, lint and types"
 	@echo "make bench  what a turn costs, beside others"

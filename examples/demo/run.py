@@ -1,4 +1,4 @@
-"""An agent with more than 60,000 tokens of work in a window of 8,000: ``make demo``.
+"""An agent with some 75,000 tokens of work in a window of 8,000: ``make demo``.
 
 Everything is real but the model: AutoGen's agent and client, the tools, the project and its tests, and a server that
 refuses what OpenAI refuses. The model is a script, so nothing is downloaded and nothing is paid.
