@@ -1,8 +1,9 @@
 """What a model made of the older part of a conversation, ahead of need.
 
-Promise: each span is asked for once, and once more where that was cut off or the model was left alone; a summary that a model did not make, or that is
-not far smaller than its span, is not kept. The work is done in the background and ends with its owner; a turn takes what is
-there, and waits only where it was told how long. Cancellation passes through. Each turn may have an event loop of its own.
+Promise: each span is asked for once, and once more where that was cut off or the model was left alone; a summary that a
+model did not make, or that is not far smaller than its span, is not kept. The work is done in the background and ends with
+its owner; a turn takes what is there, and waits only where it was told how long. Cancellation passes through. Each turn may
+have an event loop of its own.
 """
 
 import asyncio
