@@ -6,8 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context.pipeline.message import Message
+from autogen_context.pipeline.prefix import still_there
 from autogen_context.recall.names import stands_in
-from autogen_context.recall.sight import MOST_COUNTED, Sight, count_off, still_there
+from autogen_context.recall.sight import MOST_COUNTED, Sight, count_off
 
 NAMES = ["falcon", "staging-7", "src/app.py", "app.py", "ann's", "ann", "i\u0307d_1", "a.b", "b"]
 MIXED = ["FALCON", "Ann's", "\u0130d_1", "ann's's", "falcon:"]

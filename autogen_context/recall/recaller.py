@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from autogen_context.pipeline.message import Message, joined_text
+from autogen_context.pipeline.prefix import still_there
 from autogen_context.pipeline.relevance.authors import authors_by, authors_of, opening_of
 from autogen_context.pipeline.relevance.lexical import LexicalIndex
 from autogen_context.pipeline.relevance.recollection import recollected
@@ -16,7 +17,7 @@ from autogen_context.recall.exchange import Exchanges
 from autogen_context.recall.gate import RecallDecision, decided
 from autogen_context.recall.names import names_told, words_asked
 from autogen_context.recall.search import rendered, retrieve, searched_in
-from autogen_context.recall.sight import Sight, count_off, still_there
+from autogen_context.recall.sight import Sight, count_off
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""

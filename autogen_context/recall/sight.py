@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.pipeline.prefix import still_there
 from autogen_context.recall.names import WORD, stands_in
 
 # Messages that come at once; to search more is quicker than to count their words.
@@ -58,13 +58,6 @@ class Sight:
             return name in self._words or f"{name}'s" in self._words
         later = (joined_text([message]).lower() for message in self._messages[self._together :])
         return any(stands_in(text, name) for text in later)
-
-
-def still_there(known: Sequence[Message], now: Sequence[Message]) -> int:
-    """How many of the messages that are known are still at the front."""
-    if now[: len(known)] == known:  # the usual case, and four times as fast
-        return len(known)
-    return same_at_front(known, now)
 
 
 def count_off(counts: Counter[str], gone: Collection[str]) -> None:
