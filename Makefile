@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check referee bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,10 @@ check: $(VENV)/.installed
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/pyright
+
+# What a request keeps and costs, against benchmarks/referee.json; AUTOGEN_CONTEXT_REFEREE names the script that replays.
+referee: $(VENV)/.installed
+	@$(BIN)/python benchmarks/referee.py
 
 bench: $(VENV)/.installed
 	@for each in turn_cost intake import_time compaction; do $(BIN)/python benchmarks/$$each.py || exit 1; echo; done

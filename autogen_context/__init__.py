@@ -9,6 +9,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
+    from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+    from autogen_context.budget.task import TaskDefinition
+    from autogen_context.cache.cache import CacheLimits, ContextCache
+    from autogen_context.cache.originals.file import StashFile
+    from autogen_context.cache.originals.stash import Stash
+    from autogen_context.cache.originals.tiers import StashTiers
+    from autogen_context.cache.redis.client import RedisLimits
+    from autogen_context.cache.redis.documents import RedisDocuments
+    from autogen_context.cache.redis.server import RedisServer
+    from autogen_context.cache.redis.stash import RedisStash
+    from autogen_context.cache.redis.tier import RedisTier
+    from autogen_context.cache.scope import Scope
+    from autogen_context.cache.stats import CacheStats
+    from autogen_context.cache.vectors.vectors import VectorStore
+    from autogen_context.cache.watch.watch import FileWatch
+    from autogen_context.compressor.compressor import SemanticCompressor
+    from autogen_context.compressor.result import CompressionResult
+    from autogen_context.compressor.summary import Summarizer
+    from autogen_context.compressor.summary_breaker import Breaker
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         BrokenTranscript,
@@ -26,67 +45,48 @@ if TYPE_CHECKING:
         StoreUnavailable,
         WriteConflict,
     )
+    from autogen_context.ledger.entry import Entry
+    from autogen_context.ledger.ledger import Ledger
     from autogen_context.manager import IncrementalContextManager
-    from autogen_context.model.advice import Advisor
-    from autogen_context.model.chat import CompletionClient
-    from autogen_context.model.embedding_endpoint import OpenAIEmbedder
-    from autogen_context.model.embeddings import SentenceTransformerEmbedder
-    from autogen_context.model.intent import IntentModel
-    from autogen_context.model.limits import ModelLimit, ModelLimits
-    from autogen_context.model.summary import Summarizer
-    from autogen_context.model.summary_breaker import Breaker
-    from autogen_context.pipeline.assemble import Certificate
-    from autogen_context.pipeline.attention.filter import AttentionFilter
-    from autogen_context.pipeline.attention.part import ContextPart
-    from autogen_context.pipeline.attention.score import AttentionScore, AttentionScorer
-    from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager
-    from autogen_context.pipeline.compress.compressor import SemanticCompressor
-    from autogen_context.pipeline.compress.result import CompressionResult
-    from autogen_context.pipeline.decision import Decision
-    from autogen_context.pipeline.ledger.entry import Entry
-    from autogen_context.pipeline.ledger.ledger import Ledger
-    from autogen_context.pipeline.measure import Count, TokenCounter
-    from autogen_context.pipeline.price.verdict import Verdict
-    from autogen_context.pipeline.priority.prioritize import (
+    from autogen_context.messages.tools.kinds import ToolKinds
+    from autogen_context.messages.tools.recall_tool import answer_recall, recall_tool_schema
+    from autogen_context.models.chat import CompletionClient
+    from autogen_context.models.embedding_endpoint import OpenAIEmbedder
+    from autogen_context.models.embeddings import SentenceTransformerEmbedder
+    from autogen_context.prioritizer.advice import Advisor
+    from autogen_context.prioritizer.attention.filter import AttentionFilter
+    from autogen_context.prioritizer.attention.part import ContextPart
+    from autogen_context.prioritizer.attention.score import AttentionScore, AttentionScorer
+    from autogen_context.prioritizer.prioritize import (
         ContextPrioritizer,
         PrioritizedContext,
         Signals,
     )
-    from autogen_context.pipeline.task.definition import TaskDefinition
-    from autogen_context.pipeline.tools.kinds import ToolKinds
-    from autogen_context.pipeline.tools.recall_tool import answer_recall, recall_tool_schema
-    from autogen_context.pipeline.trigger.boundary import SemanticBoundaryDetector
-    from autogen_context.pipeline.trigger.decision import TriggerDecision
-    from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger, Trigger
-    from autogen_context.pipeline.trigger.intent_trigger import IntentBasedTrigger
-    from autogen_context.pipeline.trigger.settings import TriggerSettings
-    from autogen_context.pipeline.trigger.staleness import StalenessTracker, staleness
-    from autogen_context.pipeline.trigger.subtask import SubtaskTrigger
-    from autogen_context.pipeline.trigger.turn import Step, Turn, turn_of
+    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.files.seen_file import SeenFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
+    from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
     from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
-    from autogen_context.store.cache.cache import CacheLimits, ContextCache
-    from autogen_context.store.cache.stats import CacheStats
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.files.seen_file import SeenFiles
-    from autogen_context.store.redis.client import RedisLimits
-    from autogen_context.store.redis.documents import RedisDocuments
-    from autogen_context.store.redis.server import RedisServer
-    from autogen_context.store.redis.stash import RedisStash
-    from autogen_context.store.redis.tier import RedisTier
-    from autogen_context.store.scope import Scope
-    from autogen_context.store.stash.file import StashFile
-    from autogen_context.store.stash.stash import Stash
-    from autogen_context.store.stash.tiers import StashTiers
-    from autogen_context.store.vectors.vectors import VectorStore
-    from autogen_context.store.watch.watch import FileWatch
+    from autogen_context.tokens.limits import ModelLimit, ModelLimits
+    from autogen_context.tokens.measure import Count, TokenCounter
+    from autogen_context.triggers.boundary import SemanticBoundaryDetector
+    from autogen_context.triggers.decision import TriggerDecision
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.intent_model import IntentModel
+    from autogen_context.triggers.intent_trigger import IntentBasedTrigger
+    from autogen_context.triggers.price.verdict import Verdict
+    from autogen_context.triggers.settings import TriggerSettings
+    from autogen_context.triggers.staleness import StalenessTracker, staleness
+    from autogen_context.triggers.subtask import SubtaskTrigger
+    from autogen_context.triggers.turn import Step, Turn, turn_of
+    from autogen_context.view.decision import Decision
 
 __all__ = [
     "Advisor",
@@ -200,49 +200,49 @@ _HOMES = {
     "StoreUnavailable": "errors",
     "WriteConflict": "errors",
     "IncrementalContextManager": "manager",
-    "Advisor": "model.advice",
-    "CompletionClient": "model.chat",
-    "OpenAIEmbedder": "model.embedding_endpoint",
-    "SentenceTransformerEmbedder": "model.embeddings",
-    "IntentModel": "model.intent",
-    "ModelLimit": "model.limits",
-    "ModelLimits": "model.limits",
-    "Summarizer": "model.summary",
-    "Breaker": "model.summary_breaker",
-    "Certificate": "pipeline.assemble",
-    "AttentionFilter": "pipeline.attention.filter",
-    "ContextPart": "pipeline.attention.part",
-    "AttentionScore": "pipeline.attention.score",
-    "AttentionScorer": "pipeline.attention.score",
-    "TokenBudget": "pipeline.budget.allocate",
-    "TokenBudgetManager": "pipeline.budget.allocate",
-    "SemanticCompressor": "pipeline.compress.compressor",
-    "CompressionResult": "pipeline.compress.result",
-    "Decision": "pipeline.decision",
-    "Entry": "pipeline.ledger.entry",
-    "Ledger": "pipeline.ledger.ledger",
-    "Count": "pipeline.measure",
-    "TokenCounter": "pipeline.measure",
-    "Verdict": "pipeline.price.verdict",
-    "ContextPrioritizer": "pipeline.priority.prioritize",
-    "PrioritizedContext": "pipeline.priority.prioritize",
-    "Signals": "pipeline.priority.prioritize",
-    "TaskDefinition": "pipeline.task.definition",
-    "ToolKinds": "pipeline.tools.kinds",
-    "answer_recall": "pipeline.tools.recall_tool",
-    "recall_tool_schema": "pipeline.tools.recall_tool",
-    "SemanticBoundaryDetector": "pipeline.trigger.boundary",
-    "TriggerDecision": "pipeline.trigger.decision",
-    "SemanticHybridTrigger": "pipeline.trigger.hybrid",
-    "Trigger": "pipeline.trigger.hybrid",
-    "IntentBasedTrigger": "pipeline.trigger.intent_trigger",
-    "TriggerSettings": "pipeline.trigger.settings",
-    "StalenessTracker": "pipeline.trigger.staleness",
-    "staleness": "pipeline.trigger.staleness",
-    "SubtaskTrigger": "pipeline.trigger.subtask",
-    "Step": "pipeline.trigger.turn",
-    "Turn": "pipeline.trigger.turn",
-    "turn_of": "pipeline.trigger.turn",
+    "Advisor": "prioritizer.advice",
+    "CompletionClient": "models.chat",
+    "OpenAIEmbedder": "models.embedding_endpoint",
+    "SentenceTransformerEmbedder": "models.embeddings",
+    "IntentModel": "triggers.intent_model",
+    "ModelLimit": "tokens.limits",
+    "ModelLimits": "tokens.limits",
+    "Summarizer": "compressor.summary",
+    "Breaker": "compressor.summary_breaker",
+    "Certificate": "session.assemble",
+    "AttentionFilter": "prioritizer.attention.filter",
+    "ContextPart": "prioritizer.attention.part",
+    "AttentionScore": "prioritizer.attention.score",
+    "AttentionScorer": "prioritizer.attention.score",
+    "TokenBudget": "budget.allocate",
+    "TokenBudgetManager": "budget.allocate",
+    "SemanticCompressor": "compressor.compressor",
+    "CompressionResult": "compressor.result",
+    "Decision": "view.decision",
+    "Entry": "ledger.entry",
+    "Ledger": "ledger.ledger",
+    "Count": "tokens.measure",
+    "TokenCounter": "tokens.measure",
+    "Verdict": "triggers.price.verdict",
+    "ContextPrioritizer": "prioritizer.prioritize",
+    "PrioritizedContext": "prioritizer.prioritize",
+    "Signals": "prioritizer.prioritize",
+    "TaskDefinition": "budget.task",
+    "ToolKinds": "messages.tools.kinds",
+    "answer_recall": "messages.tools.recall_tool",
+    "recall_tool_schema": "messages.tools.recall_tool",
+    "SemanticBoundaryDetector": "triggers.boundary",
+    "TriggerDecision": "triggers.decision",
+    "SemanticHybridTrigger": "triggers.hybrid",
+    "Trigger": "triggers.hybrid",
+    "IntentBasedTrigger": "triggers.intent_trigger",
+    "TriggerSettings": "triggers.settings",
+    "StalenessTracker": "triggers.staleness",
+    "staleness": "triggers.staleness",
+    "SubtaskTrigger": "triggers.subtask",
+    "Step": "triggers.turn",
+    "Turn": "triggers.turn",
+    "turn_of": "triggers.turn",
     "ProjectContext": "project.project",
     "ProjectView": "project.view",
     "Facts": "recall.facts",
@@ -256,22 +256,22 @@ _HOMES = {
     "FinishedVerdict": "session.finished_verdict",
     "Prepared": "session.prepared",
     "Version": "session.versions",
-    "CacheLimits": "store.cache.cache",
-    "ContextCache": "store.cache.cache",
-    "CacheStats": "store.cache.stats",
-    "FollowedFiles": "store.files.followed_files",
-    "RedisLimits": "store.redis.client",
-    "RedisDocuments": "store.redis.documents",
-    "RedisServer": "store.redis.server",
-    "RedisStash": "store.redis.stash",
-    "RedisTier": "store.redis.tier",
-    "Scope": "store.scope",
-    "SeenFiles": "store.files.seen_file",
-    "Stash": "store.stash.stash",
-    "StashFile": "store.stash.file",
-    "StashTiers": "store.stash.tiers",
-    "VectorStore": "store.vectors.vectors",
-    "FileWatch": "store.watch.watch",
+    "CacheLimits": "cache.cache",
+    "ContextCache": "cache.cache",
+    "CacheStats": "cache.stats",
+    "FollowedFiles": "project.files.followed_files",
+    "RedisLimits": "cache.redis.client",
+    "RedisDocuments": "cache.redis.documents",
+    "RedisServer": "cache.redis.server",
+    "RedisStash": "cache.redis.stash",
+    "RedisTier": "cache.redis.tier",
+    "Scope": "cache.scope",
+    "SeenFiles": "project.files.seen_file",
+    "Stash": "cache.originals.stash",
+    "StashFile": "cache.originals.file",
+    "StashTiers": "cache.originals.tiers",
+    "VectorStore": "cache.vectors.vectors",
+    "FileWatch": "cache.watch.watch",
 }
 
 

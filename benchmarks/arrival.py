@@ -24,9 +24,9 @@ from time import perf_counter
 from side_by_side import table
 
 from autogen_context import IncrementalContextManager
-from autogen_context.model.gauge import gauge_for
-from autogen_context.pipeline.tools.recall_tool import recall_tool_schema
+from autogen_context.messages.tools.recall_tool import recall_tool_schema
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.gauge import gauge_for
 
 RUNS = 7
 DRAWN = 100

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 
 from side_by_side import table
 
-from autogen_context.store.cache.cache import CacheLimits, ContextCache
-from autogen_context.store.cache.shared_tier import SharedTier
+from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.shared_tier import SharedTier
 
 VALUE = "a line of a value\n" * 600  # 11 kB
 ROUNDS = 200
@@ -82,8 +82,8 @@ async def shared(url: str) -> AsyncGenerator[Row]:
 
 def server(url: str) -> SharedTier:
     """What is at a url."""
-    from autogen_context.store.redis.server import RedisServer  # noqa: PLC0415 - optional
-    from autogen_context.store.redis.tier import RedisTier  # noqa: PLC0415 - optional
+    from autogen_context.cache.redis.server import RedisServer  # noqa: PLC0415 - optional
+    from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - optional
 
     return RedisTier(RedisServer(url), tenant="benchmark")
 

@@ -18,12 +18,12 @@ from material import ROOMY_TOKENS, history, tokenizer
 from side_by_side import MakeReady, Run, medians, ms, table, times
 
 from autogen_context import IncrementalContextManager
-from autogen_context.model.gauge import gauge_for
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.prioritizer.blocks.references import References
 from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.measure import TokenCounter
 
 MESSAGES = 2_000
 LATER_MESSAGES = 40  # calls and their results, so half as many units

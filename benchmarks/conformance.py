@@ -17,7 +17,7 @@ from typing import Protocol
 from pydantic import BaseModel
 from side_by_side import table
 
-from autogen_context.pipeline.compress.compressor import SemanticCompressor
+from autogen_context.compressor.compressor import SemanticCompressor
 
 KIT = "compaction_kit"
 BUDGETS = (0.10, 0.20, 0.30)

@@ -14,10 +14,10 @@ from material import ENCODING, ROOMY_TOKENS, history, texts_of
 from side_by_side import MakeReady, Run, medians, ms, table, times
 
 from autogen_context import IncrementalContextManager
-from autogen_context.model.tokenizers import BpeOpenAICounter, TiktokenCounter
-from autogen_context.pipeline.estimate import EstimateCounter
-from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.tokenizers import BpeOpenAICounter, TiktokenCounter
 
 MESSAGES = 2_000
 ROUNDS = 9

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Protocol
 from material import ENCODING, ROOMY_TOKENS
 from side_by_side import Run
 
-from autogen_context.model.tokenizers import TiktokenCounter
-from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.tokenizers import TiktokenCounter
 
 if TYPE_CHECKING:
     from autogen_core.model_context import ChatCompletionContext

@@ -22,10 +22,10 @@ from pathlib import Path
 from recorded import ROOMY_TOKENS, Conversation, conversation_of, read
 from side_by_side import table
 
-from autogen_context.model.prices import price_of, rates_of
-from autogen_context.pipeline.price.rates import Rates
-from autogen_context.pipeline.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
-from autogen_context.pipeline.price.verdict import judged, turns_expected
+from autogen_context.tokens.prices import price_of, rates_of
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
+from autogen_context.triggers.price.verdict import judged, turns_expected
 
 LEAST_NEW_ROOM = 200  # tokens of the window that the newest message never takes
 

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from side_by_side import ms, table
 
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.files.ignored import walk
+from autogen_context.cache.watch.watch import FileWatch
 from autogen_context.manager import IncrementalContextManager
-from autogen_context.model.gauge import gauge_for
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.view import ProjectView
-from autogen_context.store.cache.cache import ContextCache
-from autogen_context.store.files.ignored import walk
-from autogen_context.store.watch.watch import FileWatch
+from autogen_context.tokens.gauge import gauge_for
 
 TREE = Path(__file__).parents[1]
 TURNS = 120

@@ -21,15 +21,15 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.model.embeddings import SentenceTransformerEmbedder
-from autogen_context.model.tokenizers import counter_for
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.relevance.authors import authors_of, in_favour_of_named
-from autogen_context.pipeline.relevance.lexical import LexicalIndex, fused, relatedness
-from autogen_context.pipeline.relevance.similarity import similarities
-from autogen_context.pipeline.relevance.surroundings import smoothed
-from autogen_context.store.vectors.vectors import VectorStore
+from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.messages.message import Message
+from autogen_context.models.embeddings import SentenceTransformerEmbedder
+from autogen_context.models.similarity import similarities
+from autogen_context.prioritizer.relevance.authors import authors_of, in_favour_of_named
+from autogen_context.prioritizer.relevance.lexical import LexicalIndex, fused, relatedness
+from autogen_context.prioritizer.relevance.surroundings import smoothed
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.tokenizers import counter_for
 
 FOLDER = Path(gettempdir(), "autogen-context-vectors")
 MESSAGE_TOKENS = 4  # what a message costs beside its text

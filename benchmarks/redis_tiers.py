@@ -22,16 +22,16 @@ from time import perf_counter
 
 from side_by_side import ms, table, times
 
-from autogen_context.pipeline.message import Message
-from autogen_context.store.cache.disk import CacheDisk
-from autogen_context.store.cache.entry import CacheEntry, entry_as_bytes
-from autogen_context.store.cache.memory import CacheMemory
-from autogen_context.store.redis.client import RedisLimits
-from autogen_context.store.redis.server import RedisServer
-from autogen_context.store.redis.stash import RedisStash
-from autogen_context.store.redis.tier import RedisTier
-from autogen_context.store.scope import Scope
-from autogen_context.store.stash.file import StashFile
+from autogen_context.cache.disk import CacheDisk
+from autogen_context.cache.entry import CacheEntry, entry_as_bytes
+from autogen_context.cache.memory import CacheMemory
+from autogen_context.cache.originals.file import StashFile
+from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.scope import Scope
+from autogen_context.messages.message import Message
 
 RUNS = 300
 TEXT = "worker 7 is ready, queue length 42\n" * 300  # about 10 kB, as a tool's result has

@@ -10,8 +10,8 @@ from functools import partial
 
 from side_by_side import MakeReady, medians, table
 
-from autogen_context.pipeline.reduce.recognise import reducer_for
-from autogen_context.pipeline.reduce.reducer import Reducer, Room
+from autogen_context.compressor.arrival.recognise import reducer_for
+from autogen_context.compressor.arrival.reducer import Reducer, Room
 
 CHARS = 1_000_000
 ROUNDS = 5

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from time import process_time
 
-from autogen_context.model.gauge import gauge_for
-from autogen_context.pipeline.reduce.binary import Binary
-from autogen_context.pipeline.reduce.blobs import without_blobs
-from autogen_context.pipeline.reduce.html import Html
-from autogen_context.pipeline.reduce.json_text import Json
-from autogen_context.pipeline.reduce.reducer import Reducer, Room
-from autogen_context.pipeline.reduce.table import Table
+from autogen_context.compressor.arrival.binary import Binary
+from autogen_context.compressor.arrival.blobs import without_blobs
+from autogen_context.compressor.arrival.html import Html
+from autogen_context.compressor.arrival.json_text import Json
+from autogen_context.compressor.arrival.reducer import Reducer, Room
+from autogen_context.compressor.arrival.table import Table
+from autogen_context.tokens.gauge import gauge_for
 
 SIZES = (10_000, 100_000, 1_000_000, 5_000_000)
 RUNS = 3

@@ -18,11 +18,11 @@ from statistics import mean, median
 from material import tokenizer
 from side_by_side import medians, ms, table
 
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.relevance.authors import authors_of
-from autogen_context.pipeline.relevance.lexical import LexicalIndex
-from autogen_context.pipeline.relevance.recollection import recollected
-from autogen_context.pipeline.relevance.terms import terms
+from autogen_context.language.terms import terms
+from autogen_context.messages.message import Message
+from autogen_context.prioritizer.relevance.authors import authors_of
+from autogen_context.prioritizer.relevance.lexical import LexicalIndex
+from autogen_context.prioritizer.relevance.recollection import recollected
 from autogen_context.testing import ChatMessage
 
 DOCUMENTS = 1_000

@@ -28,8 +28,8 @@ from peers import Conversation
 from side_by_side import MOST_RUNS, MakeReady, Run, medians, ms, seconds, table, times
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.pipeline.measure import TokenCounter
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.measure import TokenCounter
 
 SIZES = (100, 2_000)
 ROUNDS = 9

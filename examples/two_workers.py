@@ -9,13 +9,13 @@ import subprocess
 import sys
 
 from autogen_context import IncrementalContextManager
-from autogen_context.store.cache.cache import ContextCache
-from autogen_context.store.redis.client import RedisLimits
-from autogen_context.store.redis.documents import RedisDocuments
-from autogen_context.store.redis.server import RedisServer
-from autogen_context.store.redis.stash import RedisStash
-from autogen_context.store.redis.tier import RedisTier
-from autogen_context.store.scope import Scope
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.documents import RedisDocuments
+from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.scope import Scope
 
 TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share
 

@@ -12,13 +12,24 @@ import autogen_context
 PACKAGE = Path(autogen_context.__file__).parent
 # One level a row; a file may import from the rows above its own, and from its own room.
 LEVELS = (
-    {"errors"},
-    {"pipeline"},
-    {"model", "store", "report"},
-    {"session", "recall", "project"},
+    {"errors", "argument"},
+    {"language"},
+    {"messages"},
+    {"tokens"},
+    {"models"},
+    {"cache"},
+    {"view"},
+    {"budget"},
+    {"prioritizer"},
+    {"ledger"},
+    {"compressor"},
+    {"triggers", "recall"},
+    {"project"},
+    {"session"},
     {"config"},
     {"manager"},
-    {"adapters", "cli", "testing"},
+    {"adapters", "report", "testing"},
+    {"cli"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")

@@ -19,16 +19,16 @@ from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
+    from autogen_context.triggers.known_intent import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -211,7 +211,7 @@ def followed(folder: str | None) -> "FollowedFiles | None":
     """
     if folder is None:
         return None
-    from autogen_context.store.files.followed_files import FollowedFiles  # noqa: PLC0415 - for who has them
+    from autogen_context.project.files.followed_files import FollowedFiles  # noqa: PLC0415 - for who has them
 
     return FollowedFiles(folder)
 

@@ -20,7 +20,7 @@ from autogen_core.models import (
     UserMessage,
 )
 
-from autogen_context.pipeline.message import (
+from autogen_context.messages.message import (
     SYSTEM_ROLES,
     Image,
     Message,

@@ -22,16 +22,16 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
 from autogen_context.config.config import ContextConfig
-from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
+    from autogen_context.triggers.known_intent import AskIntent
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]

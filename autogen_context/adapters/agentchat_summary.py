@@ -7,7 +7,7 @@ passes through, and so does cancellation.
 from autogen_core.models import ChatCompletionClient, CreateResult, UserMessage
 
 from autogen_context.errors import CompletionFailed
-from autogen_context.pipeline.completion import Complete
+from autogen_context.models.completion import Complete
 
 BROKEN_OFF = {"length": "it is broken off", "content_filter": "it is filtered"}
 

@@ -20,12 +20,12 @@ from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, Bill
 from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.pipeline.measure import TokenCounter
+from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 

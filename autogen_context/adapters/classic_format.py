@@ -15,9 +15,9 @@ from typing import cast
 
 from typing_extensions import override
 
-from autogen_context.pipeline.json_value import copied, fields_of
-from autogen_context.pipeline.message import Message, ToolResult
-from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.messages.json_value import copied, fields_of
+from autogen_context.messages.message import Message, ToolResult
+from autogen_context.messages.openai_chat import OpenAIChat
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
 AT_HOME = frozenset({CONTEXT, "metadata"})

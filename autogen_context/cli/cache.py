@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autogen_context.cache.disk import CacheDisk, user_directory
+from autogen_context.cache.entry import CacheEntry
+from autogen_context.cache.fingerprint import FingerprintReader
+from autogen_context.cache.rows import Timeout
 from autogen_context.report.table import new_table, plain, say, show
-from autogen_context.store.cache.disk import CacheDisk, user_directory
-from autogen_context.store.cache.entry import CacheEntry
-from autogen_context.store.cache.fingerprint import FingerprintReader
-from autogen_context.store.cache.rows import Timeout
 
 if TYPE_CHECKING:
     from autogen_context.cli.main import Subparsers

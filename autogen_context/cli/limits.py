@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from autogen_context.model.discovery import Discovery
-from autogen_context.model.limits import (
+from autogen_context.tokens.discovery import Discovery
+from autogen_context.tokens.limits import (
     ModelLimit,
     ModelLimits,
     Row,

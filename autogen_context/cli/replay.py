@@ -17,11 +17,11 @@ from autogen_context.cli.recording.conversations import RecordedConversation
 from autogen_context.cli.recording.source import STANDARD_INPUT, read_recording
 from autogen_context.cli.replayed import Replayed, model_of, replayed, turn_stops
 from autogen_context.config.config import ContextConfig
-from autogen_context.model.gauge import load_tokenizer
-from autogen_context.model.prices import OTHER
 from autogen_context.report.sample import sampled
 from autogen_context.report.table import print_conversations, print_totals, print_turns
 from autogen_context.report.turns import merged, record_facts, totals_facts
+from autogen_context.tokens.gauge import load_tokenizer
+from autogen_context.tokens.prices import OTHER
 
 if TYPE_CHECKING:
     from autogen_context.cli.main import Subparsers

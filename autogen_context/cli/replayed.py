@@ -10,11 +10,11 @@ from autogen_context.cli.recording.conversations import RecordedConversation
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import BudgetImpossible
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.model.gauge import gauge_for
-from autogen_context.model.prices import Price, price_of
-from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
 from autogen_context.report.turns import Totals, TurnRecord, totals_of
+from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.prices import Price, price_of
 
 DEFAULT_MODEL = "gpt-4o"
 

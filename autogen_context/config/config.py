@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from typing_extensions import override
 
+from autogen_context.argument import require_path
 from autogen_context.config.keys import Given, Problem, Reading, read
 from autogen_context.config.problems import line_of, require_below, require_unset, reworded
 from autogen_context.config.settings import Settings
@@ -30,8 +31,7 @@ from autogen_context.config.sources import (
     given_in_environment,
     given_in_file,
 )
-from autogen_context.pipeline.argument import require_path
-from autogen_context.pipeline.attention.filter import AttentionFilter
+from autogen_context.prioritizer.attention.filter import AttentionFilter
 
 
 class ContextConfig(Settings):

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.wiring import limits_of, rules_of
-from autogen_context.model.gauge import load_tokenizer
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.relevance.embedder import WarmVectors
-from autogen_context.pipeline.task.newest import newest_request
+from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.ahead import Ahead as Embedding
+from autogen_context.recall.newest import newest_request
 from autogen_context.recall.recaller import Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
+from autogen_context.tokens.gauge import load_tokenizer
+from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
-    from autogen_context.model.advice import Advice
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.prioritizer.advice import Advice
     from autogen_context.session.advising import Advise, Advising
     from autogen_context.session.intents import Intents
     from autogen_context.session.summaries import Summaries
+    from autogen_context.triggers.known_intent import AskIntent
 
 
 class Ahead:

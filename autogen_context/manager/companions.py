@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.wiring import rules_of
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.companion import Companion
-    from autogen_context.store.files.followed_files import FollowedFiles
 
 Saved = Mapping[str, Mapping[str, object]]
 

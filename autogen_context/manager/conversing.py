@@ -21,8 +21,7 @@ from autogen_context.manager.wiring import (
     stash_of,
     window_of,
 )
-from autogen_context.model.gauge import Gauge, gauge_for
-from autogen_context.pipeline.tools.recall_tool import has_recall_tool
+from autogen_context.messages.tools.recall_tool import has_recall_tool
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
@@ -30,6 +29,7 @@ from autogen_context.session.state import State
 from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
+from autogen_context.tokens.gauge import Gauge, gauge_for
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.recall.asked_back import AskedBack

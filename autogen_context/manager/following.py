@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.record import Record
-from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.record import Record
+from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.project.files.followed import Followed, News
+from autogen_context.project.files.followed_files import FollowedFiles
+from autogen_context.project.files.seen_file import SeenChange
 from autogen_context.session.applying import apply
 from autogen_context.session.change import ContextChange
 from autogen_context.session.files import Touch, touches
 from autogen_context.session.session import Session
-from autogen_context.store.files.followed import Followed, News
-from autogen_context.store.files.followed_files import FollowedFiles
-from autogen_context.store.files.seen_file import SeenChange
+from autogen_context.view.decision import Candidate
 
 LONGEST_WAIT_S = 1.0  # of a turn, for the disk
 MOST_READ_NOWAIT = 4  # files, by a turn that does not wait

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
-from autogen_context.pipeline.argument import wrong_argument
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.relevance.embedder import WarmVectors
+from autogen_context.messages.message import HostFormat
+from autogen_context.models.embedder import WarmVectors
+from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
+    from autogen_context.triggers.known_intent import AskIntent
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),

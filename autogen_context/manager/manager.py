@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
+from autogen_context.argument import listed, require_kind, require_path, require_text
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.conversing import Conversing
 from autogen_context.manager.given import Given
-from autogen_context.pipeline.argument import listed, require_kind, require_path, require_text
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.message import HostFormat, Message
-from autogen_context.pipeline.openai_chat import OpenAIChat
-from autogen_context.pipeline.relevance.embedder import WarmVectors
-from autogen_context.pipeline.tools.recall_tool import as_text, has_recall_tool
-from autogen_context.pipeline.tools.schemas import schemas_in
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.tools.recall_tool import as_text, has_recall_tool
+from autogen_context.messages.tools.schemas import schemas_in
+from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.applying import updated
 from autogen_context.session.change import ContextChange, UpdatedContext
 from autogen_context.session.diff import VersionDiff, difference
@@ -30,15 +29,16 @@ from autogen_context.session.state import dump, load
 from autogen_context.session.state_file import read_state, write_state
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Usage
+from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.pipeline.compress.summarise import Summarize
-    from autogen_context.pipeline.trigger.known_intent import AskIntent
+    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
-    from autogen_context.store.files.followed_files import FollowedFiles
-    from autogen_context.store.stash.tiers import StashTier
+    from autogen_context.triggers.known_intent import AskIntent
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from threading import Thread
 
 from autogen_context.manager.telling import head_of, notices_of
-from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.record import Record
-from autogen_context.pipeline.task.newest import newest_request
-from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.messages.record import Record
+from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.saved import load
 from autogen_context.project.since import Current
+from autogen_context.recall.newest import newest_request
 from autogen_context.session.files import touches
 from autogen_context.session.session import Session
+from autogen_context.view.decision import Candidate
 
 FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one

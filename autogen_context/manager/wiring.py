@@ -8,21 +8,21 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from autogen_context.cache.originals.file import StashFile
+from autogen_context.cache.originals.memory import Entry
+from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals.tiers import StashTier, StashTiers
+from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
-from autogen_context.model.gauge import Gauge
-from autogen_context.model.limits import ModelLimits, standard_files
-from autogen_context.model.prices import price_of, rates_of
-from autogen_context.pipeline.message import content_digest
-from autogen_context.pipeline.roles import RoleRules
-from autogen_context.pipeline.tools.kinds import ToolKinds
-from autogen_context.pipeline.trigger.settings import TriggerSettings
+from autogen_context.messages.message import content_digest
+from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
-from autogen_context.store.scope import Scope
-from autogen_context.store.stash.file import StashFile
-from autogen_context.store.stash.memory import Entry
-from autogen_context.store.stash.stash import Stash
-from autogen_context.store.stash.tiers import StashTier, StashTiers
+from autogen_context.tokens.gauge import Gauge
+from autogen_context.tokens.limits import ModelLimits, standard_files
+from autogen_context.tokens.prices import price_of, rates_of
+from autogen_context.triggers.settings import TriggerSettings
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
@@ -98,7 +98,7 @@ def limits_of(config: ContextConfig) -> ModelLimits:
     own_files = [config.limits_file] if config.limits_file else []
     discovery = None
     if config.discovery_url:
-        from autogen_context.model.discovery import Discovery  # noqa: PLC0415 - for who asks
+        from autogen_context.tokens.discovery import Discovery  # noqa: PLC0415 - for who asks
 
         discovery = Discovery(config.discovery_url, timeout_s=config.discovery_timeout_s)
     return ModelLimits(

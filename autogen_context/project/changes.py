@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.message import content_digest
+from autogen_context.messages.message import content_digest
 from autogen_context.project.extract import Extracts
 from autogen_context.project.structure import in_tree, line_of
 from autogen_context.project.symbols import Symbols

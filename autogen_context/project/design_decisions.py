@@ -7,7 +7,7 @@ replaced gives its title alone.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from autogen_context.pipeline.compress.passage import Passage, passages_of
+from autogen_context.compressor.passage import Passage, passages_of
 from autogen_context.project.extract import Document, Piece
 from autogen_context.project.prose import TABLE_ROW, is_worth
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autogen_context.pipeline.message import content_digest
+from autogen_context.messages.message import content_digest
 from autogen_context.project.builds import Counted
 from autogen_context.project.design_decisions import decision_files, record_of
 from autogen_context.project.extract import (

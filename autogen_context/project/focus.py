@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable
 from pathlib import Path, PurePath
 
-from autogen_context.pipeline.relevance.terms import STOP_WORDS
+from autogen_context.language.terms import STOP_WORDS
 from autogen_context.project.rank import Focus
 
 READ_CHARS = 8_000  # of a task, from its beginning

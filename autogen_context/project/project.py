@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from autogen_context.pipeline.attention.part import ContextPart
-from autogen_context.pipeline.estimate import EstimateCounter
-from autogen_context.pipeline.fold import Step
-from autogen_context.pipeline.ledger import Entry
+from autogen_context.compressor.fold import Step
+from autogen_context.ledger import Entry
+from autogen_context.prioritizer.attention.part import ContextPart
 from autogen_context.project.builds import Builds, Counted, Kept
 from autogen_context.project.changes import Change, with_room
 from autogen_context.project.focus import focus_of
@@ -27,6 +26,7 @@ from autogen_context.project.tail import tail_parts, written_tail
 from autogen_context.project.tree import TreeLimits
 from autogen_context.project.view import OPENING, ProjectView
 from autogen_context.project.writing import Writing
+from autogen_context.tokens.estimate import EstimateCounter
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000
@@ -159,7 +159,7 @@ class ProjectContext:
             count: tokens of a text, where this one was given nothing to count.
         """
         if self._watch is None:
-            from autogen_context.store.watch.watch import FileWatch  # noqa: PLC0415 - for who needs it
+            from autogen_context.cache.watch.watch import FileWatch  # noqa: PLC0415 - for who needs it
 
             self._watch = FileWatch()
         return ProjectContext(

@@ -6,7 +6,7 @@ Promise: pure, linear. Sentences, items and blocks are whole; badges, images and
 import re
 from collections.abc import Iterator, Sequence
 
-from autogen_context.pipeline.compress.passage import Passage, passages_of
+from autogen_context.compressor.passage import Passage, passages_of
 from autogen_context.project.extract import NEVER, Document, Piece
 
 MOST_CHARS = 60_000  # of a text, from its beginning

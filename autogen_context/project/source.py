@@ -13,7 +13,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Literal, get_args
 
-from autogen_context.pipeline.message import content_digest
+from autogen_context.messages.message import content_digest
 
 Reason = Literal[
     "a link",

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
 
-from autogen_context.pipeline.reduce.grammar import DEEPEST, LONGEST_CHARS, language_of, nested
-from autogen_context.pipeline.reduce.outline import Span, holders, outline
+from autogen_context.compressor.arrival.grammar import DEEPEST, LONGEST_CHARS, language_of, nested
+from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.project.language import Language
 from autogen_context.project.references import references_in
 

@@ -5,10 +5,10 @@ Promise: the tail has no more tokens than its room; what matters less goes first
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from autogen_context.pipeline.attention.part import ContextPart
-from autogen_context.pipeline.fold import Step, folded
-from autogen_context.pipeline.ledger import Entry, Kind
-from autogen_context.pipeline.ledger.rendering import render
+from autogen_context.compressor.fold import Step, folded
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.rendering import render
+from autogen_context.prioritizer.attention.part import ContextPart
 from autogen_context.project.head import LABELS, Head
 from autogen_context.project.view import SINCE, framed, marked
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autogen_context.cache.files.ignored import RULES_FILE, Listing, Rules, listing
 from autogen_context.project.source import Reason, Stamp, has_odd_name, refusal_of
-from autogen_context.store.files.ignored import RULES_FILE, Listing, Rules, listing
 
 ROOT = "."
 MOST_BYTES = 1024 * 1024  # of one file

@@ -6,8 +6,8 @@ Promise: what changes from when it is written on is counted, and nothing before.
 import asyncio
 from collections.abc import Callable
 
-from autogen_context.pipeline.budget.allocate import TokenBudget, TokenBudgetManager
-from autogen_context.pipeline.task.definition import TaskDefinition
+from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+from autogen_context.budget.task import TaskDefinition
 from autogen_context.project.changes import digest_of
 from autogen_context.project.head import Head, Material, Papers, built
 from autogen_context.project.index import Index

@@ -9,10 +9,10 @@ import logging
 from collections.abc import Sequence
 
 from autogen_context.errors import EmbeddingFailed
-from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.relevance.embedder import WarmVectors
-from autogen_context.pipeline.relevance.similarity import similarities
+from autogen_context.messages.message import Message, joined_text
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.similarity import similarities
 from autogen_context.recall.exchange import is_of_a_person
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ was, or with the number of each line in front, so that no line of it can pass fo
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.errors import NotStashed
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.shorten import CountText, shorten_text
+from autogen_context.messages.message import Message
 from autogen_context.recall.original import Original, Stretch, stretch_of, written
 from autogen_context.recall.passage_index import Passage, PassageIndex
 

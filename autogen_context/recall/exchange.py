@@ -7,7 +7,7 @@ twice. What a person said is never parted from its answer.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.message import SYSTEM_ROLES, Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

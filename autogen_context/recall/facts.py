@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
-from autogen_context.pipeline.argument import require_text
-from autogen_context.pipeline.ledger.personal import Statement, StatementKind, statements
-from autogen_context.pipeline.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.pipeline.openai_chat import messages_in
-from autogen_context.pipeline.saved_data import read_saved
+from autogen_context.argument import require_text
+from autogen_context.ledger.personal import Statement, StatementKind, statements
+from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.messages.openai_chat import messages_in
+from autogen_context.view.saved_data import read_saved
 
 SCHEMA = 1
 OPENING = "[What is known of the person, in their own words:]"

@@ -7,17 +7,17 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from autogen_context.pipeline.argument import (
+from autogen_context.argument import (
     require_kind,
     require_several,
     require_text,
     wrong_argument,
 )
-from autogen_context.pipeline.json_value import canonical, fields_of
-from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.openai_chat import read_content
-from autogen_context.pipeline.relevance.authors import asked_about
-from autogen_context.pipeline.task.query import QueryKind, kind_of
+from autogen_context.language.query import QueryKind, kind_of
+from autogen_context.messages.json_value import canonical, fields_of
+from autogen_context.messages.message import Message, joined_text
+from autogen_context.messages.openai_chat import read_content
+from autogen_context.prioritizer.relevance.authors import asked_about
 from autogen_context.recall.names import names_asked, stands_in
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from autogen_context.pipeline.blocks.values import MOST, RUN, is_telling, values_in
+from autogen_context.messages.identifiers import MOST, RUN, is_telling, values_in
 
 NAME_WORDS = 3  # the most words that a name has
 SCANNED_WORDS = 400  # of a query, for names

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autogen_context.pipeline.message import Message
+from autogen_context.messages.message import Message
 
 PASSAGE_CHARS = 600  # about ten lines of code, or a paragraph
 RANGE = re.compile(  # of what has no spaces any more

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
-from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.prefix import still_there
-from autogen_context.pipeline.relevance.authors import authors_by, authors_of, opening_of
-from autogen_context.pipeline.relevance.lexical import LexicalIndex
-from autogen_context.pipeline.relevance.recollection import recollected
-from autogen_context.pipeline.shorten import CountText
+from autogen_context.compressor.shorten import CountText
+from autogen_context.messages.message import Message, joined_text
+from autogen_context.messages.prefix import still_there
+from autogen_context.prioritizer.relevance.authors import authors_by, authors_of, opening_of
+from autogen_context.prioritizer.relevance.lexical import LexicalIndex
+from autogen_context.prioritizer.relevance.recollection import recollected
 from autogen_context.recall.exchange import Exchanges
 from autogen_context.recall.gate import RecallDecision, decided
 from autogen_context.recall.names import names_told, words_asked

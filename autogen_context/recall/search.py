@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import indent
 
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.shorten import CountText, shorten_text
+from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.messages.message import Message
 from autogen_context.recall.exchange import Exchange
 
 OPENING = (

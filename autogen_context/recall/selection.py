@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from autogen_context.pipeline.json_value import part_fields
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.openai_chat import messages_in
+from autogen_context.messages.json_value import part_fields
+from autogen_context.messages.message import Message
+from autogen_context.messages.openai_chat import messages_in
 
 STRONG_EMOTION = 0.7
 FILLER_CHARS = 200  # a courtesy is no longer than that

@@ -8,8 +8,8 @@ that a turn costs the same however much is in sight.
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from autogen_context.pipeline.message import Message, joined_text
-from autogen_context.pipeline.prefix import still_there
+from autogen_context.messages.message import Message, joined_text
+from autogen_context.messages.prefix import still_there
 from autogen_context.recall.names import WORD, stands_in
 
 # Messages that come at once; to search more is quicker than to count their words.

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.pipeline.openai_chat import messages_in
+from autogen_context.messages.openai_chat import messages_in
 from autogen_context.recall.exchange import exchanges
 
 Tier = Literal["immediate", "working", "retrieved"]

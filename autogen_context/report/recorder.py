@@ -12,10 +12,10 @@ from itertools import chain
 from typing import Protocol
 
 from autogen_context.errors import BudgetImpossible
-from autogen_context.pipeline.assemble import Certificate
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.piece import Written
+from autogen_context.messages.piece import Written
 from autogen_context.report.turns import HOLD, Request, TurnRecord
+from autogen_context.session.assemble import Certificate
+from autogen_context.view.decision import Decision
 
 
 class Tariff(Protocol):

@@ -7,10 +7,10 @@ complexity that does not exist are refused.
 from collections.abc import Mapping
 from typing import cast, get_args
 
-from autogen_context.model.advice import Advice
-from autogen_context.pipeline.priority.category import BASE_WEIGHTS, Category, clamped
-from autogen_context.pipeline.record import Record
-from autogen_context.pipeline.task.definition import Complexity
+from autogen_context.budget.task import Complexity
+from autogen_context.messages.record import Record
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.category import BASE_WEIGHTS, Category, clamped
 
 
 def dump_advice(advice: Advice) -> dict[str, object]:

@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Protocol
 
-from autogen_context.model.advice import Advice
-from autogen_context.pipeline.message import content_digest
-from autogen_context.pipeline.task.definition import TaskDefinition
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.messages.message import content_digest
+from autogen_context.prioritizer.advice import Advice
 from autogen_context.session.background import is_cut_off
 
 

@@ -7,9 +7,9 @@ result is checked before it counts.
 from collections.abc import Iterable, Sequence
 from typing import cast
 
+from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import BrokenTranscript, ChangeRefused
-from autogen_context.pipeline.argument import require_several, wrong_argument
-from autogen_context.pipeline.piece import messages_of
+from autogen_context.messages.piece import messages_of
 from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
 from autogen_context.session.effects import Unfit, applied
 from autogen_context.session.notices import Notices

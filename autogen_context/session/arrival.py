@@ -10,15 +10,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal
 
-from autogen_context.pipeline.decision import Candidate, Decision, kept, replaced
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import Message, ToolCall, ToolResult
-from autogen_context.pipeline.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.pipeline.reduce.arrive import Asked, asked_by, by_itself, cut, tidied
-from autogen_context.pipeline.reduce.echo import Sight
-from autogen_context.pipeline.segment import Unit, pair
-from autogen_context.pipeline.tools.kinds import ToolKinds
-from autogen_context.pipeline.user_output import words_and_output
+from autogen_context.compressor.arrival.arrive import Asked, asked_by, by_itself, cut, tidied
+from autogen_context.compressor.arrival.echo import Sight
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
+from autogen_context.messages.segment import Unit, pair
+from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.user_output import words_and_output
+from autogen_context.tokens.measure import Meter
+from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays

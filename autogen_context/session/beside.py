@@ -7,16 +7,16 @@ nothing to tell a turn costs nothing.
 
 from collections.abc import Collection
 
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import SYSTEM_ROLES, Message
-from autogen_context.pipeline.piece import Written
-from autogen_context.pipeline.tools.kinds import ToolKinds
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.piece import Written
+from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.session.change import ContextChange
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.effects import applied
 from autogen_context.session.files import FilesShown, in_sight
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
+from autogen_context.tokens.measure import Meter
 
 NOTICE_SHARE = 0.1  # of the room, for what is told at once
 LEAST_NOTICE = 64  # tokens, in a small room as well

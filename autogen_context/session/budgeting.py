@@ -7,10 +7,13 @@ profile sets shares, and a model's advice weighs the categories. What neither as
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from autogen_context.model.advice import Advice
-from autogen_context.pipeline.blocks.choose import Values
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.blocks.shares import (
+from autogen_context.budget.aim import RECENT_SHARE, TOLD_SHARE, Aim, aim_of
+from autogen_context.budget.allocate import TokenBudgetManager
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.blocks.choose import Values
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.blocks.shares import (
     Advised,
     WithinShares,
     categories_of,
@@ -18,10 +21,6 @@ from autogen_context.pipeline.blocks.shares import (
     needs_of,
     sections_of,
 )
-from autogen_context.pipeline.budget.aim import aim_of
-from autogen_context.pipeline.budget.allocate import TokenBudgetManager
-from autogen_context.pipeline.plan import RECENT_SHARE, TOLD_SHARE, Aim
-from autogen_context.pipeline.task.definition import TaskDefinition
 from autogen_context.session.advising import key_of
 from autogen_context.session.depth import low_share
 from autogen_context.session.rules import Room, Rules

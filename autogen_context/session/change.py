@@ -12,7 +12,7 @@ from typing import Self
 
 from typing_extensions import override
 
-from autogen_context.pipeline.message import Message
+from autogen_context.messages.message import Message
 
 SHOWN_CHARS = 60  # of a text, where a change is named
 

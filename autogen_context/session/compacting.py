@@ -11,20 +11,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import BudgetImpossible
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.floors import floors_of, satisfied
-from autogen_context.pipeline.message import SYSTEM_ROLES
-from autogen_context.pipeline.price.attempts import Situation
-from autogen_context.pipeline.price.rewrite import Rewrite
-from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.depth import low_share
+from autogen_context.session.floors import floors_of, satisfied
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.pricing import Pricing
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.state import State
+from autogen_context.triggers.price.attempts import Situation
+from autogen_context.triggers.price.rewrite import Rewrite
+from autogen_context.triggers.price.verdict import Verdict
+from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:
     from autogen_context.session.compaction import Compaction

@@ -7,25 +7,25 @@ What stays beside the floors is what later turns are likely to name again. Only 
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
-from autogen_context.pipeline.blocks.asked import AnswerWorth
-from autogen_context.pipeline.blocks.choose import Values
-from autogen_context.pipeline.blocks.fill import Filler
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.blocks.worth import Worth
-from autogen_context.pipeline.decision import Candidate, Decision
-from autogen_context.pipeline.fit import fit_pieces
-from autogen_context.pipeline.floors import floors_of
-from autogen_context.pipeline.piece import Piece, messages_of
-from autogen_context.pipeline.plan import Means, plan
-from autogen_context.pipeline.span import Span, spans_of
-from autogen_context.pipeline.task.newest import newest_request, said_now
+from autogen_context.compressor.fit import fit_pieces
+from autogen_context.messages.piece import Piece, messages_of
+from autogen_context.prioritizer.blocks.asked import AnswerWorth
+from autogen_context.prioritizer.blocks.choose import Values
+from autogen_context.prioritizer.blocks.fill import Filler
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.recall.newest import newest_request, said_now
 from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.floors import floors_of
 from autogen_context.session.notices import Name
+from autogen_context.session.plan import Means, plan
 from autogen_context.session.rules import Room, Rules, Surroundings
+from autogen_context.session.span import Span, spans_of
 from autogen_context.session.statements import Statements
 from autogen_context.session.telling import Telling
+from autogen_context.view.decision import Candidate, Decision
 
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 

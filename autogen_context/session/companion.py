@@ -6,7 +6,7 @@ Promise: a companion tells, and decides nothing. Whatever fails in it costs what
 from collections.abc import Mapping
 from typing import Protocol
 
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 from autogen_context.session.session import Session
 
 

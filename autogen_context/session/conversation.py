@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 from autogen_context.errors import BrokenTranscript
-from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat, Message
-from autogen_context.pipeline.piece import Written, messages_of
-from autogen_context.pipeline.repair import as_it_came, repaired
-from autogen_context.pipeline.segment import Unit, extend
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.piece import Written, messages_of
+from autogen_context.messages.repair import as_it_came, repaired
+from autogen_context.messages.segment import Unit, extend
 from autogen_context.session.history import History
+from autogen_context.tokens.measure import Meter
+from autogen_context.view.decision import Candidate
 
 Orphans = Literal["repair", "report", "refuse"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import cast, get_args
 
-from autogen_context.pipeline.decision import Action, Decision
-from autogen_context.pipeline.message_json import dump_message, load_message
-from autogen_context.pipeline.piece import Piece, Verbatim, Written
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.message_json import dump_message, load_message
+from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.messages.record import Record
+from autogen_context.view.decision import Action, Decision
 
 
 def checked(decisions: Iterable[Decision], *, known: int) -> tuple[Decision, ...]:

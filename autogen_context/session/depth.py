@@ -31,9 +31,9 @@ def low_share(rules: Rules, room_tokens: int) -> float:
 
 def share_of_table(profile: Literal["conservative", "strict"], room_tokens: int) -> float:
     """What the profile's table fills where nobody asks for the past."""
-    from autogen_context.pipeline.budget.aim import aim_of  # noqa: PLC0415 - for who has one
-    from autogen_context.pipeline.budget.allocate import TokenBudgetManager  # noqa: PLC0415 - as above
-    from autogen_context.pipeline.task.definition import TaskDefinition  # noqa: PLC0415 - as above
+    from autogen_context.budget.aim import aim_of  # noqa: PLC0415 - for who has one
+    from autogen_context.budget.allocate import TokenBudgetManager  # noqa: PLC0415 - as above
+    from autogen_context.budget.task import TaskDefinition  # noqa: PLC0415 - as above
 
     manager = TokenBudgetManager(total_tokens=max(1, room_tokens), profile=profile)
     budget = manager.allocate(TaskDefinition(text=""), messages=LONG_TALK)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from autogen_context.pipeline.decision import Decision
 from autogen_context.session.notices import Notice
 from autogen_context.session.versions import Moment
+from autogen_context.view.decision import Decision
 
 SHOWN_UNITS = 20  # of those that differ, in the text
 

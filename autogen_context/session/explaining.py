@@ -5,14 +5,14 @@ Promise: nothing is decided here and nothing changes; what it takes is read when
 
 from dataclasses import dataclass, fields, replace
 
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.blocks.values import NOTHING, is_telling
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.priority.classify import category_of, is_decision, is_error
-from autogen_context.pipeline.priority.prioritize import ContextPrioritizer, Signals
-from autogen_context.pipeline.task.newest import newest_request
+from autogen_context.messages.identifiers import NOTHING, is_telling
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.classify import category_of, is_decision, is_error
+from autogen_context.prioritizer.prioritize import ContextPrioritizer, Signals
+from autogen_context.recall.newest import newest_request
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
+from autogen_context.view.decision import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ longer shown by the older one.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.decision import Candidate, Decision
-from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.priority.superseded import Superseded
-from autogen_context.pipeline.segment import Unit
-from autogen_context.pipeline.tools.action import path_of
-from autogen_context.pipeline.tools.answer import answers_of, is_failure
-from autogen_context.pipeline.tools.kinds import ToolKinds, actions_of
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tools.action import path_of
+from autogen_context.messages.tools.answer import answers_of, is_failure
+from autogen_context.messages.tools.kinds import ToolKinds, actions_of
+from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.session.notices import Notice
+from autogen_context.view.decision import Candidate, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,16 @@ in a small room, and a notice in place of what goes says what was done.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.blocks.fill import Filler
-from autogen_context.pipeline.blocks.others import Others
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.blocks.worth import Worth
-from autogen_context.pipeline.decision import Candidate, Decision, kept
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.plan import with_notice
-from autogen_context.pipeline.trigger.decision import TriggerKind
+from autogen_context.prioritizer.blocks.fill import Filler
+from autogen_context.prioritizer.blocks.others import Others
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.blocks.worth import Worth
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.plan import with_notice
 from autogen_context.session.telling import Telling
+from autogen_context.tokens.measure import Meter
+from autogen_context.triggers.decision import TriggerKind
+from autogen_context.view.decision import Candidate, Decision, kept
 
 LEFT_SHARE = 0.25  # of the tokens of what is cut, for what is worth most of it
 TOLD_SHARE = 0.1  # of the same, for what is told of the rest

@@ -5,8 +5,8 @@ Promise: values only; they tell the same whether or not they are acted upon.
 
 from dataclasses import dataclass
 
-from autogen_context.pipeline.price.verdict import Verdict
-from autogen_context.pipeline.trigger.decision import TriggerKind
+from autogen_context.triggers.decision import TriggerKind
+from autogen_context.triggers.price.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

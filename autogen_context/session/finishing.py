@@ -8,10 +8,6 @@ conversation is; one that cuts costs what a compaction does.
 from collections.abc import Sequence
 from functools import cached_property
 
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.price.cut import Cut, Mark, cheapest, price_of_cuts
-from autogen_context.pipeline.price.verdict import Verdict, turns_expected
-from autogen_context.pipeline.trigger.hybrid import SemanticHybridTrigger
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.finished import Finished, FinishedCut
@@ -21,6 +17,10 @@ from autogen_context.session.offers import Offers
 from autogen_context.session.proposals import Proposals
 from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.session.staying import staying
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.price.cut import Cut, Mark, cheapest, price_of_cuts
+from autogen_context.triggers.price.verdict import Verdict, turns_expected
+from autogen_context.view.decision import Decision
 
 Chosen = Sequence[tuple[Cut, Finished]]
 """What is best cut, in the order in which it was proposed: what that saves, and the span."""

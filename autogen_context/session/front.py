@@ -9,14 +9,14 @@ is told beside the messages.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import SYSTEM_ROLES
-from autogen_context.pipeline.piece import Piece, Written
+from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.piece import Piece, Written
 from autogen_context.session.beside import ROOM_NEEDED, Beside
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.headed import headed, placed, without_heads
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Name, Notice
+from autogen_context.tokens.measure import Meter
 
 FREE_SHARE = 0.5  # of the room that must stay for nothing else
 BETWEEN = "\n\n"

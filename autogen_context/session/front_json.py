@@ -6,7 +6,7 @@ Promise: what is read equals what was written; what is told of anything but a pr
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 from autogen_context.session.front import Fronted, Head
 from autogen_context.session.notices import Notice
 from autogen_context.session.notices_json import load_all

@@ -6,9 +6,9 @@ Promise: pure; all else stays, in its order.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.piece import Piece, Verbatim, Written
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.view.decision import Decision
 
 
 def headed(text: str) -> Message:

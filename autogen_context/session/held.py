@@ -7,8 +7,8 @@ compaction replaces the decisions or the host changes its own past.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.decision import Candidate, Decision
-from autogen_context.pipeline.piece import Piece, Verbatim, coalesce
+from autogen_context.messages.piece import Piece, Verbatim, coalesce
+from autogen_context.view.decision import Candidate, Decision
 
 Decide = Callable[[Candidate, Decision | None], Decision]
 """What becomes of a unit that is new, or that may have grown since it was decided on."""

@@ -13,8 +13,8 @@ from itertools import takewhile
 from operator import eq
 
 from autogen_context.errors import BrokenTranscript
-from autogen_context.pipeline.message import HostFormat, Message
-from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.prefix import same_at_front
 
 
 class History:

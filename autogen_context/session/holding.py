@@ -6,12 +6,12 @@ Promise: whatever is held without being sent as it came in can be had from the s
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.piece import messages_of
+from autogen_context.cache.originals.stash import Stash
+from autogen_context.messages.piece import messages_of
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
-from autogen_context.store.stash.stash import Stash
+from autogen_context.view.decision import Decision
 
 
 class Holding:

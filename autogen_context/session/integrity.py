@@ -7,14 +7,14 @@ that only grew is not checked again.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autogen_context.pipeline.assemble import Checked
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.piece import Piece, Verbatim, messages_of
-from autogen_context.pipeline.prefix import same_at_front
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Piece, Verbatim, messages_of
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.session.assemble import Checked
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Notices
+from autogen_context.view.decision import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

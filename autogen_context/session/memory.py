@@ -6,8 +6,8 @@ Promise: a seam. Who answers it (``recall.recaller``) is handed in, so that a se
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.shorten import CountText
+from autogen_context.compressor.shorten import CountText
+from autogen_context.messages.message import Message
 
 
 class Verdict(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from autogen_context.errors import StateError
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 
 SCHEMA = 3
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from autogen_context.pipeline.shorten import shorten_text
+from autogen_context.compressor.shorten import shorten_text
 
 CountText = Callable[[str], int]
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import cast
 
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 from autogen_context.session.integrity import faults_of_notices
 from autogen_context.session.notices import LABELS, Name, Notice, Notices, Topic
 

@@ -7,9 +7,9 @@ again only where something was rewritten, or other units must stay.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.price.cut import Cut
 from autogen_context.session.finished import LEFT_SHARE, TOLD_SHARE, Finished
+from autogen_context.triggers.price.cut import Cut
+from autogen_context.view.decision import Decision
 
 LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
 

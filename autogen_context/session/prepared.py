@@ -6,10 +6,10 @@ Promise: a value; changing its list changes nothing that the manager keeps.
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from autogen_context.pipeline.assemble import Certificate
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.session.assemble import Certificate
 from autogen_context.session.finished_verdict import FinishedVerdict
+from autogen_context.triggers.price.verdict import Verdict
+from autogen_context.view.decision import Decision
 
 Payload = TypeVar("Payload")
 

@@ -7,11 +7,11 @@ provider's cache is never taken for cold. What was judged depends on the turns a
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from autogen_context.pipeline.price.attempts import Attempt, Situation
-from autogen_context.pipeline.price.rates import Rates
-from autogen_context.pipeline.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
-from autogen_context.pipeline.price.verdict import Verdict, judged, turns_expected
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.price.attempts import Attempt, Situation
+from autogen_context.triggers.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
+from autogen_context.triggers.price.verdict import Verdict, judged, turns_expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

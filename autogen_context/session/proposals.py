@@ -6,12 +6,12 @@ or where the host changed its past, has the same proposals: those of the convers
 
 from collections.abc import Callable, Sequence
 
-from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.floors import is_instruction
-from autogen_context.pipeline.tools.kinds import ToolKinds
-from autogen_context.pipeline.trigger.hybrid import Trigger
-from autogen_context.pipeline.trigger.turn import turn_of
+from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.session.finished import Finished
+from autogen_context.session.floors import is_instruction
+from autogen_context.triggers.hybrid import Trigger
+from autogen_context.triggers.turn import turn_of
+from autogen_context.view.decision import Candidate
 
 MOST = 100  # proposals that are kept, the newest; what is older was cut or never will be
 

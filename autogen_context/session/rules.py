@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.price.rates import Rates
-from autogen_context.pipeline.roles import RoleRules
-from autogen_context.pipeline.tools.kinds import ToolKinds
-from autogen_context.pipeline.trigger.known_intent import KnownIntent
-from autogen_context.pipeline.trigger.settings import TriggerSettings
+from autogen_context.cache.originals.stash import Stash
+from autogen_context.messages.message import HostFormat
+from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
-from autogen_context.store.stash.stash import Stash
+from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.known_intent import KnownIntent
+from autogen_context.triggers.settings import TriggerSettings
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
-    from autogen_context.model.advice import Advice
-    from autogen_context.pipeline.budget.profile import Role
+    from autogen_context.budget.profile import Role
+    from autogen_context.prioritizer.advice import Advice
 
 RewriteWhen = Literal["forced", "cold", "priced"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""

@@ -6,17 +6,17 @@ Promise: the certificate is of exactly the pieces beside it; both cost what is n
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.pipeline.assemble import Certificate, Certifier, ends_with, holds_verbatim
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat
-from autogen_context.pipeline.piece import Piece
-from autogen_context.pipeline.roles import RoleRules
+from autogen_context.messages.message import HostFormat
+from autogen_context.messages.piece import Piece
+from autogen_context.messages.roles import RoleRules
+from autogen_context.session.assemble import Certificate, Certifier, ends_with, holds_verbatim
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.outbox import Outbox
 from autogen_context.session.rules import Fixed
 from autogen_context.session.window import Window
+from autogen_context.tokens.measure import Meter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import StateError
-from autogen_context.pipeline.calibrate import Bill, Calibration
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.message_json import dump_message, load_message
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.message import Message
+from autogen_context.messages.message_json import dump_message, load_message
+from autogen_context.messages.record import Record
 from autogen_context.session.decisions_json import checked, dump_decision, load_decision
 from autogen_context.session.front import Fronted
 from autogen_context.session.front_json import dump_front, load_front
@@ -26,9 +24,11 @@ from autogen_context.session.pricing import Pace, load_pace
 from autogen_context.session.versions import Kept
 from autogen_context.session.versions_json import dump_versions, load_versions
 from autogen_context.session.window import Usage
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:
-    from autogen_context.model.advice import Advice
+    from autogen_context.prioritizer.advice import Advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from threading import get_ident
 from zlib import crc32
 
 from autogen_context.errors import StateError
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 

@@ -6,9 +6,9 @@ same, both do.
 
 from collections.abc import Iterable, Mapping
 
-from autogen_context.pipeline.ledger import Entry, Kind
-from autogen_context.pipeline.ledger.known import made_stale
-from autogen_context.pipeline.ledger.rendering import entry_of
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.known import made_stale
+from autogen_context.ledger.rendering import entry_of
 from autogen_context.session.notices import Name, Notice, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from autogen_context.pipeline.decision import Candidate
-from autogen_context.pipeline.floors import is_instruction
-from autogen_context.pipeline.message import SYSTEM_ROLES
+from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.session.floors import is_instruction
+from autogen_context.view.decision import Candidate
 
 
 def staying(

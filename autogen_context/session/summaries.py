@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from autogen_context.pipeline.compress.compressor import SemanticCompressor
-from autogen_context.pipeline.compress.summarise import Summarize, SummarizerPaused
-from autogen_context.pipeline.measure import TokenCounter
-from autogen_context.pipeline.span import Span
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.summarise import Summarize, SummarizerPaused
 from autogen_context.session.background import is_cut_off
+from autogen_context.session.span import Span
+from autogen_context.tokens.measure import TokenCounter
 
 SUMMARY_SHARE = 0.1  # of a span's tokens, for its summary
 

@@ -7,13 +7,13 @@ read. What was brought back stays in its place until the next compaction, so tha
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.piece import messages_of
-from autogen_context.pipeline.task.newest import said_now
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import messages_of
+from autogen_context.recall.newest import said_now
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
+from autogen_context.tokens.measure import Meter
 
 TAIL_SHARE = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back

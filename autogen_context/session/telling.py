@@ -8,21 +8,21 @@ came that is told beside the messages.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from autogen_context.pipeline.blocks.references import UnitText
-from autogen_context.pipeline.compress.material import reopened
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.fold import folded
-from autogen_context.pipeline.ledger import Ledger
-from autogen_context.pipeline.ledger.rendering import render
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import Message
-from autogen_context.pipeline.outdated import without_outdated
-from autogen_context.pipeline.people import People, people_in
-from autogen_context.pipeline.prefix import same_at_front
-from autogen_context.pipeline.span import Span
-from autogen_context.pipeline.user_output import words_and_output
+from autogen_context.compressor.fold import folded
+from autogen_context.compressor.material import reopened
+from autogen_context.compressor.outdated import without_outdated
+from autogen_context.ledger import Ledger
+from autogen_context.ledger.rendering import render
+from autogen_context.messages.message import Message
+from autogen_context.messages.people import People, people_in
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.user_output import words_and_output
+from autogen_context.prioritizer.blocks.references import UnitText
 from autogen_context.session.notices import Name
+from autogen_context.session.span import Span
 from autogen_context.session.statements import Statements
+from autogen_context.tokens.measure import Meter
+from autogen_context.view.decision import Decision
 
 LEDGER_SHARE = 0.5  # of the room, for statements
 

@@ -9,19 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import BudgetImpossible
-from autogen_context.pipeline.floors import floors_of
-from autogen_context.pipeline.piece import Written
-from autogen_context.pipeline.price.verdict import Verdict
+from autogen_context.messages.piece import Written
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.finished_verdict import FinishedVerdict
+from autogen_context.session.floors import floors_of
 from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.rules import Fixed, Rules, Surroundings
 from autogen_context.session.sending import Request, Sender
 from autogen_context.session.tail import Tail
+from autogen_context.triggers.price.verdict import Verdict
 
 if TYPE_CHECKING:
     from autogen_context.session.finishing import Finishing

@@ -5,12 +5,12 @@ Promise: no message is changed, left out or refused; what cannot be read counts 
 
 from collections.abc import Iterable, Sequence
 
-from autogen_context.pipeline.assemble import Certificate, Checked
-from autogen_context.pipeline.measure import Meter
-from autogen_context.pipeline.message import HostFormat, Message
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.session.assemble import Certificate, Checked
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.rules import Fixed
 from autogen_context.session.window import Window
+from autogen_context.tokens.measure import Meter
 
 
 def untouched(

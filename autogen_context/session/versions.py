@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.errors import NoSuchVersion
-from autogen_context.pipeline.decision import Decision
 from autogen_context.session.notices import Notices
+from autogen_context.view.decision import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.record import Record
+from autogen_context.messages.record import Record
 from autogen_context.session.decisions_json import checked, dump_decision, load_decision
 from autogen_context.session.notices_json import dump_notices, load_notices
 from autogen_context.session.versions import Kept, Moment, Past, Version
+from autogen_context.view.decision import Decision
 
 
 class Table:

@@ -8,10 +8,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from autogen_context.pipeline.argument import require_number
-from autogen_context.pipeline.assemble import Certificate
-from autogen_context.pipeline.calibrate import Bill, Calibration
-from autogen_context.pipeline.measure import Count, Source
+from autogen_context.argument import require_number
+from autogen_context.session.assemble import Certificate
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.measure import Count, Source
 
 logger = logging.getLogger(__name__)
 

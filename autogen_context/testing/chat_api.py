@@ -6,7 +6,7 @@ number, not from a clock.
 
 from collections.abc import Iterator, Mapping
 
-from autogen_context.pipeline.message import ToolCall
+from autogen_context.messages.message import ToolCall
 from autogen_context.testing.script import Answer
 from autogen_context.testing.shapes import Json
 from autogen_context.testing.usage import Usage

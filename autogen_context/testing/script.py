@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TypeAlias
 
 from autogen_context.errors import ContextError
-from autogen_context.pipeline.message import ToolCall
+from autogen_context.messages.message import ToolCall
 from autogen_context.testing.shapes import ChatMessage, CountTokens
 from autogen_context.testing.usage import (
     PER_REQUEST,

@@ -11,11 +11,11 @@ from autogen_core.models import AssistantMessage, LLMMessage
 
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
-from autogen_context.model.gauge import gauge_for
-from autogen_context.model.prices import price_of
-from autogen_context.pipeline.measure import Meter
 from autogen_context.report.recorder import Recorder, Series
 from autogen_context.report.turns import TurnRecord
+from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.prices import price_of
 
 
 class Bill:

@@ -26,9 +26,9 @@ from tools import Workspace
 from autogen_context import Prepared
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
 from autogen_context.errors import ContextError
-from autogen_context.model.gauge import gauge_for
 from autogen_context.report.table import print_turns
 from autogen_context.testing import LoopbackServer, ScriptedModel
+from autogen_context.tokens.gauge import gauge_for
 
 MODEL = "gpt-4o-2024-08-06"
 WINDOW_TOKENS = 8_000

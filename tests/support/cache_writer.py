@@ -12,8 +12,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from autogen_context.store.cache import rows
-from autogen_context.store.cache.cache import ContextCache
+from autogen_context.cache import rows
+from autogen_context.cache.cache import ContextCache
 
 KEYS = [f"key {number}" for number in range(12)]
 VALUE_BYTES = 100_000

@@ -10,7 +10,7 @@ from threading import enumerate as enumerate_threads
 import pytest
 
 from autogen_context import ContextConfig, FileWatch, IncrementalContextManager, Prepared
-from autogen_context.store.files.followed_files import FollowedFiles
+from autogen_context.project.files.followed_files import FollowedFiles
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.hearing import Hearing

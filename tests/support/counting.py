@@ -1,6 +1,6 @@
 """Counters that anybody can check by hand, and a chat format beside them."""
 
-from autogen_context.pipeline.measure import Count, Meter, Overheads
+from autogen_context.tokens.measure import Count, Meter, Overheads
 
 
 class Characters:

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.message import Image, Message, ToolCall, ToolResult
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 
 ANY_TEXT = st.one_of(
     st.sampled_from(

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.measure import Count
+from autogen_context.tokens.measure import Count
 
 
 class Letters:

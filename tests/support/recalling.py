@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from autogen_context.manager import IncrementalContextManager
-from autogen_context.pipeline.decision import Decision
-from autogen_context.pipeline.message import Message
+from autogen_context.messages.message import Message
 from autogen_context.recall.asked_back import AskedBack
+from autogen_context.view.decision import Decision
 from support.counting import Characters
 
 ROOM_TOKENS = 1_500

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from autogen_context.model.gauge import gauge_for
-from autogen_context.pipeline.estimate import EstimateCounter
-from autogen_context.pipeline.reduce.reducer import Reducer, Room
+from autogen_context.compressor.arrival.reducer import Reducer, Room
+from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.gauge import gauge_for
 
 EXACT = gauge_for("gpt-4").counter
 BOUND = EstimateCounter()

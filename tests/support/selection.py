@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, groupby
 from random import Random
 
-from autogen_context.pipeline.blocks.choose import MARK_TOKENS, Offer
-from autogen_context.pipeline.blocks.worth import Spot
+from autogen_context.prioritizer.blocks.choose import MARK_TOKENS, Offer
+from autogen_context.prioritizer.blocks.worth import Spot
 
 LESS = 0.3  # of a value's worth, where another kept block has it
 

@@ -1,6 +1,6 @@
 """The laws that reducers of structured content keep, whatever they are given."""
 
-from autogen_context.pipeline.reduce.reducer import Reducer
+from autogen_context.compressor.arrival.reducer import Reducer
 from support.reducing import exact, room_of
 
 ROOMS = (40, 200)

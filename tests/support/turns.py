@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from autogen_context.pipeline.message import ToolCall
-from autogen_context.pipeline.tools.kinds import action_of
-from autogen_context.pipeline.trigger.decision import TriggerDecision
-from autogen_context.pipeline.trigger.turn import Step, Turn
+from autogen_context.messages.message import ToolCall
+from autogen_context.messages.tools.kinds import action_of
+from autogen_context.triggers.decision import TriggerDecision
+from autogen_context.triggers.turn import Step, Turn
 
 DONE = "The file was changed."
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from autogen_context.pipeline.blocks.references import References
-from autogen_context.pipeline.blocks.worth import FOCUS_UNITS, Spot, Worth
-from autogen_context.pipeline.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.blocks.worth import FOCUS_UNITS, Spot, Worth
 from support.units import candidates_of
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from autogen_context.cli.recording.autogen import AGENTCHAT_TYPES, as_openai
 from autogen_context.cli.recording.documents import Document, JsonObject, is_list, is_object
-from autogen_context.pipeline.openai_chat import OpenAIChat
+from autogen_context.messages.openai_chat import OpenAIChat
 
 MESSAGE_LISTS = ("messages", "chat_history")
 WRAPPERS = ("request", "body", "input", "agent_state", "inner_team_state", "llm_context")

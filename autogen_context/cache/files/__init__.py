@@ -1,0 +1,1 @@
+"""Files under a root: which are ignored, and reading them within bounds."""

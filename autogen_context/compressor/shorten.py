@@ -1,0 +1,161 @@
+"""Shorten what is too large for its room: head, tail and error lines stay, a mark says how much went.
+
+Promise: the result fits the room, has fewer tokens than the input, and is the same for the same input. A text that fits
+is returned as it is. Calls keep their names and ids, and arguments that were valid JSON stay valid JSON.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from autogen_context.messages.message import Message
+
+CountText = Callable[[str], int]
+
+ERROR_LINE = re.compile(
+    r"^.*(?:(?i:\b(?:error|exception|traceback|fail(?:ed|ure|ures)?|fatal|panic|denied|refused)\b)"
+    r"|[a-z](?:Error|Exception)\b).*$",
+    re.MULTILINE,
+)
+ERROR_SHARE = 0.25  # of the room, for lines from the middle that tell of an error
+
+HEAD_SHARE = 0.5  # of what is left, for the beginning; the rest for the end
+SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
+LONGEST_LINE = 300  # characters of one error line
+FITTING_STEPS = 6
+
+
+def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
+    """The text within ``room_tokens``.
+
+    Args:
+        text: any text.
+        room_tokens: what the result may have, in tokens; 0 or less gives an empty text.
+        count: tokens of a text, an upper bound or exact.
+
+    Returns:
+        The text itself if it fits; otherwise its head and tail around a mark, error lines of the middle between them.
+    """
+    tokens = count(text)
+    if tokens <= room_tokens:
+        return text
+    mark = mark_of(tokens)
+    room = room_tokens - count(mark) - 2
+    if room < 1:
+        return mark if count(mark) <= room_tokens else ""
+    return fitted(text, mark=mark, tokens=tokens, room_tokens=room_tokens, count=count)
+
+
+def mark_of(tokens: int) -> str:
+    """What stands where a part of a text of so many tokens was."""
+    return f"[… shortened from {tokens} tokens …]"
+
+
+def fitted(text: str, *, mark: str, tokens: int, room_tokens: int, count: CountText) -> str:
+    """Try ever shorter extracts until one fits; the first guess assumes that tokens are spread evenly."""
+    chars = int(len(text) * max(0, room_tokens - count(mark)) / tokens)
+    for _ in range(FITTING_STEPS):
+        extract = extract_of(text, mark=mark, chars=chars)
+        found = count(extract)
+        if found <= room_tokens:
+            return extract
+        chars = int(chars * min(0.9, room_tokens / found))
+    return mark
+
+
+def extract_of(text: str, *, mark: str, chars: int) -> str:
+    """Head, error lines and tail of a text, ``chars`` characters in all beside the marks."""
+    errors = error_lines(text, head=chars // 3, tail=chars // 3, most=int(chars * ERROR_SHARE))
+    rest = max(0, chars - len(errors))
+    head = head_of(text, int(rest * HEAD_SHARE))
+    tail = tail_of(text, rest - len(head))
+    middle = f"{mark}\n{errors}\n[…]" if errors else mark
+    return "\n".join(part for part in (head, middle, tail) if part)
+
+
+def head_of(text: str, chars: int) -> str:
+    """The first characters, to the end of a line where one ends in the last fifth of them."""
+    cut = text[:chars]
+    border = cut.rfind("\n", int(chars * 0.8))
+    return cut[:border] if border > 0 else cut
+
+
+def tail_of(text: str, chars: int) -> str:
+    """The last characters, from the start of a line where one starts in the first fifth of them."""
+    if chars <= 0:
+        return ""
+    cut = text[-chars:]
+    border = cut.find("\n", 0, max(1, int(chars * 0.2)))
+    return cut[border + 1 :]
+
+
+def error_lines(text: str, *, head: int, tail: int, most: int) -> str:
+    """Lines between head and tail that tell of an error, first ones first, ``most`` characters in all."""
+    middle = text[head : len(text) - tail][:SCANNED_CHARS]
+    kept: list[str] = []
+    used = 0
+    for match in ERROR_LINE.finditer(middle):
+        line = match.group().strip()[:LONGEST_LINE]
+        used += len(line) + 1
+        if used > most:
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:
+    """Arguments of a call within ``room_tokens``: long strings in them are shortened, their keys stay.
+
+    What is no JSON, or does not fit even so, becomes a JSON object with the shortened text.
+    """
+    if count(arguments) <= room_tokens:
+        return arguments
+    for room in (room_tokens, room_tokens // 2, room_tokens // 4, room_tokens // 8):
+        dumped = with_short_values(arguments, room, count)
+        if dumped is None:
+            break
+        if count(dumped) <= room_tokens:
+            return dumped
+    return wrapped(arguments, room_tokens=room_tokens, count=count)
+
+
+def with_short_values(arguments: str, room_tokens: int, count: CountText) -> str | None:
+    """The same JSON with each string within ``room_tokens``; ``None`` where it is none, or nested too deep to walk."""
+    try:
+        value: object = json.loads(arguments)
+        return json.dumps(with_short_strings(value, room_tokens, count), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def with_short_strings(value: object, room_tokens: int, count: CountText) -> object:
+    """The same JSON value with each string within ``room_tokens``."""
+    if isinstance(value, str):
+        return shorten_text(value, room_tokens=room_tokens, count=count)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return [with_short_strings(item, room_tokens, count) for item in items]
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)  # JSON has no other keys
+        return {key: with_short_strings(item, room_tokens, count) for key, item in fields.items()}
+    return value
+
+
+def wrapped(arguments: str, *, room_tokens: int, count: CountText) -> str:
+    """The shortened text of arguments, as a JSON object; an empty object where not even that fits."""
+    for room in (room_tokens - 6, room_tokens // 2, room_tokens // 4):
+        short = shorten_text(arguments, room_tokens=room, count=count)
+        dumped = json.dumps({"shortened": short}, ensure_ascii=False)
+        if short and count(dumped) <= room_tokens:
+            return dumped
+    return "{}"
+
+
+def without_images(message: Message) -> Message:
+    """The message with a note in place of its images."""
+    if not message.images:
+        return message
+    note = f"[{len(message.images)} image(s) left out]"
+    return replace(message, images=(), text=f"{message.text}\n{note}".strip())

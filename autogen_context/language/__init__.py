@@ -1,0 +1,1 @@
+"""Words of people: how they ask, stems and terms."""

@@ -1,0 +1,1 @@
+"""Where a model is called: completions and embeddings."""

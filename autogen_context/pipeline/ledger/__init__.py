@@ -1,7 +1,0 @@
-"""What was stated and holds: found in plain language, updated by identity, written in few words, read again without loss."""
-
-from autogen_context.pipeline.ledger.entry import Author, Entry, Kind
-from autogen_context.pipeline.ledger.ledger import Ledger
-from autogen_context.pipeline.ledger.rendering import Rendering
-
-__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering"]

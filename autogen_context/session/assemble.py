@@ -1,0 +1,153 @@
+"""Certify what is sent.
+
+Promise: a certificate is computed from the messages that are sent, not from the plan that chose them; what was checked
+at the front of a list that only grew is not checked again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from autogen_context.messages.message import Message, ToolCall
+from autogen_context.messages.piece import Piece, Verbatim, messages_of
+from autogen_context.messages.prefix import equal_at_front
+from autogen_context.messages.segment import pair
+from autogen_context.tokens.measure import Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What holds for a prepared list.
+
+    Attributes:
+        limit_tokens: what the request may have as input: the window without the reserve.
+        bound: an upper bound of what it has, and where that number comes from.
+        counted_tokens: the same before calibration: messages, tools that were handed over, what the format adds.
+        assumed_tokens: of these, what is no text but assumed of the format and of tools.
+        rewrites: how often what was sent before was not continued: compactions, and changes of the host's past.
+        pairs_closed: no result without its call, and no call without its result but pending ones at the end.
+        pins_present: every pinned message of the history is there as it came in.
+        newest_present: the newest message is there, whole or shortened.
+        orphans: positions in the host's list of units that came in with a call or a result missing.
+    """
+
+    limit_tokens: int
+    bound: Count
+    counted_tokens: int
+    pairs_closed: bool
+    pins_present: bool
+    newest_present: bool
+    orphans: tuple[int, ...] = ()
+    assumed_tokens: int = 0
+    rewrites: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the bound is within the limit."""
+        return self.bound.tokens <= self.limit_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check found so far, to be continued with what follows.
+
+    Attributes:
+        tokens: of the messages.
+        calls: of the messages.
+        results: of the messages.
+        orphans: results without their call, and calls that other messages follow before their results.
+        open_calls: calls that wait for their results.
+    """
+
+    tokens: int = 0
+    calls: int = 0
+    results: int = 0
+    orphans: int = 0
+    open_calls: tuple[ToolCall, ...] = ()
+
+    def after(self, messages: Iterable[Message], count: Callable[[Message], int]) -> "Checked":
+        """What the check has found after more messages."""
+        tokens, calls, results = self.tokens, self.calls, self.results
+        orphans, open_calls = self.orphans, self.open_calls
+        for message in messages:
+            tokens += count(message)
+            calls += len(message.calls)
+            results += len(message.results)
+            if message.results:
+                pairs, open_calls = pair(open_calls, message.results)
+                orphans += sum(c is None or c.id != result.call_id for c, result in pairs)
+            elif open_calls or message.calls:
+                orphans += len(open_calls)
+                open_calls = message.calls
+        return Checked(
+            tokens=tokens, calls=calls, results=results, orphans=orphans, open_calls=open_calls
+        )
+
+
+class Certifier:
+    """Checks lists that grow.
+
+    Args:
+        count: tokens of a message.
+    """
+
+    def __init__(self, count: Callable[[Message], int]) -> None:
+        self._count = count
+        self._pieces: tuple[Piece, ...] = ()
+        self._states: list[Checked] = []
+
+    def forget(self) -> None:
+        """Check everything next time: the messages under the same positions may be others."""
+        self._pieces, self._states = (), []
+
+    def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
+        """What holds for the messages that these pieces name."""
+        pieces = tuple(pieces)
+        same = equal_at_front(self._pieces, pieces)
+        state = self._states[same - 1] if same else Checked()
+        old = self._pieces[same] if same < len(self._pieces) else None
+        if same < len(pieces) and is_longer(pieces[same], old):
+            state, done = self._states[same], self._pieces[same]
+            rest: list[Piece] = [remainder(pieces[same], done), *pieces[same + 1 :]]
+        else:
+            rest = list(pieces[same:])
+        self._pieces = pieces
+        del self._states[same:]
+        for piece in rest:
+            state = state.after(messages_of([piece], messages), self._count)
+            self._states.append(state)
+        return state
+
+
+def is_longer(piece: Piece, before: Piece | None) -> bool:
+    """Whether a stretch starts where the one before did and goes further."""
+    return (
+        isinstance(piece, Verbatim)
+        and isinstance(before, Verbatim)
+        and piece.start == before.start
+        and piece.stop > before.stop
+    )
+
+
+def remainder(piece: Piece, done: Piece) -> Piece:
+    """What a longer stretch has beyond the one that was checked."""
+    if isinstance(piece, Verbatim) and isinstance(done, Verbatim):
+        return Verbatim(start=done.stop, stop=piece.stop)
+    return piece
+
+
+def ends_with(pieces: Sequence[Piece], position: int) -> bool:
+    """Whether the last of the host's messages that is sent is the one at ``position``."""
+    for piece in reversed(pieces):
+        if isinstance(piece, Verbatim):
+            return piece.stop == position + 1
+        if piece.index is not None:
+            return piece.index == position
+    return position < 0
+
+
+def holds_verbatim(pieces: Iterable[Piece], positions: Collection[int]) -> bool:
+    """Whether the host's messages at these positions are sent as they are."""
+    if not positions:
+        return True
+    stretches = [range(p.start, p.stop) for p in pieces if isinstance(p, Verbatim)]
+    return all(any(position in stretch for stretch in stretches) for position in positions)

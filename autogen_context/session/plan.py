@@ -1,0 +1,133 @@
+"""Choose what each unit becomes so that the whole fits.
+
+Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
+input gives the same plan.
+
+The choice: what must stay; then the newest units, whole; then what older units have that is worth most, in parts. The
+rest is left out, and a notice says so. All of it is decided at once, so that the turns to come can hold it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autogen_context.budget.aim import Aim
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Written
+from autogen_context.session.floors import Fit, Floor, FloorPlan
+from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+
+LAST_SHARE = 0.6  # of the same, for the newest of them
+
+FRAME = "-"  # in place of what is told, to measure what stands around it
+
+
+Tell = Callable[[Mapping[int, Decision], int], str]
+"""What is to be known of the units that have no decision, or of which only parts stay, within so many tokens."""
+
+Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
+"""Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a plan works with.
+
+    Attributes:
+        fit: shortens a unit that must stay.
+        fill: chooses among the units that need not stay.
+        tell: says what was in those that are left out.
+        count: tokens of a message.
+    """
+
+    fit: Fit
+    fill: Fill
+    tell: Tell
+    count: Callable[[Message], int]
+
+
+def plan(
+    candidates: Sequence[Candidate], *, floors: Mapping[int, Floor], aim: Aim, means: Means
+) -> tuple[Decision, ...]:
+    """Choose what each unit becomes.
+
+    Args:
+        candidates: n units, oldest first.
+        floors: which of them must stay, from ``floors_of``.
+        aim: how much they may have.
+        means: what shortens, chooses, tells and counts.
+
+    Returns:
+        n decisions, same order.
+
+    Raises:
+        BudgetImpossible: what must stay does not fit, not even shortened.
+    """
+    chosen = FloorPlan(
+        candidates=candidates,
+        floors=floors,
+        limit_tokens=aim.limit_tokens,
+        fit=means.fit,
+    ).choose()
+    floor_tokens = tokens_of(chosen)
+    frame = means.count(notice_of(candidates, FRAME))
+    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - frame
+    last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
+    room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
+    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
+    recent = tokens_of(chosen) - floor_tokens
+    told_tokens = int(beside * aim.told_share)
+    chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
+    told = means.tell(chosen, told_tokens)
+    return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
+
+
+def newest_that_fit(
+    candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
+) -> dict[int, Decision]:
+    """The newest units that fit the room, back to the first that does not."""
+    chosen: dict[int, Decision] = {}
+    for i in range(len(candidates) - 1, -1, -1):
+        if i in taken:
+            continue
+        room_tokens -= candidates[i].tokens
+        if room_tokens < 0:
+            break
+        chosen[i] = kept(candidates[i], "recent")
+    return chosen
+
+
+def with_notice(
+    candidates: Sequence[Candidate],
+    chosen: Mapping[int, Decision],
+    told: str = "",
+    *,
+    limit_tokens: int,
+    count: Callable[[Message], int],
+) -> tuple[Decision, ...]:
+    """A decision for each unit: those without one are left out, and a notice in place of the first says so.
+
+    What is told of them stands in it where there is room, and where that is less than they had.
+    """
+    dropped = [i for i in range(len(candidates)) if i not in chosen]
+    reason = "left out: what stays is worth more"
+    decided = dict(chosen) | {i: replaced(candidates[i], "drop", reason, (), 0) for i in dropped}
+    gone = [candidates[i] for i in dropped]
+    room = min(limit_tokens - tokens_of(decided), sum(candidate.tokens for candidate in gone))
+    for notice in (notice_of(gone, told), notice_of(gone)):
+        if count(notice) <= room:
+            first, piece = candidates[dropped[0]], Written(message=notice)
+            reason += "; a notice stands here"
+            decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+            break
+    return tuple(decided[i] for i in range(len(candidates)))
+
+
+def notice_of(candidates: Sequence[Candidate], told: str = "") -> Message:
+    """What stands where units were left out."""
+    messages = sum(len(candidate.unit.messages) for candidate in candidates)
+    tokens = sum(candidate.tokens for candidate in candidates)
+    text = (
+        f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
+    )
+    text = f"[{text}. What was in them:\n{told}]" if told else f"[{text}]"
+    return Message(role="user", text=text, own=True)

@@ -1,0 +1,156 @@
+"""Cut the older part of a conversation into spans, each of which is summarised once.
+
+Promise: a span depends on its units alone, so that what is said later neither moves nor renames it. What opens the
+conversation, the newest units, and stretches of which all must stay belong to none. Nobody's words in the text of a span
+pass for those of somebody with more say, whatever lines a tool or the model wrote.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_context.compressor.passage import FENCE
+from autogen_context.ledger.rendering import OPENING
+from autogen_context.ledger.speakers import MARKER
+from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.messages.people import People, people_in
+from autogen_context.messages.user_output import words_and_output
+from autogen_context.view.decision import Candidate
+
+Speaker = Literal["system", "user", "assistant", "tool"]
+
+SPAN_TOKENS = 4_000  # at least, in a large room
+SPAN_SHARE = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
+LEAST_SPAN = 500  # tokens; a summary of less is hardly smaller than it
+NEWEST_SHARE = 0.25  # of the room, for the newest units, which will stay for a while
+LINE = re.compile("^", re.MULTILINE)
+UNNAMED = People()  # where nobody has a name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Consecutive units.
+
+    Attributes:
+        start: position of the first unit.
+        stop: position after the last.
+        tokens: of its units.
+        text: what was said and done in them, a paragraph for each message with the name of its role.
+    """
+
+    start: int
+    stop: int
+    tokens: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """What stands for its content."""
+        return content_digest(self.text).hex()
+
+
+def spans_of(
+    candidates: Sequence[Candidate],
+    *,
+    stays: Collection[int],
+    room_tokens: int,
+    people: Collection[str] = (),
+) -> list[Span]:
+    """The spans of a conversation, oldest first.
+
+    Args:
+        candidates: its n units.
+        stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
+            changes from turn to turn, and would move the spans behind it.
+        room_tokens: what a request may have.
+        people: names of people, beside those that can be told.
+    """
+    spans: list[Span] = []
+    known = people_in((m for c in candidates for m in c.unit.messages), people)
+    least = span_tokens(room_tokens)
+    start, tokens = opening_of(candidates), 0
+    for i in range(start, newest_of(candidates, room_tokens)):
+        tokens += candidates[i].tokens
+        if tokens >= least:
+            if not all(unit in stays for unit in range(start, i + 1)):
+                spans.append(span_of(candidates, start, i + 1, known))
+            start, tokens = i + 1, 0
+    return spans
+
+
+def span_tokens(room_tokens: int) -> int:
+    """What a span has at least; in steps, so that a room which bills make a little smaller has the same spans."""
+    tokens = SPAN_TOKENS
+    while tokens > max(LEAST_SPAN, SPAN_SHARE * room_tokens):
+        tokens //= 2
+    return tokens
+
+
+def opening_of(candidates: Sequence[Candidate]) -> int:
+    """Where the system prompt and the first task, which is what follows it, are over; they stay for good."""
+    roles = [candidate.unit.messages[0].role for candidate in candidates]
+    prompts = next((i for i, role in enumerate(roles) if role not in SYSTEM_ROLES), len(roles))
+    return prompts + (roles[prompts : prompts + 1] == ["user"])
+
+
+def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
+    """Where the newest units begin."""
+    left = int(NEWEST_SHARE * room_tokens)
+    for i in range(len(candidates) - 1, -1, -1):
+        left -= candidates[i].tokens
+        if left < 0:
+            return i
+    return 0
+
+
+def span_of(
+    candidates: Sequence[Candidate], start: int, stop: int, people: People = UNNAMED
+) -> Span:
+    """The units between two positions."""
+    units = candidates[start:stop]
+    before = candidates[start - 1].unit.messages[-1] if start else None
+    said: list[str] = []
+    for message in (message for candidate in units for message in candidate.unit.messages):
+        said += parts_of(message, before, people)
+        before = message
+    return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
+
+
+def parts_of(message: Message, before: Message | None, people: People = UNNAMED) -> Iterator[str]:
+    """A paragraph for what a message says, for each of its calls and for each of its results.
+
+    Args:
+        message: any message.
+        before: the one in front of it.
+        people: who is a person.
+    """
+    words, output = words_and_output(message, before)
+    if output:
+        yield paragraph("tool", output)
+    if words.strip():
+        yield paragraph(speaker_of(people.heard(message)), words)
+    for call in message.calls:
+        yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
+    for result in message.results:
+        yield paragraph("tool", result.text)
+
+
+def speaker_of(message: Message) -> Speaker:
+    """Who speaks; a role that is not known has as little say as a tool."""
+    if message.role in SYSTEM_ROLES:
+        return "system"
+    if message.role == "user" and not message.results:
+        return "user"
+    return "assistant" if message.role == "assistant" else "tool"
+
+
+def paragraph(speaker: Speaker, text: str) -> str:
+    """What somebody said, quoted where it could be read as what somebody else said."""
+    if speaker == "tool" or (speaker == "assistant" and OPENING in text):
+        text = LINE.sub("> ", text)
+    elif speaker == "assistant":
+        text = MARKER.sub(r"> \g<0>", text)
+    said = f"[{speaker}] {text}"
+    fences = sum(FENCE.match(line) is not None for line in said.split("\n"))
+    return f"{said}\n```" if fences % 2 else said  # an open block would hold what follows

@@ -1,1 +1,0 @@
-"""What outlives a call."""

@@ -1,0 +1,56 @@
+"""What a file is for, by its path: code, tests, documentation, or a try.
+
+Promise: whole words of the path decide, never parts of words.
+"""
+
+import re
+from functools import lru_cache
+from posixpath import basename
+from typing import Literal
+
+from autogen_context.messages.tools.command_words import listed
+
+FileSort = Literal["code", "test", "document", "try"]
+
+REMEMBERED = 1_000
+PATCHES = (".patch", ".diff")  # of code, wherever they lie
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_DOCUMENT = re.compile(
+    r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|po|docx?|ipynb)|(?:readme|changelog|changes|news|history|contributing|authors|todo)(?:\..*)?",
+    re.IGNORECASE,
+)
+_TESTING = frozenset(listed("test tests spec specs testing conftest"))
+_EDITING = frozenset(listed("apply patch fix update replace modify edit insert rewrite refactor"))
+_TRYING_IN = frozenset(listed("reproduce reproduction repro scratch tmp temp"))
+_TRYING = _TRYING_IN | frozenset(
+    listed(
+        "reproducer reproducing debug demo try experiment inspect inspection verify check minimal poc edge"
+    )
+)
+
+
+@lru_cache(REMEMBERED)
+def sort_of(path: str) -> FileSort:
+    """What a file is for; a try is thrown away later."""
+    name = basename(path)
+    if name.endswith(PATCHES):
+        return "code"
+    words = words_of(name)
+    folders = words_of(path.removesuffix(name))
+    if words & _TRYING or folders & _TRYING_IN or path.startswith("/tmp/"):  # noqa: S108 - judged, not used
+        return "try"
+    if words & _TESTING or (folders & _TESTING and not _DOCUMENT.fullmatch(name)):
+        return "test"
+    return "document" if _DOCUMENT.fullmatch(name) else "code"
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a name, in lower case."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+@lru_cache(REMEMBERED)
+def is_editing(path: str) -> bool:
+    """Whether a script changes other files when it is run, by its name."""
+    return sort_of(path) == "code" and bool(words_of(basename(path)) & _EDITING)

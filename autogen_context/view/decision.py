@@ -1,0 +1,107 @@
+"""What a plan is made of: units with their cost, and what became of them.
+
+Promise: values only. A decision names positions in the host's list and holds what is sent for them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_context.messages.message import content_digest
+from autogen_context.messages.piece import Piece
+from autogen_context.messages.segment import Unit
+
+Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A unit as the plan sees it.
+
+    Attributes:
+        unit: the unit.
+        pieces: what it becomes if it stays: one piece per message, repairs done.
+        tokens: what these cost.
+        repaired: whether the pieces differ from what came in.
+    """
+
+    unit: Unit
+    pieces: tuple[Piece, ...]
+    tokens: int
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What became of a unit, and why.
+
+    Attributes:
+        start: position of its first message in the host's list.
+        stop: position after its last message.
+        action: keep, repair, reduce (without loss, on arrival), shorten or drop.
+        reason: why, in words.
+        tokens_before: what the unit cost as it came in.
+        tokens_after: what it costs now.
+        pieces: what is sent for it; for the first of the dropped, a notice.
+        handle: the key of the original in the stash, where it was reduced, shortened or dropped.
+        before: what is sent in front of it: earlier exchanges that it asks for, notices. Its tokens count as the unit's.
+    """
+
+    start: int
+    stop: int
+    action: Action
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    pieces: tuple[Piece, ...]
+    handle: str = ""
+    before: tuple[Piece, ...] = ()
+
+    @property
+    def hides(self) -> bool:
+        """Whether something of it is out of sight."""
+        return self.action in ("shorten", "drop")
+
+    @property
+    def sent(self) -> tuple[Piece, ...]:
+        """All that is sent for it."""
+        return (*self.before, *self.pieces) if self.before else self.pieces
+
+
+def kept(candidate: Candidate, reason: str) -> Decision:
+    """The decision to leave a unit as it is."""
+    return Decision(
+        start=candidate.unit.start,
+        stop=candidate.unit.stop,
+        action="repair" if candidate.repaired else "keep",
+        reason=reason,
+        tokens_before=candidate.tokens,
+        tokens_after=candidate.tokens,
+        pieces=candidate.pieces,
+    )
+
+
+def replaced(
+    candidate: Candidate, action: Action, reason: str, pieces: tuple[Piece, ...], tokens: int
+) -> Decision:
+    """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original goes to the stash."""
+    return Decision(
+        start=candidate.unit.start,
+        stop=candidate.unit.stop,
+        action=action,
+        reason=reason,
+        tokens_before=candidate.tokens,
+        tokens_after=tokens,
+        pieces=pieces,
+        handle=handle_of(candidate.unit),
+    )
+
+
+def handle_of(unit: Unit) -> str:
+    """The key under which a unit's original is stashed: it depends on the content alone."""
+    return content_digest(repr(unit.messages))[:6].hex()
+
+
+def tokens_of(decisions: Mapping[int, Decision]) -> int:
+    """What the units have together after these decisions."""
+    return sum(decision.tokens_after for decision in decisions.values())

@@ -1,0 +1,546 @@
+"""The model context of autogen-agentchat: any conversation fits, nothing is shared, every state continues."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, cast
+
+import pytest
+from autogen_core import FunctionCall
+from autogen_core.model_context import BufferedChatCompletionContext, ChatCompletionContext
+from autogen_core.models import (
+    AssistantMessage,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    SystemMessage,
+    UserMessage,
+)
+from autogen_core.tools import FunctionTool
+from autogen_ext.models.openai._openai_client import to_oai_type
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
+from autogen_context.config import ContextConfig
+from autogen_context.errors import BrokenTranscript, BudgetImpossible, StateError
+from autogen_context.testing import ChatMessage, ScriptedModel
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.shapes import Json
+from autogen_context.tokens.gauge import gauge_for
+
+MODEL = "gpt-4-0613"
+COUNTER = gauge_for(MODEL).counter
+PROMPT = "You are a careful engineer."
+WINDOW = 400
+
+
+def search(query: str, limit: int = 3) -> str:
+    """Search the project for a text."""
+    return query * limit
+
+
+def exact_tokens(text: str) -> int:
+    """Tokens by the tokenizer of the model, where it is on this machine."""
+    return COUNTER.count(text).tokens
+
+
+def said(text: str) -> UserMessage:
+    """A message of a person."""
+    return UserMessage(content=text, source="user")
+
+
+def step(*call_ids: str, text: str = "result", thought: str | None = None) -> list[LLMMessage]:
+    """Calls and their results."""
+    calls = [FunctionCall(id=i, name="search", arguments='{"query": "x"}') for i in call_ids]
+    results = [FunctionExecutionResult(content=text, name="search", call_id=i) for i in call_ids]
+    return [
+        AssistantMessage(content=calls, thought=thought, source="coder"),
+        FunctionExecutionResultMessage(content=results),
+    ]
+
+
+def long_conversation(steps: int) -> list[LLMMessage]:
+    """A task and steps of some forty tokens each."""
+    messages: list[LLMMessage] = [said("Find out why the build fails.")]
+    for n in range(steps):
+        messages += step(f"c{n}", text=f"line {n}: " + "word " * 30)
+    return messages
+
+
+def as_sent(messages: Sequence[LLMMessage]) -> list[ChatMessage]:
+    """What AutoGen's client makes of messages."""
+    sent = [part for m in messages for part in to_oai_type(m, model=MODEL, model_family="gpt-4")]
+    return cast("list[ChatMessage]", sent)
+
+
+async def filled(
+    context: ManagedChatCompletionContext, messages: Sequence[LLMMessage]
+) -> ManagedChatCompletionContext:
+    """The context with these messages in it."""
+    for message in messages:
+        await context.add_message(message)
+    return context
+
+
+async def outcome(context: ManagedChatCompletionContext) -> list[LLMMessage] | dict[str, int]:
+    """What the context sends, or, where nothing fits, what the floor consists of."""
+    try:
+        return await context.get_messages()
+    except BudgetImpossible as impossible:
+        return impossible.parts
+
+
+TEXTS = st.text("ab \n{}", max_size=6) | st.integers(1, 90).map("word ".__mul__)
+IDS = st.sampled_from(["1", "2", ""])
+SYSTEMS = st.builds(SystemMessage, content=TEXTS)
+USERS = st.builds(UserMessage, content=TEXTS, source=st.sampled_from(["user", "other"]))
+ANSWERS = st.builds(AssistantMessage, content=TEXTS, source=st.just("coder"))
+CALLS = st.builds(FunctionCall, id=IDS, name=st.just("f"), arguments=st.just("{}"))
+STEPS = st.builds(
+    AssistantMessage,
+    content=st.lists(CALLS, min_size=1, max_size=2),
+    thought=st.none() | TEXTS.filter(bool),
+    source=st.just("coder"),
+)
+RESULTS = st.builds(FunctionExecutionResult, content=TEXTS, name=st.just("f"), call_id=IDS)
+RESULT_MESSAGES = st.builds(
+    FunctionExecutionResultMessage, content=st.lists(RESULTS, min_size=1, max_size=2)
+)
+CONVERSATIONS: st.SearchStrategy[list[LLMMessage]] = st.lists(
+    SYSTEMS | USERS | ANSWERS | STEPS | RESULT_MESSAGES, max_size=12
+)
+
+
+@given(
+    CONVERSATIONS,
+    st.builds(ContextConfig, single_system=st.booleans(), alternate_roles=st.booleans()),
+    st.sampled_from([[search], list[AgentTool]()]),
+)
+async def test_what_is_sent_fits_by_openais_rules(
+    messages: list[LLMMessage], config: ContextConfig, used: list[AgentTool]
+) -> None:
+    """Any conversation, broken ones too, at every turn, with the system prompt and tools that the agent adds."""
+    context = ManagedChatCompletionContext(
+        MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=used, config=config
+    )
+    model = ScriptedModel([], count=exact_tokens)
+    tools = cast("list[ChatMessage]", context.envelope.tools_as_sent)
+    for message in messages:
+        await context.add_message(message)
+        sent = await outcome(context)
+        if isinstance(sent, list):
+            request = as_sent([SystemMessage(content=PROMPT), *sent])
+            assert model.prompt_tokens(request, tools=tools) <= WINDOW
+
+
+@given(CONVERSATIONS)
+async def test_no_call_and_no_result_is_left_alone(messages: list[LLMMessage]) -> None:
+    """A person's message after any conversation: OpenAI takes what is sent, as far as ids can tell who answers whom."""
+    context = await filled(ManagedChatCompletionContext(MODEL, window_tokens=WINDOW), messages)
+    await context.add_message(said("And now?"))
+    sent = await outcome(context)
+    assume(isinstance(sent, list))
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.pairs_closed
+    ids = [i.id for m in context.handed_out for i in calls_of(m)]
+    if all(ids) and len(set(ids)) == len(ids):
+        check_chat(cast("Json", as_sent(context.handed_out)))
+
+
+def calls_of(message: LLMMessage) -> list[FunctionCall]:
+    """The calls of a message."""
+    is_answer = isinstance(message, AssistantMessage) and isinstance(message.content, list)
+    return [call for call in message.content if isinstance(call, FunctionCall)] if is_answer else []
+
+
+@given(CONVERSATIONS)
+async def test_in_a_large_window_all_stays_as_it_was(messages: list[LLMMessage]) -> None:
+    """What needs no repair comes out as the objects that went in."""
+    context = await filled(ManagedChatCompletionContext(MODEL, window_tokens=8_000), messages)
+    sent = await context.get_messages()
+    assert context.last_prepared is not None
+    if not context.last_prepared.certificate.orphans:
+        assert list(map(id, sent)) == list(map(id, messages))
+
+
+async def test_lists_are_not_shared() -> None:
+    """Changing what was handed in or out changes nothing that is kept."""
+    initial: list[LLMMessage] = [said("one")]
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, initial_messages=initial)
+    initial.clear()
+    (await context.get_messages()).clear()
+    (await context.get_messages()).append(said("two"))
+    assert await context.get_messages() == [said("one")]
+    assert len(context.dump_component().config["initial_messages"]) == 1
+
+
+async def test_messages_given_are_never_changed() -> None:
+    """What had to be shortened is sent as a new message of its type; the agent's own stays whole."""
+    large: list[LLMMessage] = [
+        said("word " * 500),
+        *step("1", text="word " * 1_000, thought="word " * 300),
+    ]
+    before = deepcopy(large)
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
+    sent = await (await filled(context, large)).get_messages()
+    assert large == before
+    assert [type(message) for message in sent] == [type(message) for message in large]
+    assert all(after != message for after, message in zip(sent, large, strict=True))
+
+
+async def test_a_step_without_ids_is_one_unit() -> None:
+    """Results without a call id belong to the calls before them by position, so that no repair is needed."""
+    messages = [said("task"), *step("", "")]
+    context = await filled(ManagedChatCompletionContext(MODEL, window_tokens=WINDOW), messages)
+    assert await context.get_messages() == messages
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.orphans == ()
+
+
+async def test_pins_and_explanations_take_the_agents_messages() -> None:
+    """A pinned message outlives the cut that takes its neighbours, and ``explain`` tells of both."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
+    messages = long_conversation(20)
+    rule = said("Never touch the lock file.")
+    await filled(context, [messages[0], messages[1], messages[2], rule])
+    context.manager.pin(rule)
+    await filled(context, messages[3:])
+    sent = await context.get_messages()
+    assert rule in sent
+    assert messages[1] not in sent
+    assert context.manager.explain(rule).action == "keep"
+    dropped = context.manager.explain(messages[1])
+    assert dropped.action == "drop"
+    assert [m.role for m in context.manager.recall(dropped.handle)] == ["assistant", "tool"]
+
+
+# What the agent adds
+
+
+def tokens_held_back(context: ManagedChatCompletionContext) -> int:
+    """The reserve of a context."""
+    return context.manager.config.reserve_tokens
+
+
+@pytest.mark.parametrize(
+    ("context", "reserve_tokens"),
+    [
+        pytest.param(ManagedChatCompletionContext(MODEL), 1_000, id="nothing-known"),
+        pytest.param(
+            ManagedChatCompletionContext(MODEL, window_tokens=800), 100, id="small-window"
+        ),
+        pytest.param(
+            ManagedChatCompletionContext(MODEL, config=ContextConfig(window_tokens=80)),
+            10,
+            id="small-window-in-config",
+        ),
+        pytest.param(
+            ManagedChatCompletionContext(MODEL, config=ContextConfig(reserve_tokens=7)),
+            7,
+            id="given",
+        ),
+        pytest.param(
+            ManagedChatCompletionContext(MODEL, config=ContextConfig(reserve_tokens=0)),
+            0,
+            id="none",
+        ),
+        pytest.param(ManagedChatCompletionContext(MODEL, system_message=PROMPT), 0, id="prompt"),
+        pytest.param(ManagedChatCompletionContext(MODEL, tools=[]), 0, id="no-tools"),
+    ],
+)
+def test_what_is_not_described_is_held_back(
+    context: ManagedChatCompletionContext, reserve_tokens: int
+) -> None:
+    """A thousand tokens, an eighth of a small window at most, where neither a number nor the agent's parts are given."""
+    assert tokens_held_back(context) == reserve_tokens
+
+
+async def test_a_described_prompt_is_measured_and_not_sent_twice() -> None:
+    """System prompt and tools count against the window and are in the certificate; the agent adds them itself."""
+    plain = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, tools=[])
+    described = ManagedChatCompletionContext(
+        MODEL, window_tokens=WINDOW, system_message=PROMPT * 20, tools=[search]
+    )
+    for context in (plain, described):
+        await filled(context, [said("hi")])
+        assert await context.get_messages() == [said("hi")]
+    assert plain.last_prepared is not None
+    assert described.last_prepared is not None
+    counted = described.last_prepared.certificate.counted_tokens
+    more = counted - plain.last_prepared.certificate.counted_tokens
+    assert more > exact_tokens(PROMPT * 20) + exact_tokens(json.dumps(schema()))
+
+
+def schema() -> dict[str, object]:
+    """The schema of ``search``."""
+    return dict(FunctionTool(search, description="Search the project for a text.").schema)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param(search, id="function"),
+        pytest.param(FunctionTool(search, description="Search the project for a text."), id="tool"),
+        pytest.param(schema(), id="schema"),
+    ],
+)
+def test_tools_are_taken_in_every_form(tool: object) -> None:
+    """A function, a tool and a schema describe the same tool."""
+    context = ManagedChatCompletionContext(MODEL, tools=[tool])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]  # any of them
+    assert context.envelope.tools == (schema(),)
+
+
+@pytest.mark.parametrize("tool", [7, {"description": "nameless"}], ids=["number", "nameless"])
+def test_what_is_no_tool_is_refused(tool: object) -> None:
+    """The error says what is wanted."""
+    with pytest.raises(ValueError, match="a tool, a function or a schema with a name"):
+        ManagedChatCompletionContext(MODEL, tools=[tool])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]  # wrong on purpose
+
+
+async def test_later_system_messages_are_the_users_where_one_is_taken() -> None:
+    """With ``single_system`` those that lead stay, those that follow become the user's, and each text is sent once."""
+    config = ContextConfig(single_system=True)
+    context = ManagedChatCompletionContext(
+        MODEL, window_tokens=WINDOW, system_message=PROMPT, config=config
+    )
+    lead, later = SystemMessage(content="Memory one."), SystemMessage(content="Memory two.")
+    await filled(context, [lead, said("hi"), later])
+    as_user = UserMessage(content="Memory two.", source="autogen_context")
+    assert await context.get_messages() == [lead, said("hi"), as_user]
+    alone = await filled(
+        ManagedChatCompletionContext(
+            MODEL, window_tokens=WINDOW, system_message=PROMPT, config=config
+        ),
+        [said("hi"), later],
+    )
+    assert await alone.get_messages() == [said("hi"), as_user]
+
+
+# Errors
+
+
+async def test_what_cannot_fit_is_an_error_with_its_numbers() -> None:
+    """``BudgetImpossible`` names the parts; the context stays as it is and goes on once there is room."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=60, tools=[])
+    rule = said("word " * 100)
+    await filled(context, [rule, *step("1")])
+    context.manager.pin(rule)
+    with pytest.raises(BudgetImpossible) as caught:
+        await context.get_messages()
+    assert caught.value.parts["pinned"] > caught.value.limit_tokens == 60
+    context.manager.unpin(rule)
+    assert (await context.get_messages())[-1] == step("1")[-1]
+
+
+async def test_orphans_are_refused_where_that_is_asked_for() -> None:
+    """A result without its call, and ``orphans="refuse"``: an error that names the message."""
+    config = ContextConfig(orphans="refuse")
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, tools=[], config=config)
+    await filled(context, [said("hi"), step("1")[1]])
+    with pytest.raises(BrokenTranscript, match="message 1: a tool result without its call"):
+        await context.get_messages()
+
+
+async def test_what_is_no_message_is_an_error_that_names_it() -> None:
+    """Some contexts turn messages into dicts; the error says where."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
+    await filled(context, [said("hi"), cast("LLMMessage", {"content": "hi"})])
+    with pytest.raises(BrokenTranscript, match=r"message 1: .*UserMessage.*got dict"):
+        await context.get_messages()
+
+
+def test_without_autogen_the_error_says_what_to_install() -> None:
+    """Importing the adapter where autogen-core is missing raises ``MissingExtra``."""
+    code = (
+        "import sys; sys.modules['autogen_core'] = None\nimport autogen_context.adapters.agentchat"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603  # our own code
+    assert 'pip install "autogen-context[agentchat]"' in run.stderr.splitlines()[-1]
+
+
+# State
+
+
+async def continued(context: ManagedChatCompletionContext, state: object) -> list[LLMMessage]:
+    """What a context sends after it loaded a state, as JSON data, and heard one more message."""
+    await context.load_state(json.loads(json.dumps(state)))
+    await context.add_message(said("Go on."))
+    return await context.get_messages()
+
+
+def small_context() -> ManagedChatCompletionContext:
+    """A context with a described agent."""
+    return ManagedChatCompletionContext(
+        MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=[search]
+    )
+
+
+@settings(max_examples=50)
+@given(CONVERSATIONS, st.integers(0, 12))
+async def test_a_state_continues_to_the_byte(messages: list[LLMMessage], at: int) -> None:
+    """Saved at any turn and loaded elsewhere, every later turn is what it would have been."""
+    one = await filled(small_context(), messages[:at])
+    await outcome(one)
+    other = small_context()
+    await other.load_state(json.loads(json.dumps(await one.save_state())))
+    for message in [*messages[at:], said("Go on.")]:
+        await filled(one, [message])
+        await filled(other, [message])
+        assert await outcome(other) == await outcome(one)
+    assert timeless(await other.save_state()) == timeless(await one.save_state())
+
+
+def timeless(state: object) -> str:
+    """A state without the times of its versions and of its last turn."""
+    return re.sub(r'"(?:timestamp|last_turn_s)": [\d.]+', "", json.dumps(state))
+
+
+async def test_a_state_continues_in_another_process() -> None:
+    """A cut is held, the same messages shortened in the same way, the pin in force, in a process that only has the state."""
+    context = small_context()
+    messages = long_conversation(12)
+    await filled(context, messages)
+    context.manager.pin(messages[0])
+    await context.get_messages()
+    state = await context.save_state()
+    code = f"""
+import asyncio, json, sys
+sys.path.insert(0, {sys.path[0]!r})
+from autogen_core.models import UserMessage
+from autogen_context.adapters.agentchat import ManagedChatCompletionContext
+async def main():
+    context = ManagedChatCompletionContext({MODEL!r}, window_tokens={WINDOW})
+    await context.load_state(json.load(sys.stdin))
+    await context.add_message(UserMessage(content="Go on.", source="user"))
+    print(json.dumps([m.model_dump() for m in await context.get_messages()]))
+asyncio.run(main())
+"""
+    run = subprocess.run(  # noqa: S603, ASYNC221  # our own code; nothing else runs here
+        [sys.executable, "-c", code],
+        input=json.dumps(state),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    await context.add_message(said("Go on."))
+    expected = [message.model_dump() for message in await context.get_messages()]
+    assert json.loads(run.stdout) == expected
+
+
+async def test_the_state_of_another_context_is_taken() -> None:
+    """What AutoGen's own contexts save is a conversation to go on with."""
+    buffered = BufferedChatCompletionContext(100)
+    messages = [said("task"), *step("1")]
+    for message in messages:
+        await buffered.add_message(message)
+    context = await filled(small_context(), long_conversation(12))
+    await context.get_messages()
+    sent = await continued(context, await buffered.save_state())
+    assert sent == [*messages, said("Go on.")]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        pytest.param({"manager": {"schema": 99}}, StateError, id="newer-schema"),
+        pytest.param({"messages": [{"type": "NoMessage"}]}, ValueError, id="no-message"),
+        pytest.param({"envelope": {"system": 7}}, ValueError, id="no-texts"),
+        pytest.param({"envelope": None}, ValueError, id="no-envelope"),
+    ],
+)
+async def test_a_damaged_state_changes_nothing(
+    change: dict[str, object], error: type[Exception]
+) -> None:
+    """The context goes on as if nothing had been loaded."""
+    context = await filled(small_context(), [said("hi")])
+    state = {**await context.save_state(), **change}
+    with pytest.raises(error):
+        await context.load_state(state)
+    assert await context.get_messages() == [said("hi")]
+
+
+async def test_a_cleared_context_starts_anew() -> None:
+    """After ``clear`` nothing of the old conversation is sent."""
+    context = await filled(small_context(), long_conversation(12))
+    await context.get_messages()
+    await context.clear()
+    assert await context.get_messages() == []
+    await context.add_message(said("hi"))
+    assert await context.get_messages() == [said("hi")]
+
+
+# Component
+
+
+async def test_a_component_comes_back_as_it_was() -> None:
+    """Settings, what the agent adds, and typed initial messages survive a dump to JSON and a load."""
+    config = ContextConfig(orphans="report", reserve_tokens=0)
+    initial: list[LLMMessage] = [SystemMessage(content="s"), *step("1", thought="First.")]
+    context = ManagedChatCompletionContext(
+        MODEL,
+        window_tokens=500,
+        system_message=PROMPT,
+        tools=[search],
+        initial_messages=initial,
+        config=config,
+    )
+    dumped = context.dump_component()
+    assert dumped.provider == "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
+    loaded = ChatCompletionContext.load_component(json.loads(dumped.model_dump_json()))
+    assert isinstance(loaded, ManagedChatCompletionContext)
+    assert loaded.manager.config == context.manager.config
+    assert loaded.envelope == context.envelope
+    assert await loaded.get_messages() == initial
+    assert loaded.dump_component() == dumped
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        pytest.param(ManagedChatCompletionContext(), id="nothing"),
+        pytest.param(ManagedChatCompletionContext(system_message=""), id="empty-prompt"),
+        pytest.param(
+            ManagedChatCompletionContext(config=ContextConfig(reserve_tokens=0)), id="zero"
+        ),
+        pytest.param(ManagedChatCompletionContext(tools=[]), id="no-tools"),
+        pytest.param(
+            ManagedChatCompletionContext(
+                tools=[
+                    {
+                        "name": "f",
+                        "parameters": {"type": "object", "properties": {"a": {"default": None}}},
+                    }
+                ]
+            ),
+            id="none-in-a-schema",
+        ),
+    ],
+)
+def test_a_component_holds_back_what_it_held_back(context: ManagedChatCompletionContext) -> None:
+    """What was described, and what was not, is the same after a load."""
+    loaded = ManagedChatCompletionContext.load_component(context.dump_component())
+    assert loaded.manager.config == context.manager.config
+    assert loaded.envelope == context.envelope
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        pytest.param({"reserve_tokens": 300}, 7_700, id="the number"),
+        pytest.param({"reserve_tokens": 0}, 8_000, id="nothing, on purpose"),
+        pytest.param({}, 7_000, id="left out: a guess"),
+        pytest.param({"system_message": "Be brief."}, 8_000, id="told: measured instead"),
+        pytest.param({"config": ContextConfig(reserve_tokens=200)}, 7_800, id="in the settings"),
+    ],
+)
+async def test_what_is_held_back_for_the_agent(given: dict[str, Any], limit: int) -> None:
+    """A number wins over a guess, and what is measured needs none."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=8_000, **given)
+    await context.add_message(said("Hello."))
+    await context.get_messages()
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.limit_tokens == limit

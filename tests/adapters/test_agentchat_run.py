@@ -1,0 +1,427 @@
+"""Real agents with their real client against a server that refuses what OpenAI refuses."""
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from itertools import chain, cycle, islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_agentchat.agents import (
+    ApprovalRequest,
+    ApprovalResponse,
+    AssistantAgent,
+    CodeExecutorAgent,
+)
+from autogen_agentchat.conditions import MaxMessageTermination
+from autogen_agentchat.teams import RoundRobinGroupChat, SelectorGroupChat
+from autogen_core.memory import ListMemory, MemoryContent
+from autogen_core.models import ChatCompletionClient, ModelInfo, UserMessage
+from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_ext.models.replay import ReplayChatCompletionClient
+
+from autogen_context.adapters.agentchat import (
+    AgentTool,
+    Envelope,
+    ManagedChatCompletionContext,
+    managed,
+)
+from autogen_context.config import ContextConfig
+from autogen_context.errors import BudgetImpossible
+from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
+from autogen_context.tokens.gauge import gauge_for
+
+MODEL = "gpt-4-0613"
+WINDOW = 8_000
+COUNTER = gauge_for(MODEL).counter
+PROMPT = "You are a careful engineer. Use the tools, one step at a time, and say when you are done."
+TOOL_STEPS = 200
+MANY = 5
+
+
+def exact_tokens(text: str) -> int:
+    """Tokens by the tokenizer of the model, where it is on this machine."""
+    return COUNTER.count(text).tokens
+
+
+async def read_file(path: str) -> str:
+    """Read a file of the project."""
+    return "\n".join(f"{path}:{n}: value_{n} = compute({n * 7})" for n in range(40))
+
+
+async def read_log(lines: int) -> str:
+    """Read a log of so many lines."""
+    return "\n".join(
+        f"2026-11-21 10:{n % 60:02d} ERROR task {n} failed: {n * 31}" for n in range(lines)
+    )
+
+
+async def fail(reason: str) -> str:
+    """Fail with a reason."""
+    raise RuntimeError(reason)
+
+
+TOOLS: list[AgentTool] = [read_file, read_log, fail]
+
+
+def tool_steps(steps: int) -> Iterator[Step]:
+    """Calls of all kinds: single, parallel with a thought, failing, unknown, and one above the window."""
+    kinds: list[Step] = [
+        Call("read_file", {"path": "a.py"}),
+        [Say("Both."), Call("read_file", {"path": "b.py"}), Call("read_log", {"lines": 20})],
+        Call("fail", {"reason": "the disk is full"}),
+        Call("no_such_tool", {"x": 1}),
+        [
+            Call("read_log", {"lines": 30}),
+            Call("fail", {"reason": "no"}),
+            Call("read_log", '{"lines"'),
+        ],
+    ]
+    large: list[Step] = [Call("read_log", {"lines": 1_500})]
+    return islice(cycle([*kinds * 4, *large]), steps)
+
+
+@asynccontextmanager
+async def serving(
+    script: ScriptedModel, /, *, window_tokens: int | None = None, **options: Any
+) -> AsyncGenerator[tuple[LoopbackServer, ChatCompletionClient]]:
+    """A server with a window, and AutoGen's client for it; ``options`` are the client's."""
+    strict = options.pop("strict_roles", False)
+    given: dict[str, Any] = {"model": MODEL, "api_key": "none", **options}
+    async with LoopbackServer(script, window_tokens=window_tokens, strict_roles=strict) as server:
+        client = OpenAIChatCompletionClient(base_url=server.base_url, **given)
+        try:
+            yield server, client
+        finally:
+            await client.close()
+
+
+def scripted(*steps: Step) -> ScriptedModel:
+    """A model of the test's tokenizer."""
+    return ScriptedModel(steps, count=exact_tokens)
+
+
+def described_context() -> ManagedChatCompletionContext:
+    """A context that was told of the agent's prompt and tools."""
+    return ManagedChatCompletionContext(
+        MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=TOOLS
+    )
+
+
+def compactions(server: LoopbackServer) -> int:
+    """How often a request was smaller than the one before it."""
+    sizes = [request.prompt_tokens for request in server.requests]
+    return sum(after < before for before, after in pairwise(sizes))
+
+
+def coder(
+    client: ChatCompletionClient, context: ManagedChatCompletionContext, **options: Any
+) -> AssistantAgent:
+    """An agent with the tools and the prompt of these tests."""
+    given: dict[str, Any] = {"tools": TOOLS, "system_message": PROMPT, **options}
+    return AssistantAgent("coder", client, model_context=context, **given)
+
+
+async def test_two_hundred_tool_steps_stay_inside_the_window() -> None:
+    """No request has an orphan or is above the window, over parallel calls, failures and results above the window."""
+    model = ScriptedModel(chain(tool_steps(TOOL_STEPS), [Say("Done.")]), count=exact_tokens)
+    async with serving(model, window_tokens=WINDOW) as (server, inner):
+        agent = coder(inner, described_context(), max_tool_iterations=TOOL_STEPS + 1)
+        result = await agent.run(task="Find out why the build fails.")
+    assert server.rejected == []
+    assert len(server.requests) == TOOL_STEPS + 1
+    assert compactions(server) >= MANY
+    assert result.messages[-1].to_text() == "Done."
+    assert max(request.prompt_tokens for request in server.requests) > 0.8 * WINDOW
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["answers", "streams"])
+async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
+    """Tools and prompt that nobody told are measured before the first request, and each bill is at most the bound."""
+    usage = {"stream_options": {"include_usage": True}} if stream else {}
+    runs = [chain(tool_steps(10), [Say("Done.")]) for _ in range(4)]
+    model = ScriptedModel(chain(*runs), count=exact_tokens)
+    async with serving(model, window_tokens=3_000, **usage) as (server, inner):
+        client, context = managed(inner, window_tokens=3_000)
+        agent = coder(
+            client,
+            context,
+            system_message=PROMPT * 40,
+            max_tool_iterations=11,
+            model_client_stream=stream,
+        )
+        for _ in range(4):
+            await agent.run(task="Find out why the build fails.")
+            assert context.last_prepared is not None
+            bound = context.last_prepared.certificate.bound
+            assert bound.source == "provider"
+            assert server.requests[-1].prompt_tokens <= bound.tokens <= WINDOW
+    assert server.rejected == []
+    assert compactions(server) >= MANY
+    assert context.manager.usage.requests == len(server.requests)
+    assert context.manager.usage.prompt_tokens == sum(r.prompt_tokens for r in server.requests)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["answers", "streams"])
+async def test_the_first_request_fits_although_its_prompt_was_unknown(*, stream: bool) -> None:
+    """A history that fills the window by itself is cut before the request goes out with prompt and tools."""
+    async with serving(scripted(Say("Yes.")), window_tokens=3_000) as (server, inner):
+        client, context = managed(inner, window_tokens=3_000)
+        for number in range(14):
+            await context.add_message(UserMessage(content=f"{number} " * 97, source="user"))
+        alone = await context.get_messages()
+        agent = coder(client, context, system_message=PROMPT * 40, model_client_stream=stream)
+        await agent.run(task="Sure?")
+    assert len(alone) == 14
+    assert server.rejected == []
+    assert len(server.requests[0].messages) < len(alone)
+
+
+async def test_streams_without_a_bill_are_no_bill(caplog: pytest.LogCaptureFixture) -> None:
+    """Where the provider sends no usage nothing is recorded, and nothing is complained of."""
+    async with serving(scripted(Say("Yes."))) as (server, inner):
+        client, context = managed(inner, window_tokens=WINDOW)
+        await coder(client, context, model_client_stream=True).run(task="Sure?")
+    assert len(server.requests) == 1
+    assert context.manager.usage.requests == 0
+    assert [record for record in caplog.records if record.name.startswith("autogen_context")] == []
+
+
+async def test_reflections_are_measured_without_the_tools() -> None:
+    """The request that looks at results has no tools; it is billed as that, and the next one with tools still fits."""
+    turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]
+    model = scripted(*turn * 8)
+    async with serving(model, window_tokens=3_000) as (server, inner):
+        client, context = managed(inner, window_tokens=3_000)
+        agent = coder(client, context, system_message=PROMPT * 20, reflect_on_tool_use=True)
+        for _ in range(8):
+            await agent.run(task="What happened?")
+    assert server.rejected == []
+    assert [bool(request.tools) for request in server.requests] == [True, False] * 8
+    assert context.manager.usage.requests == len(server.requests)
+    assert compactions(server) >= 1
+
+
+def one_system(*, multiple: bool = False) -> dict[str, Any]:
+    """A client's options for a model that takes one system message, or several."""
+    info = ModelInfo(
+        vision=False,
+        function_calling=True,
+        json_output=False,
+        family="unknown",
+        structured_output=False,
+        multiple_system_messages=multiple,
+    )
+    return {"model": "local-model", "model_info": info}
+
+
+@pytest.mark.parametrize(
+    ("multiple", "roles"),
+    [
+        pytest.param(
+            True, ["system", "user", "system", "assistant", "user", "system"], id="several"
+        ),
+        pytest.param(False, ["system", "user", "user", "assistant", "user", "user"], id="one"),
+    ],
+)
+async def test_a_memory_goes_where_the_model_takes_it(multiple: bool, roles: list[str]) -> None:  # noqa: FBT001  # a parameter
+    """AutoGen's list memory adds a system message with each run: the user's for a model that takes one alone."""
+    memory = ListMemory()
+    await memory.add(MemoryContent(content="Tea, no milk.", mime_type="text/plain"))
+    async with serving(scripted(Say("Hello."), Say("Yes.")), **one_system(multiple=multiple)) as (
+        server,
+        inner,
+    ):
+        client, context = managed(inner)
+        agent = coder(client, context, memory=[memory])
+        await agent.run(task="Hi!")
+        await agent.run(task="Tea?")
+    assert [message["role"] for message in server.requests[-1].messages] == roles
+    assert server.rejected == []
+
+
+async def test_strict_templates_get_alternating_roles() -> None:
+    """With ``alternate_roles`` a model that refuses anything but user and assistant in turn refuses nothing."""
+    config = ContextConfig(alternate_roles=True)
+    memory = ListMemory()
+    await memory.add(MemoryContent(content="Tea, no milk.", mime_type="text/plain"))
+    model = ScriptedModel(chain(tool_steps(12), [Say("Done.")], [Say("Yes.")]), count=exact_tokens)
+    async with serving(model, window_tokens=3_000, strict_roles=True, **one_system()) as (
+        server,
+        inner,
+    ):
+        client, context = managed(inner, window_tokens=3_000, config=config)
+        agent = coder(client, context, memory=[memory], max_tool_iterations=13)
+        await agent.run(task="Hi!")
+        await agent.run(task="Tea?")
+    assert server.rejected == []
+
+
+async def test_what_cannot_fit_ends_the_run_with_its_numbers() -> None:
+    """``BudgetImpossible`` comes out of ``run``, and no request was sent."""
+    async with serving(scripted(Say("Hello."))) as (server, inner):
+        client, context = managed(inner, window_tokens=300)
+        agent = coder(client, context, system_message="word " * 400)
+        with pytest.raises(BudgetImpossible) as caught:
+            await agent.run(task="Hi!")
+    assert caught.value.parts["system"] >= 400
+    assert server.requests == []
+
+
+async def test_others_requests_are_neither_changed_nor_billed() -> None:
+    """A question with something added, another conversation, and an answer from a cache teach nothing."""
+    async with serving(scripted(Say("a"), Say("b"), Say("c"))) as (server, inner):
+        client, context = managed(inner, window_tokens=WINDOW)
+        await context.add_message(UserMessage(content="Hi!", source="user"))
+        own = await context.get_messages()
+        more = UserMessage(content="And?", source="user")
+        await client.create([*own, more])
+        await client.create([more])
+        await client.create([more, *own])
+    assert context.manager.usage.requests == 0
+    assert context.envelope == Envelope()
+    assert [len(request.messages) for request in server.requests] == [2, 1, 2]
+
+
+async def test_answers_from_a_cache_cost_nothing() -> None:
+    """A result that is marked as cached is no bill."""
+    inner = ReplayChatCompletionClient(["a", "b"])
+    inner.set_cached_bool_value(True)
+    client, context = managed(inner, window_tokens=WINDOW)
+    await context.add_message(UserMessage(content="word " * 99, source="user"))
+    await client.create(await context.get_messages())
+    assert context.manager.usage.requests == 0
+    inner.set_cached_bool_value(False)
+    await client.create(await context.get_messages())
+    assert context.manager.usage.requests == 1
+
+
+async def test_the_metered_client_is_the_client() -> None:
+    """All that it is asked beside requests is answered by the client within."""
+    inner = ReplayChatCompletionClient(["a"])
+    client, context = managed(inner)
+    hello = [UserMessage(content="Hi!", source="user")]
+    await client.create(hello)
+    assert client.model_info == inner.model_info
+    assert client.total_usage() == inner.total_usage()
+    assert client.actual_usage() == inner.actual_usage()
+    assert client.count_tokens(hello) == inner.count_tokens(hello)
+    assert client.remaining_tokens(hello) == inner.remaining_tokens(hello)
+    assert client.dump_component() == inner.dump_component()
+    assert context.manager.config.model == ""
+
+
+def test_a_context_takes_what_the_client_says_of_its_model() -> None:
+    """Name and system messages come from the client, unless they are set."""
+    inner = OpenAIChatCompletionClient(model=MODEL, api_key="none")
+    _, context = managed(inner)
+    assert context.manager.config.model == MODEL
+    assert not context.manager.config.single_system
+    _, context = managed(inner, config=ContextConfig(model="gpt-4o", single_system=True))
+    assert context.manager.config.model == "gpt-4o"
+    assert context.manager.config.single_system
+
+
+async def test_an_agent_comes_back_from_its_component_and_state() -> None:
+    """Dumped and loaded with its context, an agent sends what it would have sent."""
+    async with serving(scripted(*tool_steps(8), Say("Done."))) as (_, inner):
+        agent = coder(inner, described_context(), max_tool_iterations=9)
+        await agent.run(task="Find out why the build fails.")
+        component = json.loads(agent.dump_component().model_dump_json())
+        state = json.loads(json.dumps(await agent.save_state()))
+    component["config"]["model_client"]["config"]["api_key"] = "none"
+    with pytest.warns(UserWarning, match="SECURITY WARNING"):  # tools are code
+        loaded = AssistantAgent.load_component(component)
+    await loaded.load_state(state)
+    for context in (agent.model_context, loaded.model_context):
+        assert isinstance(context, ManagedChatCompletionContext)
+        await context.add_message(UserMessage(content="Sure?", source="user"))
+    assert await loaded.model_context.get_messages() == await agent.model_context.get_messages()
+
+
+# Teams and other agents
+
+
+async def test_a_team_has_a_manager_for_each_agent() -> None:
+    """Two agents talk past the window of each; both stay inside, each with its own history."""
+    talk = cycle([Say("word " * 150)])
+    async with serving(ScriptedModel(talk, count=exact_tokens), window_tokens=1_500) as (
+        server,
+        inner,
+    ):
+        pairs = [managed(inner, window_tokens=1_500) for _ in range(2)]
+        agents = [
+            AssistantAgent(name, client, model_context=context, system_message=PROMPT)
+            for name, (client, context) in zip(("ann", "bob"), pairs, strict=True)
+        ]
+        team = RoundRobinGroupChat(list(agents), termination_condition=MaxMessageTermination(30))
+        await team.run(task="Talk.")
+        state = json.loads(json.dumps(await team.save_state()))
+        await team.load_state(state)
+        await team.run(task="Go on.")
+    assert server.rejected == []
+    used = [context.manager.usage.requests for _, context in pairs]
+    assert sum(used) == len(server.requests)
+    assert min(used) >= len(server.requests) // 2 - 1
+    assert compactions(server) >= MANY
+
+
+async def test_a_selector_keeps_its_prompt_inside_the_window() -> None:
+    """The selector writes its history into a prompt of its own; with a reserve for that it fits."""
+    config = ContextConfig(window_tokens=1_200, reserve_tokens=500)
+    context = ManagedChatCompletionContext(MODEL, config=config)
+
+    def choose(request: Request) -> Step:
+        selecting = "select the next role" in str(request.messages[0]["content"])
+        return Say("bob" if request.number % 3 else "ann") if selecting else Say("word " * 60)
+
+    model = ScriptedModel(choose, count=exact_tokens)
+    async with serving(model, window_tokens=1_200) as (server, inner):
+        agents = [
+            AssistantAgent(name, inner, model_context=talking_context()) for name in ("ann", "bob")
+        ]
+        team = SelectorGroupChat(
+            list(agents),
+            inner,
+            model_context=context,
+            allow_repeated_speaker=True,
+            termination_condition=MaxMessageTermination(25),
+        )
+        await team.run(task="Talk.")
+    assert server.rejected == []
+    assert context.last_prepared is not None
+    assert any(decision.action == "drop" for decision in context.last_prepared.decisions)
+
+
+def talking_context() -> ManagedChatCompletionContext:
+    """A context for an agent with AutoGen's own system prompt and no tools."""
+    return ManagedChatCompletionContext(MODEL, window_tokens=1_200)
+
+
+async def test_an_agent_that_executes_code_stays_inside_the_window(tmp_path: Path) -> None:
+    """The code executor's context takes its long outputs; no request is above the window."""
+    code = "```sh\nseq 1 2000\n```"
+    with pytest.warns(UserWarning, match="unsafe"):
+        executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
+    model = scripted(*[Say(code), Say("Counted.")] * 4)
+    async with serving(model, window_tokens=2_000) as (server, inner):
+        client, context = managed(inner, window_tokens=2_000)
+        agent = CodeExecutorAgent(
+            "runner",
+            executor,
+            model_client=client,
+            model_context=context,
+            approval_func=approved,
+        )
+        for _ in range(4):
+            await agent.run(task="Count.")
+    assert server.rejected == []
+    assert context.manager.usage.requests == len(server.requests) == 8
+    assert compactions(server) >= 1
+
+
+def approved(_request: ApprovalRequest) -> ApprovalResponse:
+    """Let any code run."""
+    return ApprovalResponse(approved=True, reason="a test")

@@ -1,0 +1,226 @@
+"""Real classic agents, with their real client, against a server that refuses what OpenAI refuses."""
+
+import re
+import runpy
+from collections.abc import Callable, Iterator
+from itertools import chain, cycle
+from pathlib import Path
+
+import pytest
+from autogen import ConversableAgent, GroupChat, GroupChatManager
+from autogen.agentchat.contrib.capabilities.transform_messages import TransformMessages
+
+from autogen_context.adapters.classic import ContextTransform
+from autogen_context.adapters.classic_conversations import Conversations
+from autogen_context.testing import (
+    Call,
+    LoopbackServer,
+    Request,
+    Say,
+    ScriptedModel,
+    Step,
+    approximate_tokens,
+)
+from autogen_context.tokens.measure import Count
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "guides" / "classic.md").read_text(encoding="utf-8")
+WINDOW = 3_000
+STEPS = 200
+ROUNDS = 120
+DONE = "All files are read. TERMINATE"
+FIRST = "Read all files and tell me when you are done."
+
+
+class Approximate:
+    """Counts as the server does."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=approximate_tokens(text), source="tokenizer")
+
+
+def transform(*, reserve_tokens: int | None = None) -> ContextTransform:
+    """What is under test, with the window of the server."""
+    return ContextTransform(
+        "gpt-4o", window_tokens=WINDOW, reserve_tokens=reserve_tokens, counter=Approximate()
+    )
+
+
+def agent(name: str, server: LoopbackServer | None, *, system: str = "Read.") -> ConversableAgent:
+    """An agent that asks the server, or, without one, only runs tools; it stops at the last word."""
+    entry = {"model": "gpt-4o", "api_key": "none", "price": [0, 0]}
+    return ConversableAgent(
+        name,
+        system_message=system,
+        llm_config={"config_list": [{**entry, "base_url": server.base_url}], "cache_seed": None}
+        if server
+        else False,
+        human_input_mode="NEVER",
+        max_consecutive_auto_reply=10 * STEPS,
+        is_termination_msg=ends_the_chat,
+    )
+
+
+def ends_the_chat(message: dict[str, object]) -> bool:
+    """The usual convention of classic agents."""
+    return str(message.get("content") or "").rstrip().endswith("TERMINATE")
+
+
+def read(path: str) -> str:
+    """Read a file; every tenth one is larger than the window."""
+    lines = 1_500 if path.endswith("0.py") else 40
+    return f"{path}:\n" + "    return self.total_cents + line.price_cents\n" * lines
+
+
+async def a_read(path: str) -> str:
+    """Read a file, as a coroutine."""
+    return read(path)
+
+
+def reading(steps: int) -> Iterator[Step]:
+    """Two files at a time, and the word that ends the chat behind a long report."""
+    for number in range(steps):
+        calls = [Call("read", {"path": f"{side}{number}.py"}) for side in "ab"]
+        yield [Say(f"Step {number}."), *calls]
+    yield Say(DONE)
+
+
+def pair_of_agents(
+    server: LoopbackServer, *, tool: Callable[[str], object] = read
+) -> tuple[ConversableAgent, ConversableAgent]:
+    """The one that asks for files, and the one that reads them."""
+    coder = agent("coder", server, system="You read files. " * 30)
+    user = agent("user", None)
+    coder.register_for_llm(name="read", description="Read a file. " * 20)(tool)
+    user.register_for_execution(name="read")(tool)
+    return coder, user
+
+
+def assert_nothing_was_refused(server: LoopbackServer, *, requests: int) -> None:
+    """The law of this file; the server checked pairs and sizes."""
+    assert [request.error for request in server.rejected] == []
+    assert len(server.requests) == requests
+
+
+def assert_was_compacted(conversations: Conversations) -> None:
+    """Otherwise the test would show nothing."""
+    prepared = conversations.last_prepared
+    assert prepared is not None
+    assert "drop" in {decision.action for decision in prepared.decisions}
+
+
+def test_two_hundred_steps() -> None:
+    """No request is refused, the chat ends on its word, and every bill finds its request."""
+    with LoopbackServer(ScriptedModel(reading(STEPS)), window_tokens=WINDOW) as server:
+        coder, user = pair_of_agents(server)
+        conversations = transform().add_to_agent(coder)
+        result = user.initiate_chat(coder, message=FIRST, silent=True)
+    assert_nothing_was_refused(server, requests=STEPS + 1)
+    assert_was_compacted(conversations)
+    assert result.chat_history[-1]["content"] == DONE
+    assert len(result.chat_history) == 2 * STEPS + 2
+    assert conversations.manager is not None
+    assert conversations.manager.usage.requests == STEPS + 1
+    assert conversations.last_prepared is not None
+    assert conversations.last_prepared.certificate.bound.source == "provider"
+
+
+async def test_two_hundred_steps_async() -> None:
+    """The same through the host's coroutines, which call the hook without awaiting it."""
+    async with LoopbackServer(ScriptedModel(reading(STEPS)), window_tokens=WINDOW) as server:
+        coder, user = pair_of_agents(server, tool=a_read)
+        conversations = transform().add_to_agent(coder)
+        result = await user.a_initiate_chat(coder, message=FIRST, silent=True)
+    assert_nothing_was_refused(server, requests=STEPS + 1)
+    assert_was_compacted(conversations)
+    assert result.chat_history[-1]["content"] == DONE
+
+
+def test_within_transform_messages() -> None:
+    """The host's own capability copies the history at each turn; what it hides is reserved for by hand."""
+    with LoopbackServer(ScriptedModel(reading(50)), window_tokens=WINDOW) as server:
+        coder, user = pair_of_agents(server)
+        ours = transform(reserve_tokens=500)
+        TransformMessages(transforms=[ours], verbose=False).add_to_agent(coder)
+        user.initiate_chat(coder, message=FIRST, silent=True)
+    assert_nothing_was_refused(server, requests=51)
+    assert_was_compacted(ours.conversations)
+
+
+def test_without_the_transform_requests_are_refused() -> None:
+    """The server is as strict as it should be: the same chat fails without us."""
+    with LoopbackServer(ScriptedModel(reading(50)), window_tokens=WINDOW) as server:
+        coder, user = pair_of_agents(server)
+        with pytest.raises(Exception, match="maximum context length is 3000 tokens"):
+            user.initiate_chat(coder, message=FIRST, silent=True)
+
+
+def test_calls_beside_the_conversation_are_no_bills() -> None:
+    """A summary by the model is asked with other messages: its bill is not taken for that of the last turn."""
+    steps = chain(reading(2), [Say("A summary.")])
+    with LoopbackServer(ScriptedModel(steps), window_tokens=WINDOW * 100) as server:
+        coder, user = pair_of_agents(server)
+        conversations = transform().add_to_agent(coder)
+        user.initiate_chat(coder, message=FIRST, silent=True, summary_method="reflection_with_llm")
+    assert_nothing_was_refused(server, requests=4)
+    assert conversations.manager is not None
+    billed = sum(request.prompt_tokens for request in server.requests[:3])
+    assert 0 < conversations.manager.usage.prompt_tokens <= billed
+
+
+def talk(request: Request) -> Step:
+    """Members of a group: the planner talks, the coder calls, and who comes next is asked between them."""
+    system = str(request.messages[0]["content"])
+    if "select the next role" in str(request.messages[-1]["content"]):
+        return Say(next(NEXT))
+    if "planner" in system:
+        done = request.number > ROUNDS
+        return Say(DONE if done else "Now read the next file, please. " * 20)
+    return [Say("Reading."), Call("read", {"path": f"{request.number}.py"})]
+
+
+NEXT = cycle(["coder", "planner"])
+
+
+def test_a_group_chat() -> None:
+    """Three members, tools, and a model that selects the speaker: each has its own context, none is refused."""
+    with LoopbackServer(ScriptedModel(talk), window_tokens=WINDOW) as server:
+        planner = agent("planner", server, system="You are the planner.")
+        coder, runner = pair_of_agents(server)
+        ours = transform()
+        contexts = [ours.add_to_agent(planner), ours.add_to_agent(coder)]
+        selecting = transform(reserve_tokens=600)
+        group = GroupChat(
+            agents=[planner, coder, runner],
+            messages=[],
+            max_round=ROUNDS,
+            func_call_filter=True,
+            select_speaker_transform_messages=TransformMessages(
+                transforms=[selecting], verbose=False
+            ),
+        )
+        host = GroupChatManager(
+            group, llm_config=planner.llm_config, is_termination_msg=ends_the_chat
+        )
+        result = runner.initiate_chat(host, message=FIRST, silent=True)
+    assert [request.error for request in server.rejected] == []
+    assert len(server.requests) > ROUNDS
+    for conversations in (*contexts, selecting.conversations):
+        assert_was_compacted(conversations)
+    assert result.chat_history[-1]["content"] == DONE
+
+
+def test_the_guide_works() -> None:
+    """Every block of the guide runs, one after the other."""
+    with LoopbackServer(ScriptedModel([Say("On Monday we rest.")])) as server:
+        names: dict[str, object] = {name: agent(name, server) for name in ("reviewer", "planner")}
+        names |= {"user": agent("user", None), "llm_config": agent("any", server).llm_config}
+        for block in re.findall(r"(?s)```python\n(.*?)```", GUIDE):
+            exec(block, names)  # noqa: S102  the guide under test
+    assert [request.status for request in server.requests] == [200]
+
+
+def test_the_example_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says that nothing was refused."""
+    runpy.run_path(str(ROOT / "examples" / "classic_agent.py"), run_name="__main__")
+    assert "0 of 61 requests refused" in capsys.readouterr().out

@@ -1,0 +1,253 @@
+"""A project, followed files and shared originals reach the managers of hosts."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, TypedDict
+
+import pytest
+from autogen import ConversableAgent
+from autogen_core import FunctionCall
+from autogen_core.models import (
+    AssistantMessage,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    UserMessage,
+)
+from autogen_ext.models.replay import ReplayChatCompletionClient
+from typing_extensions import Unpack
+
+from autogen_context import ContextConfig, FollowedFiles, ProjectContext
+from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
+from autogen_context.adapters.classic import ContextTransform
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.cache.originals.file import StashFile
+from autogen_context.cache.scope import Scope
+from autogen_context.errors import CompletionFailed
+from autogen_context.prioritizer.advice import Advice, by_rules
+from autogen_context.testing import ChatMessage
+from autogen_context.tokens.measure import Count
+from support.coder import join_followers
+from support.counting import Characters
+from support.hearing import wait_until
+from support.tree import SHOP, grown
+from support.waiting import until
+
+HEAD = "[The project shop, from its files."
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A small project; nobody begins to follow it any more at the end."""
+    yield grown(tmp_path / "shop", SHOP)
+    join_followers()
+
+
+def content_of(message: LLMMessage) -> str:
+    """What a message says."""
+    return str(message.content)
+
+
+class Parts(TypedDict, total=False):
+    """What a manager may be made of, beside settings."""
+
+    files: FollowedFiles
+    project: ProjectContext
+    originals: StashFile
+    vectors: "Helper"
+    summarizer: "Helper"
+    advisor: "Helper"
+
+
+class Made(Protocol):
+    """Makes the context of an agent."""
+
+    def __call__(self, **parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+        """One with these parts."""
+        ...
+
+
+def alone(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+    """A context for an agent."""
+    return ManagedChatCompletionContext(config=ContextConfig(window_tokens=8_000), **parts)
+
+
+def in_a_pair(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+    """A context with a client that measures."""
+    info = {
+        "vision": False,
+        "function_calling": True,
+        "json_output": False,
+        "family": "unknown",
+        "structured_output": False,
+        "multiple_system_messages": True,
+    }
+    client = ReplayChatCompletionClient([], model_info=info)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # a typed dict
+    _, context = managed(client, window_tokens=8_000, **parts)
+    return context
+
+
+class Helper:
+    """Stands for vectors, a summariser and an advisor: it notes that it was asked."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def ready(self, text: str) -> None:
+        """No vector is at hand."""
+
+    def warm(self, texts: Iterable[str]) -> None:
+        """What vectors will be needed of."""
+        self.is_asked = True
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector of each text."""
+        return [[1.0] for _ in texts]
+
+    async def __call__(self, text: str, target_tokens: int, /) -> str:
+        """A summary."""
+        self.is_asked = True
+        raise CompletionFailed("none")
+
+    async def advise(self, task: TaskDefinition, /) -> Advice:
+        """Advice."""
+        self.is_asked = True
+        return by_rules(task)
+
+
+@pytest.mark.parametrize("made", [alone, in_a_pair])
+async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> None:
+    """In front of the messages; another one that loads its state goes on to the byte."""
+    context = made(project=ProjectContext(root))
+    await context.add_message(UserMessage(content="Go.", source="user"))
+    first, *rest = await context.get_messages()
+    assert content_of(first).startswith(HEAD)
+    assert [content_of(message) for message in rest] == ["Go."]
+    other = made(project=ProjectContext(root))
+    await other.load_state(json.loads(json.dumps(await context.save_state())))
+    for each in (context, other):
+        await each.add_message(AssistantMessage(content="Done.", source="coder"))
+    assert await other.get_messages() == await context.get_messages()
+
+
+@pytest.mark.parametrize("made", [alone, in_a_pair])
+async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Made) -> None:
+    """Vectors, a summariser, an advisor, and where originals are shared."""
+    vectors, summarizer, advisor = Helper(), Helper(), Helper()
+    tier = StashFile(tmp_path, scope=Scope(), limit_bytes=10**7)
+    context = made(vectors=vectors, summarizer=summarizer, advisor=advisor, originals=tier)
+    for n in range(60):
+        asks = UserMessage(content=f"{n} " + "and so on " * 100, source="user")
+        await context.add_message(asks)
+        await context.add_message(AssistantMessage(content=f"{n} is done.", source="coder"))
+        await context.get_messages()
+        await asyncio.sleep(0)
+    await until(lambda: vectors.is_asked and summarizer.is_asked and advisor.is_asked)
+    assert context.last_prepared is not None
+    handles = {each.handle for each in context.last_prepared.decisions if each.handle}
+    assert tier.held(handles, now=0.0) == handles != set()
+    await context.manager.aclose()
+
+
+@pytest.mark.parametrize("made", [alone, in_a_pair])
+async def test_a_context_of_agentchat_is_told_of_changed_files(root: Path, made: Made) -> None:
+    """Those that its conversation shows."""
+    context = made(files=FollowedFiles(root))
+    call = FunctionCall(id="1", name="read_file", arguments='{"path": "README.md"}')
+    result = FunctionExecutionResult(
+        content=(root / "README.md").read_text(), name="read_file", call_id="1", is_error=False
+    )
+    await context.add_message(UserMessage(content="Go.", source="user"))
+    await context.add_message(AssistantMessage(content=[call], source="coder"))
+    await context.add_message(FunctionExecutionResultMessage(content=[result]))
+    await context.get_messages()
+    (root / "README.md").write_text("# Other\n")
+    told = ""
+    for n in range(100):
+        await context.add_message(UserMessage(content=f"Go on with {n}.", source="user"))
+        told = " ".join(map(content_of, await context.get_messages()))
+        if "README.md changed on disk" in told:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(told)
+
+
+async def test_a_component_names_its_folders(root: Path) -> None:
+    """What is loaded has them again; a folder that is not there is an error that says so."""
+    context = alone(files=FollowedFiles(root), project=ProjectContext(root))
+    dumped = context.dump_component()
+    assert (dumped.config["files"], dumped.config["project"]) == (str(root), str(root))
+    loaded = ManagedChatCompletionContext.load_component(json.loads(dumped.model_dump_json()))
+    assert loaded.dump_component() == dumped
+    await loaded.add_message(UserMessage(content="Go.", source="user"))
+    assert content_of((await loaded.get_messages())[0]).startswith(HEAD)
+    dumped.config["project"] = f"{root}-elsewhere"
+    with pytest.raises(ValueError, match="give a folder"):
+        ManagedChatCompletionContext.load_component(dumped)
+
+
+def test_a_classic_agent_has_the_head_once_it_is_read(root: Path) -> None:
+    """A hook cannot wait; the turns meanwhile go without it."""
+    agent = ConversableAgent("coder", llm_config=False)
+    transform = ContextTransform(
+        window_tokens=8_000, counter=Characters(), project=ProjectContext(root)
+    )
+    transform.add_to_agent(agent)
+    history: list[ChatMessage] = []
+
+    def has_come() -> bool:
+        role = "assistant" if len(history) % 2 else "user"
+        history.append({"role": role, "content": str(len(history))})
+        sent = agent.process_all_messages_before_reply(history)
+        theirs = [message for message in sent if message in history]
+        assert theirs == history
+        return len(sent) > len(history)
+
+    wait_until(has_come, "a head", pause_s=0.05)
+
+
+def test_a_classic_agent_is_told_of_changed_files(root: Path) -> None:
+    """Those that its conversation shows."""
+    transform = ContextTransform(
+        window_tokens=8_000, counter=Characters(), files=FollowedFiles(root)
+    )
+    function = {"name": "read_file", "arguments": '{"path": "README.md"}'}
+    call = {"id": "1", "type": "function", "function": function}
+    history: list[ChatMessage] = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": (root / "README.md").read_text()},
+    ]
+    transform.apply_transform(history)
+    (root / "README.md").write_text("# Other\n")
+    history.append({"role": "user", "content": "Go on."})
+
+    def is_told() -> bool:
+        history.append({"role": "user", "content": "Go on."})
+        sent = transform.apply_transform(history)
+        return any("README.md changed on disk" in str(m["content"]) for m in sent)
+
+    wait_until(is_told, "told", pause_s=0.05)
+
+
+class Words:
+    """A word a token."""
+
+    def count(self, text: str, /) -> Count:
+        """Tokens of a text."""
+        return Count(tokens=len(text.split()), source="tokenizer")
+
+
+def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
+    """What left its window is where others can have it."""
+    tier = StashFile(tmp_path, scope=Scope(), limit_bytes=10**6)
+    transform = ContextTransform(window_tokens=200, counter=Words(), originals=tier)
+    history = [{"role": "user", "content": f"{n} " + "and so on " * 20} for n in range(20)]
+    transform.apply_transform(history)
+    manager = transform.conversations.manager
+    assert manager is not None
+    decisions = manager.prepare_nowait(history).decisions
+    handles = {decision.handle for decision in decisions if decision.handle}
+    assert tier.held(handles, now=0.0) == handles != set()

@@ -1,0 +1,224 @@
+"""What a task is, by its words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.budget.signals import (
+    COMPLEXITY_POINTS,
+    COMPLEXITY_SIGNALS,
+    LONGEST_SIGNAL,
+    SKIPPED,
+    TYPE_SIGNALS,
+    base_forms,
+)
+from autogen_context.budget.task import (
+    READ_CHARS,
+    TaskDefinition,
+    features_of,
+    signals_in,
+    type_table,
+    words_of,
+)
+from autogen_context.language.query import kind_of
+
+TEXTS = st.text() | st.lists(
+    st.sampled_from(["fix", "the", "tests", "in a.py", "`run`", "why?", "\n- ", "```", "must"])
+).map(" ".join)
+ALL_SIGNALS = [
+    *(text for rows in TYPE_SIGNALS.values() for text in rows.values()),
+    *COMPLEXITY_SIGNALS.values(),
+]
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=4))
+def test_any_text_has_one_definition(text: str, recent: list[str]) -> None:
+    """The same text always has the same one, with a reason for each verdict that begins with the verdict."""
+    task = TaskDefinition.from_text(text, recent=recent)
+    assert task == TaskDefinition.from_text(text, recent=recent)
+    verdicts = (task.type, task.complexity, task.query_kind)
+    assert [reason.split(":")[0] for reason in task.reasons] == list(verdicts)
+    assert task.text is text
+
+
+@given(TEXTS, TEXTS)
+def test_what_was_said_before_counts_only_where_the_task_says_nothing(
+    text: str, before: str
+) -> None:
+    """Recent texts never change a type that the task's own words decide, and never its complexity."""
+    alone, after = TaskDefinition.from_text(text), TaskDefinition.from_text(text, recent=[before])
+    assert after.complexity == alone.complexity
+    if "no word" not in alone.reasons[0]:
+        assert after.type == alone.type
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fix the login bug in auth.py", "debug"),
+        ("Why does test_login fail with a KeyError?", "debug"),
+        ("the build is broken again", "debug"),
+        ("It doesn\u2019t work", "debug"),
+        ("Implement rate limiting for the API", "implement"),
+        ("Create an endpoint for uploads, then add tests and document it", "implement"),
+        ("Hi! I need to change my flight", "implement"),
+        ("Thanks! Good morning, how are you? Fix it, please", "debug"),
+        ("Rename it: error, error, error, error", "refactor"),
+        ("Fix it." + " word" * 150 + " Explain, find, look, search, analyze", "debug"),
+        ("How does the scheduler work?", "explore"),
+        ("Where is the config loaded?", "explore"),
+        ("Please explain why the cache returns stale data", "explore"),
+        ("Run the test suite and check that everything passes", "verify"),
+        ("Write tests for the parser", "verify"),
+        ("Review this pull request", "verify"),
+        ("Update the README", "document"),
+        ("Add a docstring to every public function", "document"),
+        ("Clean up utils.py", "refactor"),
+        ("Move the helpers into a new package", "refactor"),
+        ("FIXED? Fixing it now, please", "debug"),
+        ("hi, how are you?", "chat"),
+        ("I feel sad today", "chat"),
+        ("", "chat"),
+        ("修复登录错误", "chat"),
+    ],
+)
+def test_types(text: str, expected: str) -> None:
+    """What is to be done decides, what it is done to breaks a tie."""
+    assert TaskDefinition.from_text(text).type == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Prefix the contest of Testament", id="in the middle of a word"),
+        pytest.param("Look-alikes aside: fixture, testimony, addition", id="at its start"),
+        pytest.param("see tests/fix_bug/test_add.py and fix.py", id="in a path"),
+        pytest.param("see src/fix/bug and /add/crash", id="in a folder"),
+        pytest.param("`fix` and ```\nadd bug\n``` and ```\nrefactor", id="in code"),
+        pytest.param("fix_bug", id="in an identifier"),
+    ],
+)
+def test_parts_of_words_and_code_are_no_words(text: str) -> None:
+    """A word counts as a whole, and only where a person speaks."""
+    assert TaskDefinition.from_text(text.removeprefix("Look-alikes aside: ")).type == "chat"
+
+
+def test_signals_do_not_overlap() -> None:
+    """The longest is taken, and its words count for no other."""
+    words = words_of("Write the tests, fix them, then test")
+    assert list(signals_in(words, type_table())) == [("write", "test"), ("fix",), ("test",)]
+
+
+def test_the_newest_text_that_tells_decides() -> None:
+    """A task that says "go on" goes on with what was last asked for."""
+    recent = ["Refactor the storage", "Fix the crash", "ok"]
+    task = TaskDefinition.from_text("go on", recent=recent)
+    assert (task.type, task.reasons[0]) == ("debug", "debug: fix, crash (2 before)")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "low"),
+        ("Fix the typo in a.py", "low"),
+        ("Make sure that the tests run without network", "medium"),
+        ("Book a flight for at most $400, only on Monday, never with a layover", "medium"),
+        ("Change a.py, b.py, c.py and d.py", "medium"),
+        ("1. Fix a.py\n2. Test b.py\n3. Run it\n4. Commit it, only if all pass", "high"),
+        ("word " * 300 + "Why, what and how? You must not and should not.", "high"),
+    ],
+)
+def test_complexity(text: str, expected: str) -> None:
+    """Length, constraints, files, steps, things to do, question words and uses of tools add up."""
+    assert TaskDefinition.from_text(text).complexity == expected
+
+
+def test_features_are_counted_and_told() -> None:
+    """Each feature has its number, and the reason names those that gave points."""
+    text = (
+        "Refactor a.py and lib/b.ts (see a.py):\n- run it\n- then commit\n"
+        "You must never push. At least explain why and how."
+    )
+    assert features_of(text, words_of(text)) == {
+        "words": 17,
+        "files named": 2,
+        "things to do": 2,
+        "constraints": 3,
+        "steps": 3,
+        "question words": 2,
+        "uses of tools": 3,
+    }
+    told = TaskDefinition.from_text(text).reasons[1]
+    assert told.startswith("high: ")
+    assert "3 constraints (+2)" in told
+    assert "words (+0)" not in told
+
+
+@given(st.sampled_from(sorted(COMPLEXITY_POINTS)), st.text(max_size=40))
+def test_more_text_is_never_simpler(feature: str, text: str) -> None:
+    """Points grow with the amount of a feature."""
+    steps = COMPLEXITY_POINTS[feature]
+    assert sorted(steps) == list(steps)
+    levels = ["low", "medium", "high"]
+    longer = text + "\n\n- You must run it, then add it.\n"
+    before, after = TaskDefinition.from_text(text), TaskDefinition.from_text(longer)
+    assert levels.index(after.complexity) >= levels.index(before.complexity) or "`" in text
+
+
+def test_the_kind_of_query_is_that_of_the_rules_for_recall() -> None:
+    """One place decides what asks for the past."""
+    text = "Do you remember my dog's name?"
+    kind, reason = kind_of(text)
+    task = TaskDefinition.from_text(text)
+    assert (task.query_kind, task.reasons[2]) == (kind, f"{kind}: {reason}")
+
+
+@pytest.mark.parametrize("filler", ["a", " ", "a/", "`", "- x\n", "a.b", "'", "x.py ", "fix "])
+def test_long_texts_are_read_at_both_ends(filler: str) -> None:
+    """A text of a million characters gives its beginning and its end, and nothing between them."""
+    middle = filler * (1_000_000 // len(filler))
+    text = f"Refactor it. {middle} You must run pytest."
+    assert len(words_of(text)) <= READ_CHARS
+    reason = TaskDefinition.from_text(text).reasons[1]
+    assert TaskDefinition.from_text(text).type in {"refactor", "debug"}
+    assert "1 constraints" in reason
+
+
+@pytest.mark.parametrize("text", ALL_SIGNALS)
+def test_tables_can_match(text: str) -> None:
+    """No signal has a filler in it, is too long, or is written as it never arrives."""
+    for signal in text.split():
+        words = signal.split("-")
+        assert len(words) <= LONGEST_SIGNAL
+        assert not set(words) & set(SKIPPED.split())
+        assert words_of(" ".join(words)) == words
+
+
+def test_no_signal_stands_for_two_types() -> None:
+    """A word of two rows would count for the lower one alone."""
+    signals = [
+        signal
+        for rows in TYPE_SIGNALS.values()
+        for text in rows.values()
+        for signal in text.split()
+    ]
+    assert len(signals) == len(set(signals))
+
+
+@pytest.mark.parametrize(
+    ("word", "base"),
+    [
+        ("fixes", "fix"),
+        ("fixed", "fix"),
+        ("debugging", "debug"),
+        ("running", "run"),
+        ("creates", "create"),
+        ("creating", "create"),
+        ("retries", "retry"),
+        ("modified", "modify"),
+        ("docs", "docs"),
+    ],
+)
+def test_inflected_words_are_taken_back(word: str, base: str) -> None:
+    """Plurals and the forms of regular verbs."""
+    assert base in set(base_forms(word))

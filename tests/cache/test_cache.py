@@ -1,0 +1,412 @@
+"""One build for all who ask, what was used last stays, and what comes back is what was put."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
+from autogen_context.cache.fingerprint import Fingerprint
+from autogen_context.cache.memory import CacheMemory
+
+
+class Outline(BaseModel):
+    """A value of a class."""
+
+    title: str
+    lines: list[int]
+
+
+class Builder:
+    """Builds text, and counts."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def __call__(self) -> str:
+        self.calls += 1
+        await asyncio.sleep(0)
+        return f"value {self.calls}"
+
+    def blocking(self) -> str:
+        """The same for a thread."""
+        self.calls += 1
+        return f"{threading.current_thread() is threading.main_thread()} {self.calls}"
+
+
+TEXTS = st.text(st.characters())  # lone surrogates as well
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+FINGERPRINTS = st.builds(Fingerprint, name=TEXTS, times=TEXTS, content=TEXTS)
+ENTRIES = st.builds(
+    CacheEntry,
+    key=TEXTS,
+    kind=st.sampled_from(["text", "bytes", "json", "model"]),
+    payload=st.binary(),
+    dependencies=st.lists(FINGERPRINTS, max_size=3).map(tuple),
+    built_at=st.floats(allow_nan=False),
+    expires_at=st.floats(allow_nan=False),
+)
+
+
+@given(TEXTS, TEXTS | st.binary() | JSON)
+async def test_what_comes_back_is_what_was_built(key: str, value: object) -> None:
+    """Text, bytes and JSON under any key, the first time and from then on."""
+
+    async def build() -> object:
+        return value
+
+    cache = ContextCache()
+    assert await cache.get_or_build(key, build) == value
+    assert await cache.get_or_build(key, build) == value
+    assert cache.stats().builds == 1
+
+
+@given(ENTRIES)
+def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
+    """Whatever is in it."""
+    assert entry_from_bytes(entry_as_bytes(entry)) == entry
+
+
+@given(ENTRIES, st.data())
+def test_a_damaged_entry_is_known(entry: CacheEntry, data: st.DataObject) -> None:
+    """Any byte that is another, and any that is missing."""
+    whole = entry_as_bytes(entry)
+    index = data.draw(st.integers(0, len(whole) - 1))
+    flipped = bytes([whole[index] ^ data.draw(st.integers(1, 255))])
+    for damaged in (whole[:index], whole[:index] + flipped + whole[index + 1 :]):
+        with pytest.raises(ValueError, match="entry"):
+            entry_from_bytes(damaged)
+
+
+@given(st.binary())
+def test_whatever_is_no_entry_is_refused(data: bytes) -> None:
+    """Also where whoever wrote it has reckoned the checksum."""
+    with pytest.raises(ValueError, match="entry"):
+        entry_from_bytes(data)
+
+
+async def test_models_come_back_as_their_class() -> None:
+    """Equal to what was built, and a new object each time."""
+    built = Outline(title="main", lines=[1, 2])
+
+    async def build() -> Outline:
+        return built
+
+    cache = ContextCache()
+    for _ in range(2):
+        found = await cache.get_or_build("outline", build, model=Outline)
+        assert found == built
+        assert found is not built
+        found.lines.append(3)
+
+
+async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
+    """What was kept of the old one does not read as the new one."""
+
+    class Newer(BaseModel):
+        name: str
+
+    async def build() -> Newer:
+        return Newer(name="main")
+
+    async def build_old() -> Outline:
+        return Outline(title="main", lines=[])
+
+    async with ContextCache(tmp_path) as cache:
+        await cache.get_or_build("outline", build_old, model=Outline)
+        assert await cache.get_or_build("outline", build, model=Newer) == Newer(name="main")
+    async with ContextCache(tmp_path) as cache:
+        assert await cache.get_or_build("outline", build, model=Newer) == Newer(name="main")
+        assert cache.stats().disk.hits == 1
+
+
+async def test_what_a_caller_changes_is_his_own() -> None:
+    """Neither what was built nor what is kept is reachable through what is handed out."""
+    cache, built = ContextCache(), {"lines": [1]}
+
+    async def build() -> dict[str, list[int]]:
+        return built
+
+    for _ in range(2):
+        found = await cache.get_or_build("key", build)
+        assert found == {"lines": [1]}
+        found["lines"].append(2)
+    assert built == {"lines": [1]}
+
+
+async def nothing_that_is_kept() -> object:
+    """A value that is no JSON."""
+    return {1, 2}
+
+
+async def no_number() -> object:
+    """A value that JSON has no word for."""
+    return float("nan")
+
+
+async def an_outline() -> object:
+    """A model whose class was not named."""
+    return Outline(title="", lines=[])
+
+
+@pytest.mark.parametrize("build", [nothing_that_is_kept, no_number, an_outline])
+async def test_a_value_that_cannot_be_kept_is_refused(build: Callable[[], object]) -> None:
+    """With its class and what to give instead."""
+    with pytest.raises(ValueError, match=r"the builder gave .*: give str, bytes, JSON, or"):
+        await ContextCache().get_or_build("key", build)
+
+
+async def test_another_class_than_named_is_refused() -> None:
+    """The builder is at fault then."""
+    with pytest.raises(ValueError, match="the builder gave str, no Outline"):
+        await ContextCache().get_or_build("key", Builder().blocking, model=Outline)  # type: ignore[arg-type]  # the fault
+
+
+async def test_callers_at_the_same_time_share_one_build() -> None:
+    """Fifty of them, and one builder that is called once."""
+    cache, build = ContextCache(), Builder()
+    found = await asyncio.gather(*(cache.get_or_build("key", build) for _ in range(50)))
+    assert set(found) == {"value 1"}
+    assert cache.stats().misses == 50
+    assert cache.stats().builds == 1
+
+
+async def test_keys_are_built_side_by_side() -> None:
+    """One that waits for another is no deadlock."""
+    cache, ready = ContextCache(), asyncio.Event()
+
+    async def first() -> str:
+        await ready.wait()
+        return "first"
+
+    async def second() -> str:
+        ready.set()
+        return "second"
+
+    found = await asyncio.gather(cache.get_or_build("a", first), cache.get_or_build("b", second))
+    assert list(found) == ["first", "second"]
+
+
+async def test_a_blocking_builder_has_a_thread() -> None:
+    """The event loop goes on meanwhile."""
+    assert await ContextCache().get_or_build("key", Builder().blocking) == "False 1"
+
+
+async def test_a_failing_builder_keeps_nothing() -> None:
+    """All who wait get its error; the next one builds."""
+    cache, failing = ContextCache(), True
+    build = Builder()
+
+    async def fail_first() -> str:
+        value = await build()
+        if failing:
+            raise LookupError(value)
+        return value
+
+    waiting = (cache.get_or_build("key", fail_first) for _ in range(5))
+    errors = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [str(error) for error in errors] == ["value 1"] * 5
+    assert all(isinstance(error, LookupError) for error in errors)
+    failing = False
+    assert await cache.get_or_build("key", fail_first) == "value 2"
+
+
+class Slow:
+    """A builder that waits, and says whether it was stopped."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.stopped = 0
+
+    async def __call__(self) -> str:
+        self.begun.set()
+        try:
+            await self.go_on.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+        return "done"
+
+
+async def test_who_is_cancelled_takes_nothing_from_the_others() -> None:
+    """Not even he who began the build."""
+    cache, slow = ContextCache(), Slow()
+    first, second = (asyncio.create_task(cache.get_or_build("key", slow)) for _ in range(2))
+    await slow.begun.wait()
+    first.cancel()
+    await asyncio.wait({first})
+    assert first.cancelled()
+    slow.go_on.set()
+    assert await second == "done"
+    assert not slow.stopped
+
+
+async def test_with_the_last_of_them_the_build_is_cancelled() -> None:
+    """It has ended when he has, and who comes next begins anew."""
+    cache, slow = ContextCache(), Slow()
+    callers = [asyncio.create_task(cache.get_or_build("key", slow)) for _ in range(3)]
+    await slow.begun.wait()
+    for caller in callers:
+        caller.cancel()
+    await asyncio.wait(callers)
+    assert slow.stopped == 1
+    assert await cache.get_or_build("key", Builder()) == "value 1"
+
+
+async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path) -> None:
+    """Those who wait have it; who asks afterwards has a new one, and it is the new one that stays."""
+    async with ContextCache(tmp_path) as cache:
+        slow = Slow()
+        waiting = asyncio.create_task(cache.get_or_build("key", slow))
+        await slow.begun.wait()
+        await cache.invalidate("key")
+        assert await cache.get_or_build("key", Builder()) == "value 1"
+        slow.go_on.set()
+        assert await waiting == "done"
+        assert await cache.get_or_build("key", Builder()) == "value 1"
+    async with ContextCache(tmp_path) as cache:
+        assert await cache.get_or_build("key", Builder()) == "value 1"
+        assert cache.stats().disk.hits == 1
+
+
+async def test_what_is_invalidated_is_gone(tmp_path: Path) -> None:
+    """By its key in memory and on disk, and nothing else."""
+    async with ContextCache(tmp_path) as cache:
+        for key in ("gone", "kept"):
+            await cache.get_or_build(key, Builder())
+        await cache.invalidate("gone")
+        assert cache.stats().invalidations == 1
+    async with ContextCache(tmp_path) as cache:
+        build = Builder()
+        for key in ("gone", "kept"):
+            assert await cache.get_or_build(key, build) == "value 1"
+        assert build.calls == 1
+
+
+async def test_time_passes() -> None:
+    """A value is served for its seconds, and not at the end of them."""
+    now = 1_000.0
+    cache, build = ContextCache(clock=lambda: now), Builder()
+    assert await cache.get_or_build("key", build, ttl_s=60) == "value 1"
+    now = 1_059.9
+    assert await cache.get_or_build("key", build, ttl_s=60) == "value 1"
+    now = 1_060.0
+    assert await cache.get_or_build("key", build, ttl_s=60) == "value 2"
+    assert cache.stats().invalidations == 0
+
+
+async def kept(cache: ContextCache, keys: str) -> str:
+    """Which of these keys are answered without building."""
+    found: list[str] = []
+    for key in keys:
+        build = Builder()
+        await cache.get_or_build(key, build)
+        found += [key] * (not build.calls)
+    return "".join(found)
+
+
+async def test_the_least_recently_used_goes_first() -> None:
+    """However often it was used before: the frequently used goes if nobody asked for it of late."""
+    cache = ContextCache(limits=CacheLimits(entries=3))
+    for key in "aaaaaaaaaabcbc":
+        await cache.get_or_build(key, Builder())
+    await cache.get_or_build("d", Builder())
+    assert await kept(cache, "dcb") == "dcb"
+    assert await kept(cache, "a") == ""
+
+
+def entry(key: str, size: int) -> CacheEntry:
+    """An entry of a size in bytes."""
+    return CacheEntry(
+        key=key, kind="bytes", payload=bytes(size), dependencies=(), built_at=0.0, expires_at=1.0
+    )
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdef"), st.integers(0, 3_000), st.booleans()), max_size=60
+    )
+)
+def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> None:
+    """It holds what the last uses leave room for, in entries and in bytes."""
+    memory = CacheMemory(entries=4, limit_bytes=6_000)
+    model: dict[str, CacheEntry] = {}
+    for key, size, writes in steps:
+        if writes:
+            model.pop(key, None)
+            memory.write(entry(key, size))
+            model[key] = entry(key, size)
+            while len(model) > 4 or sum(one.size_bytes for one in model.values()) > 6_000:
+                del model[next(iter(model))]
+        else:
+            assert memory.read(key) == model.get(key)
+            if key in model:
+                model[key] = model.pop(key)
+        assert memory.held_bytes == sum(one.size_bytes for one in model.values())
+    assert memory.forget(lambda _: True) == list(model)
+    assert len(memory) == memory.held_bytes == 0
+
+
+def test_what_is_larger_than_all_room_pushes_nothing_out() -> None:
+    """It is not kept; what was under its key is gone all the same."""
+    memory = CacheMemory(entries=4, limit_bytes=6_000)
+    for key, size in (("a", 10), ("b", 10), ("a", 6_000)):
+        memory.write(entry(key, size))
+    assert memory.read("a") is None
+    assert memory.read("b") is not None
+
+
+async def test_statistics_add_up(tmp_path: Path) -> None:
+    """Each request is a hit of one tier or a miss, and ``str()`` says so."""
+    async with ContextCache(tmp_path) as cache:
+        for key in "abab":
+            await cache.get_or_build(key, Builder())
+    async with ContextCache(tmp_path) as cache:
+        for key in "aaabc":
+            await cache.get_or_build(key, Builder())
+        stats = cache.stats()
+    assert (stats.memory.hits, stats.disk.hits, stats.misses, stats.builds) == (2, 2, 1, 1)
+    assert stats.hit_rate == 0.8
+    assert stats.bytes == stats.memory.bytes + stats.disk.bytes > 0
+    assert stats.memory.entries == 3
+    assert stats.disk.bytes > 0
+    assert str(stats).splitlines()[0] == (
+        "5 requests, 80.0% hits, 1 misses, 1 builds, 0 invalidations"
+    )
+    assert str(stats).splitlines()[2].split()[:3] == ["disk", "2", "hits"]
+
+
+BAD_ARGUMENTS: dict[str, Callable[[], object]] = {
+    "entries=-1: give a number": lambda: CacheLimits(entries=-1),
+    "disk_bytes=-5: give a number": lambda: CacheLimits(disk_bytes=-5),
+    "directory='/dev/null': give a folder": lambda: ContextCache("/dev/null"),
+    "directory='.*HOME/x': give a path without": lambda: ContextCache("/$HOME/x"),
+}
+
+
+@pytest.mark.parametrize(("named", "make"), BAD_ARGUMENTS.items(), ids=BAD_ARGUMENTS)
+def test_arguments_that_mean_nothing_are_refused(named: str, make: Callable[[], object]) -> None:
+    """With name, value and way out."""
+    with pytest.raises(ValueError, match=named):
+        make()
+
+
+async def test_a_time_that_means_nothing_is_refused() -> None:
+    """With its value."""
+    with pytest.raises(ValueError, match=r"ttl_s=0: give seconds above 0"):
+        await ContextCache().get_or_build("key", Builder(), ttl_s=0)

@@ -1,0 +1,172 @@
+"""What of a folder is not looked at."""
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.cache.files.ignored import TOOL_FOLDERS, walk
+
+FOLDERS = st.sampled_from(["a", "b", "foo", "build"])
+PATTERNS = st.sampled_from(
+    [
+        *(
+            "*",
+            "a",
+            "/a",
+            "b/",
+            "/foo/",
+            "foo/*",
+            "a/**",
+            "**/b",
+            "foo/**/b",
+            "/*",
+            "*/",
+            "a/b",
+            "?",
+        ),
+        *("!a", "!*/", "!*.py", "!foo", "!build/", "!/foo", "!a/b", "!b/x.log", "!foo/**", "!/b/"),
+        *("*.log", "*.py", "build", "[ab]", "[!a]", "[a-f]oo", "[^/]oo", "[[:alpha:]]", "[]a]"),
+        *("a*b", "a**", "**a", "/**", "**", "**/*", "/**/b", "**/", "foo/*/", "b/**/a", "*[!b]"),
+        *("\\a", "\\!a", "#a", "x.* ", "x.log\\ ", "[", "a[", "a\\", "!", "/", ""),
+    ]
+)
+RULES = st.lists(PATTERNS, min_size=1, max_size=4).map("\n".join)
+TREES = st.dictionaries(st.lists(FOLDERS, max_size=4).map("/".join), st.none() | RULES, max_size=6)
+
+
+def made(root: Path, tree: dict[str, str | None]) -> None:
+    """Folders with six files each, and some with a file of rules."""
+    for name, rules in tree.items():
+        folder = root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        if rules is not None:
+            (folder / ".gitignore").write_text(rules)
+    for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+        for name in ("a", "b", "foo", "build", "x.log", "b.py"):
+            if not (folder / name).exists():
+                (folder / name).touch()
+
+
+def found(root: Path, **limits: int) -> list[str]:
+    """What is walked, below the root."""
+    return [str(path.relative_to(root)) for path in walk(root, **limits)]
+
+
+@settings(max_examples=60)
+@given(TREES)
+def test_what_is_left_out_is_what_git_leaves_out(tree: dict[str, str | None]) -> None:
+    """For any rules in any folders, negated, anchored and nested, broken ones included."""
+    with TemporaryDirectory() as name:
+        root = Path(name)
+        made(root, tree)
+        git = shutil.which("git")
+        assert git is not None, "this law is held against git itself: install it"
+        subprocess.run([git, "init", "-q", name], check=True)  # noqa: S603 - a folder of ours
+        listing = [git, "-C", name, "ls-files", "--others", "--exclude-standard", "-z"]
+        said = subprocess.run(listing, capture_output=True, text=True, check=True)  # noqa: S603 - likewise
+        assert sorted(found(root)) == sorted(filter(None, said.stdout.split("\0")))
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "left_out"),
+    [
+        pytest.param("*.log", "x\ny.log", True, id="a name with a line end"),
+        pytest.param("*.log", "x.log\n", False, id="a line end after the name"),
+        pytest.param("a\\ ", "a ", True, id="an escaped blank at the end"),
+        pytest.param("a   ", "a", True, id="blanks at the end"),
+        pytest.param("*.log\r\na", "x.log", True, id="lines that end in two characters"),
+        pytest.param("[!a-c]", "\udcff", True, id="bytes that are no text"),
+        pytest.param("\udcff*", "\udcffx", True, id="rules that are no text"),
+        pytest.param("[[:digit:]]", "7", True, id="a class of characters"),
+        pytest.param("[a\\]]", "]", True, id="an escaped bracket"),
+        pytest.param("a-[z]", "a-z", True, id="a set of one"),
+        pytest.param("[a-]", "-", True, id="a set that ends in a dash"),
+    ],
+)
+def test_a_rule_applies(tmp_path: Path, rules: str, name: str, *, left_out: bool) -> None:
+    """What random trees seldom have."""
+    (tmp_path / ".gitignore").write_bytes(os.fsencode(rules))
+    (tmp_path / name).touch()
+    assert (tmp_path / name not in list(walk(tmp_path))) == left_out
+
+
+@pytest.mark.parametrize("name", sorted(TOOL_FOLDERS))
+def test_what_tools_fill_is_left_out(tmp_path: Path, name: str) -> None:
+    """Unless a rule takes it back in; a file of that name is a file."""
+    (tmp_path / name / "deep").mkdir(parents=True)
+    (tmp_path / name / "deep" / "file").touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / name).touch()
+    assert found(tmp_path) == [f"sub/{name}"]
+    (tmp_path / ".gitignore").write_text(f"!{name}/")
+    assert found(tmp_path) == [".gitignore", f"sub/{name}", f"{name}/deep/file"]
+
+
+def test_git_is_left_out_whatever_rules_say(tmp_path: Path) -> None:
+    """Its folder, and the file that stands for it in another work tree."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / ".git").touch()
+    (tmp_path / ".gitignore").write_text("!.git")
+    assert found(tmp_path) == [".gitignore"]
+
+
+def test_the_order_is_that_of_the_names_level_by_level(tmp_path: Path) -> None:
+    """So that a limit leaves out what lies deepest."""
+    for name in ("b/x", "a/deep/y", "a/z", "c", "B"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    everything = ["B", "c", "a/z", "b/x", "a/deep/y"]
+    assert found(tmp_path) == everything
+    assert found(tmp_path, most_files=3) == everything[:3]
+    assert found(tmp_path, most_files=0) == []
+
+
+def test_a_file_that_is_too_large_is_left_out(tmp_path: Path) -> None:
+    """By its size alone: one of a gigabyte costs nothing."""
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(1 << 30)
+    (tmp_path / "fits").write_bytes(b"12345")
+    (tmp_path / "larger").write_bytes(b"123456")
+    assert found(tmp_path, most_bytes_per_file=5) == ["fits"]
+
+
+def test_only_regular_files_are_walked(tmp_path: Path) -> None:
+    """No link, be it to a file, out of the root or in a circle; no pipe, no socket; and nothing waits."""
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "sub").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret").touch()
+    (root / "plain").touch()
+    (root / "link").symlink_to(outside / "secret")
+    (root / "folder").symlink_to(outside)
+    (root / "sub" / "circle").symlink_to(root)
+    os.mkfifo(root / "pipe")
+    os.mkfifo(root / "sub" / ".gitignore")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(root / "socket"))
+        assert found(root) == ["plain"]
+    (tmp_path / "to-root").symlink_to(root)
+    assert found(tmp_path / "to-root") == ["plain"]
+
+
+def test_rules_behind_a_link_are_none(tmp_path: Path) -> None:
+    """As in git: a link could lead anywhere."""
+    (tmp_path / "rules").write_text("a")
+    (tmp_path / ".gitignore").symlink_to(tmp_path / "rules")
+    (tmp_path / "a").touch()
+    assert found(tmp_path) == ["a", "rules"]
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    """Where it was given, with its name."""
+    with pytest.raises(ValueError, match=r"root='.*nowhere': give a folder"):
+        walk(tmp_path / "nowhere")

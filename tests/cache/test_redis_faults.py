@@ -1,0 +1,406 @@
+"""What goes wrong with a real server: it is slow, dead, refuses, or is none. Nobody waits for it, and nobody fails."""
+
+import asyncio
+import itertools
+import math
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.scope import Scope
+from autogen_context.errors import StoreRefused, StoreUnavailable
+from support.entries import said
+from support.redis_server import (
+    LocalRedis,
+    babbling,
+    delayed,
+    nothing,
+    port_that,
+    quarter_of_a_second,
+    running,
+    silent_port,
+)
+from support.waiting import until
+
+PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.02, retry_max_s=0.1)
+FIRM = replace(PATIENT, timeout_s=0.5)
+HURRIED = RedisLimits(timeout_s=0.05, patience_s=1.0, retry_s=0.02, retry_max_s=0.1)
+AWAY, BACK = "a shared store is away", "the shared store is back"
+
+
+@pytest.fixture
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
+    """A server for each test, which may do anything to it."""
+    yield from running(tmp_path_factory.mktemp("redis"))
+
+
+@asynccontextmanager
+async def tier_on(url: str, limits: RedisLimits = PATIENT) -> AsyncGenerator[RedisTier]:
+    """A tier with a line of its own."""
+    server = RedisServer(url, limits=limits)
+    try:
+        yield RedisTier(server, tenant="acme")
+    finally:
+        await asyncio.to_thread(server.close)
+
+
+async def comes_to(tier: RedisTier, key: str, value: bytes | None) -> None:
+    """Wait until a key has a value."""
+
+    async def has_it() -> bool:
+        return await tier.read(key) == value
+
+    await until(has_it)
+
+
+def said_of(caplog: pytest.LogCaptureFixture, what: str) -> int:
+    """How often it was logged."""
+    return sum(record.getMessage().startswith(what) for record in caplog.records)
+
+
+async def test_a_read_ends_before_a_server_answers_that_hangs(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Every one of a hundred, and the originals of a stash as well, though no answer ever comes; one warning."""
+    released = asyncio.Event()
+    async with (
+        port_that(delayed(redis.port, released.wait)) as port,
+        tier_on(redis.through(port), HURRIED) as tier,
+    ):
+        await tier.write("key", b"1", ttl_s=60)
+        assert [await tier.read(str(n)) for n in range(100)] == [None] * 100
+        assert await tier.read("key") == b"1"
+        await tier.forget("key")
+        assert await tier.read("key") is None
+        server = RedisServer(redis.through(port), limits=HURRIED)
+        stash = Stash(0, file=RedisStash(server, scope=Scope()))
+        assert "nobody's" not in stash
+        stash.put("own", said("own"))
+        assert stash.get("own") == said("own")
+        await asyncio.to_thread(server.close)
+        assert not released.is_set()
+        released.set()
+    assert said_of(caplog, AWAY) <= 2  # one for each line
+
+
+async def test_a_server_that_becomes_slow_is_left_alone(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At 250 ms an answer one read waits for its limit and the rest for nothing; one warning, and one line after it."""
+    caplog.set_level("INFO")
+    limits, wait = replace(FIRM, timeout_s=0.2), nothing
+
+    async def waited() -> None:
+        await wait()
+
+    async with (
+        port_that(delayed(redis.port, waited)) as port,
+        tier_on(redis.through(port), limits) as tier,
+    ):
+        await comes_to(tier, "none", None)
+        await tier.write("key", b"1", ttl_s=60)
+        await tier.aclose()
+        await comes_to(tier, "key", b"1")
+        wait = quarter_of_a_second
+        await comes_to(tier, "key", None)
+        before = said_of(caplog, AWAY)
+        assert [await tier.read("key") for _ in range(1_000)] == [None] * 1_000
+        assert before == said_of(caplog, AWAY) >= 1
+        wait = nothing
+        await comes_to(tier, "key", b"1")
+        assert said_of(caplog, BACK) >= 1
+
+
+async def test_a_server_dies_and_comes_back_in_mid_use(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two processes' worth of use meets no error and nothing that was not written under its key, whatever happens."""
+    caplog.set_level("INFO")
+    over = asyncio.Event()
+
+    async def used(tier: RedisTier) -> None:
+        for step in itertools.count():
+            key = str(step % 7)
+            await tier.write(key, f"{key} {step}".encode(), ttl_s=60)
+            value = await tier.read(str(step % 5))
+            assert value is None or value.startswith(b"%d " % (step % 5))
+            if step % 11 == 0:
+                await tier.forget(key)
+            await asyncio.sleep(0)
+            if over.is_set() and step > 10:
+                return
+        raise AssertionError
+
+    here, there = (RedisServer(redis.url, limits=PATIENT) for _ in range(2))
+    async with here, there:
+        one, two = RedisTier(here), RedisTier(there)
+        tasks = [asyncio.create_task(used(RedisTier(line, tenant="a"))) for line in (here, there)]
+        for end in (redis.kill, redis.stop, redis.kill):
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(end)
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(redis.start)
+            await one.write("alive", b"1", ttl_s=60)
+            await comes_to(two, "alive", b"1")
+        over.set()
+        await asyncio.gather(*tasks)
+    assert said_of(caplog, AWAY) <= 6 * 2
+    assert said_of(caplog, AWAY) == said_of(caplog, BACK) >= 2
+
+
+async def test_what_was_forgotten_while_the_server_was_away_is_not_served_again(
+    redis: LocalRedis,
+) -> None:
+    """It is a miss at once, and deleted for all when the line is back; who listens is told."""
+    here = delayed(redis.port, nothing)
+    async with tier_on(redis.url) as far:
+        heard: list[str] = []
+        far.listen(heard.append)
+        await until(lambda: bool(heard))
+        async with port_that(here) as port:
+            near = RedisTier(RedisServer(redis.through(port), limits=FIRM), tenant="acme")
+            await near.write("old", b"1", ttl_s=60)
+            await near.write("kept", b"1", ttl_s=60)
+            await comes_to(far, "kept", b"1")
+        await near.forget("old")
+        await near.write("new", b"2", ttl_s=60)
+        assert await near.read("old") is None
+        assert await near.read("new") == b"2"
+        assert await far.read("old") == b"1"
+        async with port_that(here, port=port):
+            await until(lambda: "old" in heard)
+            await comes_to(far, "new", b"2")
+            assert await far.read("old") is None
+            assert await near.read("old") is None
+            await comes_to(near, "kept", b"1")
+
+
+@pytest.mark.parametrize("ends", ["killed", "cut", "silent"])
+async def test_who_listens_is_told_that_news_may_be_lost(redis: LocalRedis, ends: str) -> None:
+    """After each interruption, noticed by whatever sign, all keys are invalid, and what comes then is heard."""
+    released, came = asyncio.Event(), list[object]()
+    released.set()
+    heard: list[str] = []
+
+    async def answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(writer)
+        await delayed(redis.port, released.wait)(reader, writer)
+
+    limits = replace(FIRM, pulse_s=0.1 if ends == "silent" else 5.0)
+    async with (
+        tier_on(redis.url) as far,
+        port_that(answers) as port,
+        tier_on(redis.through(port), limits) as near,
+    ):
+        near.listen(heard.append)
+        await until(lambda: bool(heard))
+        before = len(heard), len(came)
+        if ends == "killed":
+            redis.kill()
+            redis.start()
+        elif ends == "cut":
+            redis.said(b"CLIENT KILL TYPE pubsub")
+        else:
+            released.clear()
+            await until(lambda: len(came) > before[1])  # another line in place of the silent one
+            released.set()
+        await until(lambda: len(heard) > before[0])
+        assert set(heard) == {""}
+
+        async def is_heard() -> bool:
+            await far.forget("key")
+            return "key" in heard
+
+        await until(is_heard)
+
+
+GARBAGE = {
+    "http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+    "noise": bytes(range(128, 256)) * 50,
+    "empty": b"\r\n" * 50,
+    "nested": b"*1\r\n" * 20_000,
+    "huge": b"$999999999\r\n",
+    "no number": b":abc\r\n" * 9,
+    "no length": b"$abc\r\n" * 9,
+    "yes": b"+OK\r\n",
+    "no": b"-ERR no\r\n",
+    "pong": b"+PONG\r\n",
+    "number": b":1\r\n",
+}
+
+
+@pytest.mark.parametrize("text", GARBAGE.values(), ids=GARBAGE)
+async def test_who_is_no_redis_is_a_miss(text: bytes) -> None:
+    """Whatever it answers, nothing is read, nothing fails, and nobody hears a key."""
+    heard: list[str] = []
+    limits = RedisLimits(timeout_s=0.1, patience_s=0.2, retry_s=0.02, retry_max_s=0.1)
+    async with (
+        port_that(babbling(text)) as port,
+        tier_on(f"redis://127.0.0.1:{port}", limits) as tier,
+    ):
+        tier.listen(heard.append)
+        await tier.write("own", b"1", ttl_s=60)
+        await tier.forget("gone")
+        for _ in range(5):
+            assert await tier.read("key") is None
+            await asyncio.sleep(0.03)
+        await tier.aclose()
+        async with RedisServer(f"redis://127.0.0.1:{port}", limits=limits) as server:
+            stash = RedisStash(server, scope=Scope())
+            stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
+            assert stash.read("other", now=0.0) is None
+            with suppress(StoreUnavailable):
+                stash.forget("handle")
+            assert stash.read("handle", now=0.0) is None
+    assert set(heard) <= {""}
+
+
+async def test_nobody_is_there(caplog: pytest.LogCaptureFixture) -> None:
+    """A port where nobody listens, a socket that is none: everything is a miss, with one warning each."""
+    with silent_port() as port:
+        for url in (f"redis://:secret@127.0.0.1:{port}", "unix:///nonexistent/redis.sock"):
+            caplog.clear()
+            async with tier_on(url) as tier:
+                await tier.write("key", b"1", ttl_s=60)
+                assert [await tier.read(str(n)) for n in range(10)] == [None] * 10
+                await tier.forget("key")
+                await tier.aclose()
+            assert said_of(caplog, AWAY) == 1
+            assert "secret" not in caplog.text + repr([vars(each) for each in caplog.records])
+
+
+async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) -> None:
+    """Of ``with`` or the first read; it names the server and the way out, no password; so is a user who may not read."""
+    redis.said(b"ACL SETUSER narrow on >hunter2 ~* resetchannels -@all +ping")
+    at = f"127.0.0.1:{redis.port}/0"
+    for login in (":hunter2@", "nobody:hunter2@", "", "narrow:hunter2@"):
+        async with tier_on(f"redis://{login}{at}") as tier:
+            with pytest.raises(StoreRefused, match=f"redis://{at} refuses") as told:
+                await tier.read("key")
+            assert "hunter2" not in str(told.value)
+    with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):
+        pass
+
+
+async def test_a_password_that_changes_in_mid_use_is_a_miss(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server is away then, until it takes the old one again."""
+    async with tier_on(redis.url) as tier:
+        await tier.write("key", b"1", ttl_s=60)
+        await tier.aclose()
+        await comes_to(tier, "key", b"1")
+        redis.said(b"ACL SETUSER default resetpass >other", b"CLIENT KILL TYPE normal")
+        await comes_to(tier, "key", None)
+        await until(lambda: "refuses" in caplog.text)
+        assert await tier.read("key") is None
+
+
+async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:
+    """A user who may read and not delete has it no more, though others do."""
+    redis.said(b"ACL SETUSER keeper on >keeper ~* &* +@all -unlink")
+    limits = replace(FIRM, patience_s=3.0)  # what is never done is waited for so long
+    async with (
+        tier_on(f"redis://keeper:keeper@127.0.0.1:{redis.port}/0", limits) as tier,
+        tier_on(redis.url) as far,
+    ):
+        for key in ("wrong", "right"):
+            await tier.write(key, b"1", ttl_s=60)
+            await comes_to(far, key, b"1")
+        await tier.forget("wrong")
+        for _ in range(5):
+            assert await tier.read("wrong") is None
+            await comes_to(tier, "right", b"1")
+            assert await tier.read("wrong") is None
+        await comes_to(far, "wrong", b"1")
+        limits = replace(PATIENT, patience_s=2.0)
+        url = f"redis://keeper:keeper@127.0.0.1:{redis.port}/0"
+        async with RedisServer(url, limits=limits) as server:
+            stash = RedisStash(server, scope=Scope())
+            stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
+            stash.flush()
+            with pytest.raises(StoreUnavailable, match="not deleted"):
+                stash.forget("handle")
+            assert stash.read("handle", now=0.0) is None
+
+
+async def test_a_user_who_may_hear_no_news_is_warned(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once; everything else works."""
+    redis.said(b"ACL SETUSER deaf on >deaf ~* resetchannels +@all")
+    async with tier_on(f"redis://deaf:deaf@127.0.0.1:{redis.port}/0", FIRM) as tier:
+        tier.listen(lambda _: None)
+        await tier.write("key", b"1", ttl_s=60)
+        await tier.aclose()
+        await comes_to(tier, "key", b"1")
+        tier.listen(lambda _: None)
+        await until(lambda: said_of(caplog, "a shared store tells no news") == 1)
+        await asyncio.sleep(0.3)
+        assert said_of(caplog, "a shared store tells no news") == 1
+
+
+async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it declines is left out with a warning; when there is room again, the next value is taken."""
+    async with tier_on(redis.url) as tier, tier_on(redis.url) as other:
+        await tier.write("before", b"1", ttl_s=60)
+        await comes_to(other, "before", b"1")
+        redis.said(b"CONFIG SET maxmemory 1")
+        await tier.write("full", b"1", ttl_s=60)
+        await comes_to(tier, "full", None)
+        assert await tier.read("before") == b"1"
+        assert "it declines (OutOfMemoryError)" in caplog.text
+        assert said_of(caplog, AWAY) == 0
+        redis.said(b"CONFIG SET maxmemory 0")
+        await tier.write("after", b"1", ttl_s=60)
+        await comes_to(other, "after", b"1")
+
+
+async def test_a_closed_server_is_a_miss(
+    redis: LocalRedis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For everything that is asked later; who waits while it is closed is not cancelled by it."""
+    released = asyncio.Event()
+    async with port_that(delayed(redis.port, released.wait)) as port:
+        server = RedisServer(
+            redis.through(port), limits=RedisLimits(timeout_s=20.0, patience_s=0.2)
+        )
+        tier, heard = RedisTier(server), list[str]()
+        waiting = asyncio.create_task(tier.read("key"))
+        await tier.write("lost", b"1", ttl_s=60)
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(server.close)
+        assert await waiting is None
+        released.set()
+    assert "closed before all was written" in caplog.text
+    ended = tier.listen(heard.append)
+    await tier.write("key", b"1", ttl_s=None)
+    await tier.forget("key")
+    assert await tier.read("key") is None
+    ended()
+    await tier.aclose()
+    server.close()
+
+
+async def test_who_is_cancelled_is_cancelled(redis: LocalRedis) -> None:
+    """A read that hangs does not swallow it."""
+    released = asyncio.Event()
+    async with (
+        port_that(delayed(redis.port, released.wait)) as port,
+        tier_on(redis.through(port), RedisLimits(timeout_s=20.0)) as tier,
+    ):
+        waiting = asyncio.create_task(tier.read("key"))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        released.set()

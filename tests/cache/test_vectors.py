@@ -1,0 +1,531 @@
+"""Vectors are computed once per content, outlive a process where they may, and are never waited for by a turn."""
+
+import asyncio
+import logging
+import sqlite3
+import stat
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import hypot, inf, nan
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.cache.vectors.file import VectorFile
+from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.errors import EmbeddingFailed
+from autogen_context.models.similarity import unit_vector
+from autogen_context.testing.embedding_api import embed
+
+TEXTS = st.lists(
+    st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8
+)
+FILE = "vectors-1.sqlite3"
+
+
+@dataclass
+class Hashed:
+    """An embedder that records what it was asked; it waits where it is told to."""
+
+    name: str = "hashed"
+    asked: list[list[str]] = field(default_factory=list[list[str]])
+    gate: asyncio.Event | None = None
+
+    async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+        self.asked.append(list(texts))
+        if self.gate is not None:
+            await self.gate.wait()
+        return [[3 * number for number in embed(text, dimensions=8)] for text in texts]
+
+    @property
+    def counted(self) -> Counter[str]:
+        """How often each text was asked for."""
+        return Counter(text for batch in self.asked for text in batch)
+
+
+@dataclass
+class Answering:
+    """An embedder that gives what it is told to."""
+
+    answer: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+    name: str = "answering"
+
+    async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        return self.answer(texts)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let others run until something holds."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - others know nothing of an event
+            await asyncio.sleep(0.001)
+
+
+def expected(text: str) -> list[float]:
+    """The vector of a text as a store gives it."""
+    return list(unit_vector(embed(text, dimensions=8)))
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(1, 4))
+def test_any_texts_any_order_any_memory(calls: list[list[str]], entries: int) -> None:
+    """A vector per text, in order, each of length 1, repeated texts included, however little memory there is."""
+    store = VectorStore(Hashed(), entries=entries)
+    for texts in calls:
+        vectors = asyncio.run(store.vectors(texts))
+        assert [list(vector) for vector in vectors] == [expected(text) for text in texts]
+        assert all(hypot(*vector) == pytest.approx(1, abs=1e-6) for vector in vectors)
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_once_per_content(calls: list[list[str]]) -> None:
+    """With room for all, no text is ever asked for twice."""
+    embedder = Hashed()
+    store = VectorStore(embedder)
+
+    async def together() -> None:
+        await asyncio.gather(*(store.vectors(texts) for texts in calls))
+
+    asyncio.run(together())
+    asyncio.run(together())
+    assert set(embedder.counted.values()) <= {1}
+    assert set(embedder.counted) == {text for texts in calls for text in texts}
+
+
+async def test_the_last_used_stay_in_memory() -> None:
+    """Ready is what was used last, and being looked at is a use."""
+    store = VectorStore(Hashed(), entries=2)
+    await store.vectors(["a", "b"])
+    assert store.ready("a")
+    await store.vectors(["c"])
+    assert [text for text in "abc" if store.ready(text)] == ["a", "c"]
+
+
+async def test_five_hundred_unless_told() -> None:
+    """So many are ready together."""
+    store = VectorStore(Hashed())
+    texts = [str(number) for number in range(600)]
+    await store.vectors(texts)
+    assert sum(store.ready(text) is not None for text in texts) == 500
+
+
+async def test_ready_asks_nobody(tmp_path: Path) -> None:
+    """What is on disk only is not ready, and asking computes nothing and writes nothing."""
+    await VectorStore(Hashed(), directory=tmp_path).vectors(["a"])
+    embedder = Hashed()
+    store = VectorStore(embedder, directory=tmp_path / "other")
+    assert store.ready("a") is None
+    assert not embedder.asked
+    assert not (tmp_path / "other").exists()
+    again = VectorStore(embedder, directory=tmp_path)
+    assert again.ready("a") is None
+    await again.vectors(["a"])
+    assert again.ready("a") is not None
+
+
+async def test_what_is_handed_out_cannot_be_changed() -> None:
+    """Neither the vector nor the model's own list leads into the store."""
+    rows = [[3.0, 4.0]]
+    store = VectorStore(Answering(lambda _: rows))
+    (vector,) = await store.vectors(["a"])
+    rows[0][0] = 9
+    with pytest.raises(TypeError):
+        vector[0] = 1.0  # type: ignore[index]  # pyright: ignore[reportIndexIssue] - who ignores the type fails
+    assert list(store.ready("a") or []) == pytest.approx([0.6, 0.8])
+
+
+# On disk
+
+
+async def test_a_restart_computes_nothing(tmp_path: Path) -> None:
+    """The next process has the vectors of this one, to the bit."""
+    texts = ["a", "b\ud800", ""]
+    first = await VectorStore(Hashed(), directory=tmp_path / "x" / "y").vectors(texts)
+    embedder = Hashed()
+    second = await VectorStore(embedder, directory=str(tmp_path / "x" / "y")).vectors(texts)
+    assert [list(vector) for vector in second] == [list(vector) for vector in first]
+    assert not embedder.asked
+
+
+async def test_models_do_not_mix(tmp_path: Path) -> None:
+    """Vectors of another model are not there, whatever the names and texts run together to."""
+    await VectorStore(Hashed(name="m"), directory=tmp_path).vectors(["1 a"])
+    other = Hashed(name="m 1")
+    await VectorStore(other, directory=tmp_path).vectors(["a"])
+    assert other.asked == [["a"]]
+
+
+async def test_the_folder_is_its_owners(tmp_path: Path) -> None:
+    """Nobody else reads it; a folder that was there keeps its rights, and the file in it has its own."""
+    await VectorStore(Hashed(), directory=tmp_path / "new").vectors(["a"])
+    (tmp_path / "old").mkdir(mode=0o755)
+    await VectorStore(Hashed(), directory=tmp_path / "old").vectors(["a"])
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", f"old/{FILE}")]
+    assert modes == [0o700, 0o600]
+
+
+def garbage(path: Path) -> None:
+    """Another kind of file."""
+    path.write_bytes(b"this is no database" * 400)
+
+
+def torn(path: Path) -> None:
+    """The end is missing."""
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def overwritten(path: Path) -> None:
+    """The head of a database, and nothing behind it."""
+    content = bytearray(path.read_bytes())
+    content[100:8192] = b"\xff" * (8192 - 100)
+    path.write_bytes(content)
+
+
+def no_text(path: Path) -> None:
+    """A schema with bytes that are no text."""
+    path.write_bytes(path.read_bytes().replace(b"PRIMARY KEY", b"PRIMARY \xf7EY"))
+
+
+def emptied(path: Path) -> None:
+    """A file without content."""
+    path.write_bytes(b"")
+
+
+def sql(statement: str) -> Callable[[Path], None]:
+    """Other rows, in a database that is whole."""
+
+    def damage(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute(statement)
+        connection.close()
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        garbage,
+        torn,
+        overwritten,
+        no_text,
+        emptied,
+        sql("UPDATE vectors SET floats = zeroblob(32)"),
+        sql("UPDATE vectors SET floats = substr(floats, 1, 30)"),
+        sql("UPDATE vectors SET floats = 'text'"),
+        sql("UPDATE vectors SET (floats, crc) = (SELECT floats, crc FROM vectors LIMIT 1)"),
+        sql("UPDATE vectors SET crc = 'text'"),
+        sql("DROP TABLE vectors"),
+    ],
+    ids=[
+        "garbage",
+        "torn",
+        "overwritten",
+        "no text",
+        "empty",
+        "zeros",
+        "short",
+        "text",
+        "another's",
+        "crc",
+        "no table",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+async def test_damage_is_a_miss(damage: Callable[[Path], None], tmp_path: Path) -> None:
+    """What was destroyed is computed again and kept again; what is read is never wrong."""
+    texts = [str(number) for number in range(40)]
+    await VectorStore(Hashed(), directory=tmp_path).vectors(texts)
+    damage(tmp_path / FILE)
+    for _ in range(
+        2
+    ):  # what is damaged may be found out by reading, and put right by the next writing
+        vectors = await VectorStore(Hashed(), directory=tmp_path).vectors(texts)
+        assert [list(vector) for vector in vectors] == [expected(text) for text in texts]
+    last = Hashed()
+    await VectorStore(last, directory=tmp_path).vectors(texts)
+    assert not last.asked
+
+
+async def test_nothing_on_disk_is_run(tmp_path: Path) -> None:
+    """Rows of any type are data: what is no checked block of floats is a miss."""
+    vectors = VectorFile(tmp_path)
+    vectors.write({"a": array("f", [1.0])})
+    sql("UPDATE vectors SET floats = x'80049522', crc = 0")(tmp_path / FILE)
+    assert vectors.read(["a"]) == {}
+
+
+async def test_a_folder_that_cannot_be_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Something in its place costs a warning for each use, no vector."""
+    store = VectorStore(Hashed(), directory=tmp_path / "x")
+    (tmp_path / "x").write_text("a file")
+    assert len(await store.vectors(["a"])) == 1
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+
+
+async def test_a_locked_file_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process that does not let go costs a wait in the background, and the file stays as it is."""
+    monkeypatch.setattr("autogen_context.cache.vectors.file._LOCKED_S", 0.01)
+    await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "kept"])
+    other = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert len(await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "b"])) == 2
+    other.execute("COMMIT")
+    other.close()
+    kept = Hashed()
+    await VectorStore(kept, directory=tmp_path).vectors(["kept"])
+    assert not kept.asked
+
+
+def test_the_file_has_a_limit(tmp_path: Path) -> None:
+    """Beyond it the oldest go; what is written again is new."""
+    vectors = VectorFile(tmp_path, entries=3)
+    for key in "abcad":
+        vectors.write({key: array("f", [1.0])})
+    assert set(vectors.read("abcd")) == {"c", "a", "d"}
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """The error names the argument and its value."""
+    (tmp_path / "x").write_text("")
+    with pytest.raises(ValueError, match=r"directory=.*x'"):
+        VectorStore(Hashed(), directory=tmp_path / "x")
+
+
+def test_some_memory_is_needed() -> None:
+    """The error names the argument and its value."""
+    with pytest.raises(ValueError, match="entries=0"):
+        VectorStore(Hashed(), entries=0)
+
+
+# Together
+
+
+async def test_who_comes_later_waits_for_the_same() -> None:
+    """A text that is on its way is not asked for again; the rest is not held up by it."""
+    embedder = Hashed(gate=asyncio.Event())
+    store = VectorStore(embedder)
+    first = asyncio.create_task(store.vectors(["a", "b"]))
+    await until(lambda: len(embedder.asked) == 1)
+    second = asyncio.create_task(store.vectors(["b", "c", "c"]))
+    await until(lambda: len(embedder.asked) == 2)
+    assert embedder.gate is not None
+    embedder.gate.set()
+    await asyncio.gather(first, second)
+    assert embedder.asked == [["a", "b"], ["c"]]
+
+
+async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
+    """Whoever waits for the same text then asks for it."""
+    embedder = Hashed(gate=asyncio.Event())
+    store = VectorStore(embedder)
+    first = asyncio.create_task(store.vectors(["a"]))
+    await until(lambda: len(embedder.asked) == 1)
+    second = asyncio.create_task(store.vectors(["a"]))
+    third = asyncio.create_task(store.vectors(["a"]))
+    await asyncio.sleep(0)
+    third.cancel()
+    first.cancel()
+    assert embedder.gate is not None
+    embedder.gate.set()
+    assert [list(vector) for vector in await second] == [expected("a")]
+    assert first.cancelled() or await asyncio.wait({first})
+    assert third.cancelled() or await asyncio.wait({third})
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
+    """All who wait are told; the next one asks anew."""
+    gate, failing, tries = asyncio.Event(), [True], list[int]()
+
+    class Flaky:
+        name = "flaky"
+
+        async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
+            tries.append(len(texts))
+            await gate.wait()
+            if failing:
+                raise OSError("down: a secret")
+            return [[1.0] for _ in texts]
+
+    store = VectorStore(Flaky())
+    callers = [asyncio.create_task(store.vectors(["a"])) for _ in range(3)]
+    await asyncio.sleep(0)
+    gate.set()
+    results = await asyncio.gather(*callers, return_exceptions=True)
+    assert [str(result) for result in results] == ["embedding model 'flaky': OSError"] * 3
+    assert tries == [1]
+    assert store.ready("a") is None
+    failing.clear()
+    assert len(await store.vectors(["a"])) == 1
+
+
+class Lie(NamedTuple):
+    """What a model gives for two texts, and what is said of it."""
+
+    answer: object
+    reason: str
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        Lie([[1.0]], "1 vectors for 2 texts"),
+        Lie([[1.0]] * 3, "3 vectors for 2 texts"),
+        Lie([[1.0], [1.0, 2.0]], "2 numbers after one of 1"),
+        Lie([[1.0], [nan]], "ValueError"),
+        Lie([[1.0, -inf], [1.0, 1.0]], "ValueError"),
+        Lie([[], []], "ValueError"),
+        Lie(["ab", "cd"], "TypeError"),
+        Lie(None, "TypeError"),
+    ],
+    ids=["few", "many", "lengths", "nan", "infinite", "empty", "text", "nothing"],
+)
+async def test_lies_are_refused(lie: Lie, tmp_path: Path) -> None:
+    """What is not one vector of finite numbers per text is an error that says so, and is kept nowhere."""
+    answer = cast("list[list[float]]", lie.answer)  # a model may break its type
+    store = VectorStore(Answering(lambda _: answer), directory=tmp_path)
+    with pytest.raises(EmbeddingFailed, match=lie.reason) as caught:
+        await store.vectors(["a", "b"])
+    assert caught.value.model == "answering"
+    assert store.ready("a") is None
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_a_model_that_changes_under_its_name(tmp_path: Path) -> None:
+    """Vectors of another length than those before are refused; those that lie on disk are computed again."""
+    dimensions = [2]
+    store = VectorStore(Answering(lambda texts: [[1.0] * dimensions[0]] * len(texts)))
+    await store.vectors(["a"])
+    dimensions[0] = 3
+    with pytest.raises(EmbeddingFailed, match=r"3 numbers after one of 2; .* new name"):
+        await store.vectors(["b"])
+    old = VectorStore(Answering(lambda texts: [[1.0]] * len(texts)), directory=tmp_path)
+    await old.vectors(["a"])
+    new = VectorStore(Answering(lambda texts: [[1.0, 0.0]] * len(texts)), directory=tmp_path)
+    await new.vectors(["b"])
+    assert [len(vector) for vector in await new.vectors(["a", "b"])] == [2, 2]
+
+
+async def test_what_came_before_a_failure_is_kept() -> None:
+    """Batches that were done stay done."""
+    sizes: list[int] = []
+
+    def answer(texts: Sequence[str]) -> list[list[float]]:
+        sizes.append(len(texts))
+        if len(sizes) == 2:
+            raise OSError
+        return [[1.0]] * len(texts)
+
+    store = VectorStore(Answering(answer), entries=1000)
+    texts = [str(number) for number in range(600)]
+    with pytest.raises(EmbeddingFailed):
+        await store.vectors(texts)
+    await store.vectors(texts)
+    assert sum(sizes) == 600 + sizes[1]
+
+
+# In the background
+
+
+async def test_warming_makes_ready() -> None:
+    """What was named is ready some time later, from any thread, and computed once."""
+    asyncio.get_running_loop().set_debug(True)  # then it refuses what is not safe between threads
+    embedder = Hashed()
+    async with VectorStore(embedder) as store:
+        store.warm(["a", "b", "a"])
+        await until(lambda: all(store.ready(text) for text in "ab"))
+        await asyncio.sleep(0.01)  # the queue is empty, and its task waits
+        thread = Thread(target=store.warm, args=(["c"],))
+        thread.start()
+        await until(lambda: store.ready("c") is not None)
+        thread.join()
+        store.warm(["a", "c"])
+        await asyncio.sleep(0.01)
+    assert set(embedder.counted.values()) == {1}
+
+
+async def test_nothing_outlives_the_owner() -> None:
+    """At the end of the block no task is left, whatever hangs; what was not done is not ready."""
+    before = asyncio.all_tasks()
+    embedder = Hashed(gate=asyncio.Event())
+    async with VectorStore(embedder) as store:
+        store.warm(["a"])
+        await until(lambda: bool(embedder.asked))
+    assert asyncio.all_tasks() == before
+    assert store.ready("a") is None
+    store.warm(["b"])
+    await asyncio.sleep(0.01)
+    assert embedder.asked == [["a"]]
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_store_may_have_one_owner_after_the_other() -> None:
+    """But not two at a time."""
+    store = VectorStore(Hashed())
+    async with store:
+        with pytest.raises(RuntimeError, match="owner"):
+            await store.__aenter__()
+    async with store:
+        store.warm(["a"])
+        await until(lambda: store.ready("a") is not None)
+
+
+async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> None:
+    """One warning with the number of texts and no word of them; what is named later is tried again."""
+    failing = [True]
+
+    def answer(texts: Sequence[str]) -> list[list[float]]:
+        if failing:
+            raise OSError
+        return [[1.0]] * len(texts)
+
+    async with VectorStore(Answering(answer)) as store:
+        store.warm(f"secret {number}" for number in range(300))
+        await until(lambda: bool(caplog.records))
+        failing.clear()
+        await asyncio.sleep(0.01)
+        assert store.ready("secret 299") is None
+        store.warm(["secret 299"])
+        await until(lambda: store.ready("secret 299") is not None)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.__dict__["left_out"] == 300
+    assert "secret" not in caplog.text
+
+
+async def test_what_is_ready_takes_no_place() -> None:
+    """A caller may name everything at each turn: the queue is for what is new."""
+    known = [str(number) for number in range(5_000)]
+    async with VectorStore(Hashed(), entries=10_000) as store:
+        await store.vectors(known)
+        store.warm([*known, "new"])
+        await until(lambda: store.ready("new") is not None)
+
+
+async def test_the_queue_has_a_limit() -> None:
+    """Beyond it texts are left out, and the first are served first."""
+    embedder = Hashed(gate=asyncio.Event())
+    async with VectorStore(embedder, entries=10_000) as store:
+        store.warm(["first"])
+        await until(lambda: bool(embedder.asked))
+        store.warm(str(number) for number in range(10_000))
+        assert embedder.gate is not None
+        embedder.gate.set()
+        await until(lambda: store.ready("4095") is not None)
+        await asyncio.sleep(0.01)
+        assert store.ready("4096") is None
+    order = [int(text) for batch in embedder.asked[1:] for text in batch]
+    assert all(a < b for a, b in pairwise(order))

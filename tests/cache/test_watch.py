@@ -1,0 +1,532 @@
+"""Know which files changed, without asking for each: what is told, and to whom."""
+
+import gc
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from watchdog.observers.inotify_c import InotifyFD
+
+from autogen_context.cache.watch.watch import FileWatch
+from support.hearing import Hearing, wait_until
+from support.waiting import tick
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """A folder of a small project, beside a folder that is none of it."""
+    with TemporaryDirectory() as name:
+        project = Path(name).resolve() / "project"
+        for path in ("src/deep/a.py", "src/b.py", "kept.log", "node_modules/x.js", ".git/index"):
+            (project / path).parent.mkdir(parents=True, exist_ok=True)
+            (project / path).write_text("before")
+        (project / ".gitignore").write_text("*.log\n!kept.log\n")
+        (project / "src" / ".gitignore").write_text("build/\n")
+        (project.parent / "outside").mkdir()
+        (project.parent / "outside" / "file").write_text("before")
+        yield project
+
+
+@pytest.fixture
+def hearing() -> Hearing:
+    """Listens."""
+    return Hearing()
+
+
+@pytest.fixture
+def watch(hearing: Hearing) -> Iterator[FileWatch]:
+    """Of what the system tells."""
+    with FileWatch(debounce_s=0.02, poll_s=0.05) as watch:
+        watch.listen(hearing.hear)
+        yield watch
+
+
+@pytest.fixture(params=[False, True], ids=["told", "polled"])
+def either(request: pytest.FixtureRequest, hearing: Hearing) -> Iterator[FileWatch]:
+    """Of what the system tells, and by looking."""
+    with FileWatch(debounce_s=0.02, poll_s=0.05, poll=request.param) as watch:
+        watch.listen(hearing.hear)
+        yield watch
+
+
+Change = Callable[[Path], object]
+
+
+def replace_atomically(root: Path) -> None:
+    """As editors do: a file beside it, and a rename over it."""
+    (root / "src" / "b.py.tmp").write_text("after")
+    (root / "src" / "b.py.tmp").replace(root / "src" / "b.py")
+
+
+def rewrite_with_the_old_time(root: Path) -> None:
+    """The same size, and the same time of change."""
+    path = root / "src" / "b.py"
+    before = path.stat()
+    path.write_text("BEFORE")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def replace_by_a_link(root: Path) -> None:
+    """To a file outside."""
+    (root / "src" / "b.py").unlink()
+    (root / "src" / "b.py").symlink_to(root.parent / "outside" / "file")
+
+
+def replace_by_a_folder(root: Path) -> None:
+    """With something in it."""
+    (root / "src" / "b.py").unlink()
+    (root / "src" / "b.py").mkdir()
+    (root / "src" / "b.py" / "c").touch()
+
+
+def move_a_folder_in(root: Path) -> None:
+    """With a file in it, from outside."""
+    (root.parent / "outside").rename(root / "src" / "inside")
+
+
+def swap_folders(root: Path) -> None:
+    """Two renames and a third one, faster than anyone hears of the first."""
+    (root / "src").rename(root / "third")
+    (root / "other").mkdir()
+    (root / "other").rename(root / "src")
+    (root / "third").rename(root / "src" / "third")
+
+
+CHANGES: dict[str, tuple[Change, list[str]]] = {
+    "write": (lambda r: (r / "src/b.py").write_text("after"), ["src/b.py"]),
+    "taken back in": (lambda r: (r / "kept.log").write_text("x"), ["kept.log"]),
+    "truncate": (lambda r: os.truncate(r / "src/b.py", 1), ["src/b.py"]),
+    "same size, old time": (rewrite_with_the_old_time, ["src/b.py"]),
+    "chmod": (lambda r: (r / "src/b.py").chmod(0o600), ["src/b.py"]),
+    "create": (lambda r: (r / "new").touch(), ["new"]),
+    "delete": (lambda r: (r / "src/b.py").unlink(), ["src/b.py"]),
+    "rename over it": (replace_atomically, ["src/b.py"]),
+    "a link in its place": (replace_by_a_link, ["src/b.py"]),
+    "a folder in its place": (replace_by_a_folder, ["src/b.py", "src/b.py/c"]),
+    "rename": (lambda r: (r / "src/b.py").rename(r / "c"), ["src/b.py", "c"]),
+    "out": (lambda r: (r / "src/b.py").rename(r.parent / "c"), ["src/b.py"]),
+    "a folder from outside": (move_a_folder_in, ["src/inside/file"]),
+    "deep folders": (lambda r: (r / "x/y/z").mkdir(parents=True), ["x/y/z"]),
+    "rename a folder": (lambda r: (r / "src").rename(r / "s"), ["src/deep/a.py", "s/deep/a.py"]),
+    "folders that swap": (swap_folders, ["src/b.py", "src/third/b.py"]),
+    "delete a folder": (lambda r: shutil.rmtree(r / "src"), ["src/deep/a.py"]),
+    "a line end in a name": (lambda r: (r / "x\ny").touch(), ["x\ny"]),
+    "a name that is no text": (lambda r: (r / "x\udcff").touch(), ["x\udcff"]),
+    "a pipe": (lambda r: os.mkfifo(r / "pipe"), ["pipe"]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_told(root: Path, either: FileWatch, hearing: Hearing, name: str) -> None:
+    """Each path whose content is another one now, or a folder above it, but not the root."""
+    change, paths = CHANGES[name]
+    either.follow(root)
+    tick()
+    change(root)
+    hearing.wait_for(*(root / path for path in paths))
+    assert all(path.is_relative_to(root) for path in hearing.paths)
+    assert root not in hearing.paths
+
+
+@pytest.mark.parametrize("paths", [["src/new.py"], ["s/deep/new", "s/deep/a.py"], ["x/y/z/new"]])
+def test_what_came_is_followed_too(
+    root: Path, either: FileWatch, hearing: Hearing, paths: list[str]
+) -> None:
+    """Folders that were made, moved, and made within those."""
+    either.follow(root)
+    (root / "x" / "y" / "z").mkdir(parents=True)
+    (root / "src").rename(root / "s")
+    (root / "src").mkdir()
+    (root / "last").touch()
+    hearing.wait_for(root / "s", root / "x", root / "src", root / "last")
+    hearing.clear()
+    for path in paths:
+        (root / path).write_text("after")
+    hearing.wait_for(*(root / path for path in paths))
+    assert root not in hearing.paths
+
+
+def test_reading_is_no_change(root: Path, either: FileWatch, hearing: Hearing) -> None:
+    """Nor is opening a file to write, listing a folder, or the same change told twice."""
+    either.follow(root)
+    (root / "src" / "b.py").read_text()
+    (root / "src" / "b.py").open("a").close()
+    list(root.rglob("*"))
+    (root / "kept.log").write_text("after")
+    hearing.wait_for(root / "kept.log")
+    assert hearing.paths == {root / "kept.log"}
+
+
+def test_what_is_ignored_is_not_told(root: Path, either: FileWatch, hearing: Hearing) -> None:
+    """By rules of the root, by those of a folder, and where no rule says so."""
+    either.follow(root)
+    for path in ("x.log", "src/y.log", "node_modules/x.js", ".git/index"):
+        (root / path).write_text("after")
+    (root / "src" / "build" / "deep").mkdir(parents=True)
+    (root / "src" / "build" / "deep" / "file").touch()
+    (root / "src" / "b.py").write_text("after")
+    hearing.wait_for(root / "src" / "b.py")
+    assert hearing.paths == {root / "src" / "b.py"}
+
+
+def test_changed_rules_are_read_again(root: Path, either: FileWatch, hearing: Hearing) -> None:
+    """What they take back in is told, what they ignore from now on is not."""
+    (root / "src" / "build").mkdir()
+    either.follow(root)
+    (root.parent / "rules").write_text("deep/\n")
+    (root.parent / "rules").replace(root / "src" / ".gitignore")
+    (root / "z-last").touch()
+    hearing.wait_for(root / "src" / "build", root / "z-last")
+    hearing.clear()
+    (root / "src" / "build" / "file").touch()
+    (root / "src" / "deep" / "a.py").write_text("after")
+    hearing.wait_for(root / "src" / "build" / "file")
+    assert not hearing.knows(root / "src" / "deep" / "a.py")
+
+
+def test_a_root_that_goes_and_comes_back_is_a_change_of_all(
+    root: Path, either: FileWatch, hearing: Hearing
+) -> None:
+    """Each time; and it is followed again."""
+    either.follow(root)
+    shutil.rmtree(root)
+    hearing.wait_for(root)
+    assert not either.covers(root / "src")
+    hearing.clear()
+    root.mkdir()
+    hearing.wait_for(root)
+    names = map(str, count())
+
+    def is_followed() -> bool:
+        new = root / next(names)
+        hearing.clear()
+        new.touch()
+        hearing.wait_for(new)
+        return root not in hearing.paths
+
+    wait_until(is_followed, "a file by its name")  # that the root went may be told twice
+
+
+def test_another_folder_in_place_of_the_root_is_a_change_of_all(
+    root: Path, either: FileWatch, hearing: Hearing
+) -> None:
+    """By a rename of the folder above, of which the root itself hears nothing."""
+    either.follow(root)
+    root.parent.rename(root.parent.with_name(root.parent.name + "-moved"))
+    hearing.wait_for(root)
+    hearing.clear()
+    root.parent.with_name(root.parent.name + "-moved").rename(root.parent)
+    hearing.wait_for(root)
+    hearing.clear()
+    (root / "new").touch()
+    hearing.wait_for(root / "new")
+
+
+def test_a_root_behind_a_link_is_told_by_its_own_name(
+    root: Path, either: FileWatch, hearing: Hearing
+) -> None:
+    """And where the link leads elsewhere, all of it changed."""
+    link = root.parent / "link"
+    link.symlink_to(root)
+    either.follow(link)
+    (root / "src" / "b.py").write_text("after")
+    hearing.wait_for(link / "src" / "b.py")
+    assert hearing.paths == {link / "src" / "b.py"}
+    link.unlink()
+    link.symlink_to(root.parent / "outside")
+    hearing.wait_for(link)
+    hearing.clear()
+    (root.parent / "outside" / "file").write_text("after")
+    hearing.wait_for(link / "file")
+
+
+def test_links_are_not_followed(root: Path, either: FileWatch, hearing: Hearing) -> None:
+    """Out of the root or in a circle: what happens behind them is not told."""
+    (root / "out").symlink_to(root.parent / "outside")
+    (root / "circle").symlink_to(root)
+    either.follow(root)
+    (root.parent / "outside" / "file").write_text("after")
+    (root / "src" / "b.py").write_text("after")
+    hearing.wait_for(root / "src" / "b.py")
+    assert hearing.paths == {root / "src" / "b.py"}
+
+
+def test_of_a_file_that_is_followed_it_alone_is_told(
+    root: Path, either: FileWatch, hearing: Hearing
+) -> None:
+    """Ignored or not, there or not yet; replaced, deleted and made again."""
+    either.follow(root / "new.log")
+    either.follow(root / "src" / "b.py")
+    (root / "kept.log").write_text("after")
+    (root / "src" / "c.py").touch()
+    (root / "new.log").touch()
+    hearing.wait_for(root / "new.log")
+    changes: list[Change] = [replace_atomically, lambda r: (r / "src/b.py").unlink()]
+    for change in [*changes, replace_atomically]:
+        hearing.clear()
+        change(root)
+        hearing.wait_for(root / "src" / "b.py")
+    shutil.rmtree(root / "src")
+    hearing.clear()
+    hearing.wait_for(root / "src" / "b.py")
+    assert hearing.paths <= {root / "src" / "b.py", root / "new.log"}
+
+
+def test_what_is_followed_is_not_followed_twice(
+    root: Path, watch: FileWatch, hearing: Hearing
+) -> None:
+    """But what is ignored there, and followed for itself, is."""
+    watch.follow(root)
+    watch.follow(root / "src")
+    watch.follow(root / "src" / "b.py")
+    watch.follow(root / "node_modules")
+    (root / "node_modules" / "x.js").write_text("after")
+    (root / "src" / "b.py").chmod(0o600)  # one event
+    hearing.wait_for(root / "node_modules" / "x.js", root / "src" / "b.py")
+    assert sum(root / "src" / "b.py" in burst for burst in hearing.bursts) == 1
+
+
+def test_a_file_that_is_written_all_the_time_is_told(
+    root: Path, watch: FileWatch, hearing: Hearing
+) -> None:
+    """It is never quiet, and is told nevertheless."""
+    watch.follow(root)
+    end = time.monotonic() + 30
+    with (root / "kept.log").open("w") as log:
+        while not hearing.paths and time.monotonic() < end:
+            log.write("x")
+            log.flush()
+    assert hearing.paths == {root / "kept.log"}
+
+
+def test_one_who_fails_hinders_nobody(
+    root: Path, watch: FileWatch, hearing: Hearing, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The others hear, it hears the next time as well, and there is one warning."""
+    calls: list[Collection[Path]] = []
+
+    def fails(paths: Collection[Path]) -> None:
+        calls.append(paths)
+        raise RuntimeError("no room")
+
+    watch.listen(fails)
+    second = Hearing()
+    watch.listen(second.hear)
+    watch.follow(root)
+    for times in (1, 2):
+        (root / f"new{times}").touch()
+        second.wait_for(root / f"new{times}")
+        assert len(calls) == times
+    hearing.wait_for(root / "new1", root / "new2")
+    assert [record.getMessage() for record in caplog.records] == [
+        "who listens to changed files failed"
+    ]
+
+
+def test_who_leaves_hears_no_more(root: Path, watch: FileWatch, hearing: Hearing) -> None:
+    """Leaving twice is leaving once; and one whose object is gone has left."""
+    first, second = Hearing(), Hearing()
+    leave = watch.listen(first.hear)
+    watch.listen(second.hear)
+    watch.follow(root)
+    leave()
+    leave()
+    heard = second.bursts
+    del second
+    gc.collect()
+    (root / "new").touch()
+    hearing.wait_for(root / "new")
+    assert not first.bursts
+    assert not heard
+
+
+def threads() -> set[str]:
+    """The threads of all watches."""
+    return {each.name for each in threading.enumerate() if each.name.startswith("file-watch")}
+
+
+def no_threads() -> bool:
+    """Whether there are none; who was forgotten in a circle lets go of them here."""
+    gc.collect()
+    return not threads()
+
+
+def test_nothing_runs_before_something_is_followed_and_after_the_end(root: Path) -> None:
+    """Neither when it is made, nor when somebody listens, nor when it was closed; closing twice is closing once."""
+    wait_until(no_threads, "no thread of another test")
+    watch = FileWatch()
+    watch.listen(Hearing().hear)
+    assert not threads()
+    assert not watch.is_alive
+    assert not watch.covers(root / "src")
+    watch.follow(root)
+    assert watch.is_alive
+    watch.close()
+    watch.close()
+    assert not watch.is_alive
+    assert not watch.covers(root / "src")
+    wait_until(lambda: not threads(), "no thread of this one")
+    with pytest.raises(RuntimeError, match="closed"):
+        watch.follow(root)
+
+
+def test_it_ends_with_its_owner(root: Path) -> None:
+    """Who follows and listens, and is forgotten without a word, leaves no thread behind."""
+
+    class Owner:
+        def __init__(self) -> None:
+            self.watch = FileWatch()
+            self.watch.listen(self.hear)
+            self.watch.follow(root)
+
+        def hear(self, paths: Collection[Path]) -> None:
+            """Nothing to do."""
+
+    wait_until(no_threads, "no thread of another test")
+    owner = Owner()
+    assert threads()
+    del owner
+    gc.collect()
+    wait_until(lambda: not threads(), "no thread of this one")
+
+
+def test_a_listener_may_close_it(root: Path) -> None:
+    """From within: nobody waits for himself."""
+    watch = FileWatch(debounce_s=0.02)
+    watch.listen(lambda _: watch.close())
+    watch.follow(root)
+    (root / "new").touch()
+    wait_until(lambda: not watch.is_alive, "closed")
+
+
+def readers() -> set[InotifyFD]:
+    """The threads that read events, those of other watches among them."""
+    return {each for each in threading.enumerate() if isinstance(each, InotifyFD)}
+
+
+def test_without_who_reads_the_events_nothing_is_covered(root: Path) -> None:
+    """Whatever ended it."""
+    others = readers()
+    with FileWatch(poll_s=3_600) as watch:
+        watch.follow(root)
+        assert watch.covers(root / "src" / "b.py")
+        (reader,) = readers() - others
+        reader.stop()
+        reader.join()
+        assert not watch.is_alive
+        assert not watch.covers(root / "src" / "b.py")
+
+
+def test_who_reads_the_events_is_replaced(root: Path, watch: FileWatch, hearing: Hearing) -> None:
+    """And all may have changed in the meantime."""
+    others = readers()
+    watch.follow(root)
+    (reader,) = readers() - others
+    reader.stop()
+    hearing.wait_for(root)
+    wait_until(lambda: watch.covers(root / "src" / "b.py"), "covered again")
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_a_time_that_is_none_is_refused(seconds: float) -> None:
+    """With its name and value."""
+    with pytest.raises(ValueError, match=f"debounce_s={seconds}: give a number of seconds above 0"):
+        FileWatch(debounce_s=seconds)
+    with pytest.raises(ValueError, match=f"poll_s={seconds}: give a number of seconds above 0"):
+        FileWatch(poll_s=seconds)
+
+
+def test_a_path_without_a_folder_is_refused(root: Path, watch: FileWatch) -> None:
+    """With its name."""
+    with pytest.raises(ValueError, match=r"root='.*no/file': neither it nor its folder is there"):
+        watch.follow(root / "no" / "file")
+
+
+@pytest.fixture
+def unprivileged(root: Path) -> Iterator[None]:
+    """As one to whom not every file is open; the superuser would read them all."""
+    root.parent.chmod(0o755)
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65_534)
+    yield
+    os.seteuid(was)
+
+
+def covered(watch: FileWatch, root: Path, names: list[str]) -> set[str]:
+    """Those of the names that are covered."""
+    return {name for name in names if watch.covers(root / name)}
+
+
+def test_only_what_is_told_at_once_is_covered(root: Path, watch: FileWatch) -> None:
+    """Files, folders and what is not there yet; nothing ignored, nothing behind a link, nothing with another name."""
+    (root / "link").symlink_to(root / "src")
+    (root / "to-file").symlink_to(root / "src" / "b.py")
+    os.link(root / "kept.log", root / "second.log")
+    os.mkfifo(root / "pipe")
+    yes = ["", "src", "src/b.py", "src/deep/a.py", "src/new", ".gitignore"]
+    no = [
+        *("x.log", "node_modules", "node_modules/x.js", ".git", ".git/index", "src/build"),
+        *("link", "link/b.py", "to-file", "kept.log", "second.log", "pipe", "no/where"),
+        *("..", "../outside", "../outside/file", "src/../src/b.py", "../project-two"),
+    ]
+    watch.follow(root)
+    assert covered(watch, root, yes + no) == set(yes)
+
+
+def test_what_a_folder_left_behind_is_not_covered(
+    root: Path, watch: FileWatch, hearing: Hearing
+) -> None:
+    """It is elsewhere now, under another name, and a link to it stands in its place."""
+    watch.follow(root)
+    (root / "src").rename(root.parent / "moved")
+    (root / "src").symlink_to(root.parent / "moved")
+    (root / "last").touch()
+    hearing.wait_for(root / "src", root / "last")
+    wait_until(lambda: watch.covers(root / "last"), "quiet")
+    assert not watch.covers(root / "src" / "b.py")
+    assert not watch.covers(root / "src" / "deep" / "a.py")
+
+
+def test_what_is_polled_is_not_covered(root: Path) -> None:
+    """It may have changed since the last look."""
+    with FileWatch(poll=True) as watch:
+        watch.follow(root)
+        assert watch.is_alive
+        assert not watch.covers(root / "src" / "b.py")
+
+
+def test_what_waits_to_be_told_is_not_covered(root: Path, hearing: Hearing) -> None:
+    """Nor is what lies below it; all else is."""
+    with FileWatch(debounce_s=3_600) as watch:
+        watch.listen(hearing.hear)
+        watch.follow(root)
+        (root / "src" / "deep").rename(root / "src" / "new")
+        wait_until(lambda: not watch.covers(root / "src" / "new"), "heard")
+        assert not watch.covers(root / "src" / "new" / "a.py")
+        assert watch.covers(root / "src" / "b.py")
+        assert not hearing.bursts
+
+
+@pytest.mark.usefixtures("unprivileged")
+def test_a_folder_that_cannot_be_read_is_not_covered() -> None:
+    """What is in it may be read by who knows its name; the rest is followed as ever."""
+    with TemporaryDirectory() as name, FileWatch(debounce_s=0.02) as watch:
+        closed = Path(name) / "closed"
+        closed.mkdir()
+        (closed / "file").touch()
+        closed.chmod(0o100)
+        hearing = Hearing()
+        watch.listen(hearing.hear)
+        watch.follow(Path(name))
+        (Path(name) / "open").touch()
+        hearing.wait_for(Path(name) / "open")
+        assert watch.covers(Path(name) / "open")
+        assert not watch.covers(closed / "file")
+        closed.chmod(0o700)

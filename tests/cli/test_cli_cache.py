@@ -1,0 +1,131 @@
+"""The ``cache`` command, as a user sees it."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.disk import user_directory
+from autogen_context.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A cache of two values, one of which depends on a file."""
+    (tmp_path / "notes.txt").write_text("one")
+
+    async def fill() -> None:
+        async with ContextCache(tmp_path / "cache") as cache:
+            await cache.get_or_build(
+                "outline\nof it", lambda: "x" * 3_000, depends_on=[tmp_path / "notes.txt"]
+            )
+            await cache.get_or_build("numbers", lambda: [1, 2, 3])
+
+    asyncio.run(fill())
+    return tmp_path / "cache"
+
+
+def shown(capsys: pytest.CaptureFixture[str], folder: Path, action: str, *, code: int = 0) -> str:
+    """What the command prints, ending with a code and complaining of nothing."""
+    assert main(["cache", action, "--directory", str(folder)]) == code
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def test_statistics_name_the_largest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """How many, how large, and of how many files."""
+    lines = shown(capsys, folder, "stats").splitlines()
+    assert lines[0].endswith("cache.db: 2 entries")
+    assert [line.split()[0] for line in lines[1:3]] == ["3,009", f"{sizes(folder):,}"]
+    assert [line.split(maxsplit=3) for line in lines[-2:]] == [
+        ["3,000", "text", "1", "outline?of it"],
+        ["9", "json", "0", "numbers"],
+    ]
+
+
+def sizes(folder: Path) -> int:
+    """The bytes of the files of a cache."""
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+def test_sound_entries_are_good(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each, and the count."""
+    lines = shown(capsys, folder, "verify").splitlines()
+    assert sorted(line.split() for line in lines[3:5]) == [
+        ["numbers", "good"],
+        ["outline?of", "it", "good"],
+    ]
+    assert lines[-1] == "2 entries, 0 damaged"
+
+
+def test_what_has_changed_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no damage: it would be built anew."""
+    (folder.parent / "notes.txt").write_text("two")
+    out = "".join(shown(capsys, folder, "verify").split())
+    assert "outdated:" in out
+    assert f"{folder.parent.name}/notes.txt" in out
+
+
+def test_what_is_over_is_no_damage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is not there any more."""
+    with closing(sqlite3.connect(folder / "cache.db")) as connection, connection:
+        connection.execute("UPDATE Cache SET expire_time = 1 WHERE length(value) > 1000")
+    assert shown(capsys, folder, "verify").splitlines()[-1] == "1 entries, 0 damaged"
+
+
+def test_damage_is_exit_code_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row that holds something else is told, by its name in the database."""
+    with closing(sqlite3.connect(folder / "cache.db")) as connection, connection:
+        connection.execute("UPDATE Cache SET mode = 4 WHERE length(value) > 1000")
+    lines = shown(capsys, folder, "verify", code=1).splitlines()
+    assert lines[-1] == "2 entries, 1 damaged"
+    assert sum("damaged, or not written by this" in line for line in lines) == 1
+
+
+def test_clearing_leaves_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And says where."""
+    assert shown(capsys, folder, "clear").endswith("cache.db: emptied\n")
+    assert "0 entries" in shown(capsys, folder, "stats")
+    assert "0 entries, 0 damaged" in shown(capsys, folder, "verify")
+
+
+@pytest.mark.parametrize("action", ["stats", "verify", "clear"])
+def test_where_there_is_no_cache_it_says_so(
+    tmp_path: Path, action: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, and makes none."""
+    assert main(["cache", action, "--directory", str(tmp_path / "none")]) == 2
+    error = capsys.readouterr().err
+    assert "there is no cache in" in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("action", ["stats", "verify"])
+def test_what_is_no_database_is_an_error_in_one_line(
+    folder: Path, action: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its name."""
+    (folder / "cache.db").write_bytes(b"no database" * 1_000)
+    assert main(["cache", action, "--directory", str(folder)]) == 2
+    error = capsys.readouterr().err
+    assert "cache.db cannot be used" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("/var/x", "/var/x/autogen-context"), ("", "HOME"), ("relative", "HOME")],
+)
+def test_the_folder_of_the_user(
+    value: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system keeps what can be built again."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", value)
+    home = str(tmp_path / ".cache" / "autogen-context")
+    assert str(user_directory()) == expected.replace("HOME", home)

@@ -1,0 +1,194 @@
+"""The ``limits`` command, as a user sees it."""
+
+import json
+import os
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from typing_extensions import override
+
+from autogen_context.cli import limits as command
+from autogen_context.cli.main import main
+from autogen_context.errors import StateError
+from autogen_context.tokens.limits import known_rows
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder and a home without any limits of a user."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """What the command prints, having done well and complained of nothing."""
+    assert main(argv) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def test_a_model_is_shown_with_its_source_and_the_chain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Limit and source first, each source in order, an arrow at the one that answered."""
+    out = shown(capsys, "limits", "gpt-4o")
+    assert out.startswith("gpt-4o: 128,000 input tokens (known)\n")
+    chain = [line[5:].split()[0] for line in out.splitlines()[8:]]
+    assert [Path(source).name for source in chain] == [
+        "environment",
+        *["model_limits.json"] * 3,
+        "discovery",
+        "known",
+        "inference",
+        "default",
+    ]
+    assert [line[5:].split()[0] for line in out.splitlines() if line.startswith("  ->")] == [
+        "known"
+    ]
+
+
+def test_an_override_is_shown_as_the_winner(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user sees that his variable works."""
+    monkeypatch.setenv("MODEL_LIMIT_GPT_4O", "5000")
+    out = shown(capsys, "limits", "openai/gpt-4o")
+    assert "5,000 input tokens (environment MODEL_LIMIT_GPT_4O)" in out
+
+
+def test_an_unknown_model_comes_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command to copy names the variable."""
+    assert "export MODEL_LIMIT_MY_MODEL=" in shown(capsys, "limits", "acme/my-model")
+
+
+def test_the_known_models_are_shown_by_provider_within_80_columns(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each model once, under its provider, on a line that fits."""
+    lines = shown(capsys, "limits").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("  ") for line in lines) == len(known_rows())
+    providers = {row.provider for row in known_rows().values()}
+    assert {line.split()[0] for line in lines if line.endswith("window")} == providers
+
+
+def test_json_is_the_same_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    """For one model with the chain, for all without."""
+    one = json.loads(shown(capsys, "limits", "gpt-5", "--json"))
+    assert (one["input_tokens"], one["window_tokens"], one["source"]) == (272_000, 400_000, "known")
+    assert [step["source"] for step in one["chain"]][-2:] == ["inference", "default"]
+    every = json.loads(shown(capsys, "limits", "--json"))
+    assert {"gpt-5", "claude-opus-5"} <= {row["model"] for row in every}
+    assert len(every) == len(known_rows())
+
+
+class _Models(BaseHTTPRequestHandler):
+    """One model, for those who bring the key."""
+
+    def do_GET(self) -> None:
+        allowed = self.headers["Authorization"] == "Bearer sk-test"
+        body = json.dumps({"data": [{"id": "m", "max_model_len": 4096}]}).encode()
+        self.send_response(200 if allowed else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_an_endpoint_can_be_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the key of the environment, since the user named the address."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with HTTPServer(("127.0.0.1", 0), _Models) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        out = shown(
+            capsys, "limits", "m", "--discover", f"http://127.0.0.1:{server.server_port}/v1"
+        )
+        server.shutdown()
+        thread.join()
+    assert f"4,096 input tokens (discovery http://127.0.0.1:{server.server_port})" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        (["limits", " "], "model=' '"),
+        (["limits", "m", "--discover", "ftp://x"], "ftp://x"),
+        (["limits", "--discover", "http://x/v1"], "--discover"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    argv: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, what was wrong, no traceback."""
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("autogen-context: error: ")
+    assert named in captured.err
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(StateError("m"), 2), (OSError("two\nlines"), 2), (KeyboardInterrupt(), 130)],
+    ids=["ours", "system", "ctrl-c"],
+)
+def test_errors_become_exit_codes(
+    error: BaseException,
+    code: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Any subcommand's errors, in one line at most."""
+
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command, "ModelLimits", fail)
+    assert main(["limits", "m"]) == code
+    assert capsys.readouterr().err.count("\n") <= 1
+
+
+@pytest.mark.parametrize("argv", [[], ["limit"], ["limits", "a", "b"]], ids=str)
+def test_wrong_usage_is_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """With the usage."""
+    with pytest.raises(SystemExit, match="2"):
+        main(argv)
+    assert "usage: autogen-context" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [["limits"], ["limits", "gpt-4o"]], ids=["long", "short"])
+def test_a_reader_that_leaves_is_no_error(argv: list[str]) -> None:
+    """As in ``autogen-context limits | head -1``."""
+    code = "from autogen_context.cli.main import run; run()"
+    # With a buffer, as users run it: what is left in it shows at exit.
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and text
+        [sys.executable, "-c", code, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    """A number, alone."""
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.strip()[0].isdigit()

@@ -1,0 +1,232 @@
+"""A text with a structure is compressed by it; of any text something is left."""
+
+import json
+import re
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from autogen_context.compressor.begun import first_words
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.concepts import Holdings
+from autogen_context.compressor.counting import Tally
+from autogen_context.compressor.extract import Job, judged
+from autogen_context.compressor.material import material_of
+from autogen_context.compressor.result import CompressionResult
+from autogen_context.compressor.sense import Concept
+from autogen_context.compressor.structure import BY_STRUCTURE
+from support.prose import TEXTS, Letters
+
+ROWS = [
+    {"id": n, "name": f"user {n}", "mail": f"u{n}@example.com", "note": None} for n in range(60)
+]
+LOG = [f"2026-01-01 10:{n // 60:02}:{n % 60:02} INFO job {n} took {n % 7} ms" for n in range(300)]
+LOG[40::50] = [f"2026-01-01 11:00:00 ERROR job {n} failed: disk sd{n} is full" for n in range(6)]
+TRACE = [
+    "Traceback (most recent call last):",
+    *(f'  File "lib/site-packages/f{n}.py", line {n}, in f{n}\n    g{n}(x)' for n in range(40)),
+    "ValueError: port 8081 is taken",
+]
+DIFF = [
+    "diff --git a/a.py b/a.py",
+    "--- a/a.py",
+    "+++ b/a.py",
+    "@@ -1,121 +1,121 @@",
+    *(f" line {n}" for n in range(120)),
+    "-port = 8080",
+    "+port = 8081",
+]
+CODE = [
+    "import os",
+    *(f"\n\ndef area_{n}(a, b):\n    c = a * {n}\n    c += b\n    return c" for n in range(30)),
+]
+HITS = [f"src/m{n // 10}.py:{n}: def total_{n}(items):" for n in range(80)]
+LISTING = [f"src/pkg_{n // 20}/module_{n}.py" for n in range(120)]
+TABLE = ["id,name,price", *(f"{n},thing {n},{n * 3}" for n in range(150))]
+SHAPES = {
+    "json": json.dumps(ROWS, indent=2),
+    **{
+        name: "\n".join(lines)
+        for name, lines in {
+            "log": LOG,
+            "trace": TRACE,
+            "diff": DIFF,
+            "code": CODE,
+            "hits": HITS,
+            "listing": LISTING,
+            "table": TABLE,
+        }.items()
+    },
+}
+STAYS = {
+    "json": ["mail", "user 0", "user 59"],
+    "log": ["job 0 took", *(f"disk sd{n} is full" for n in range(6)), "job 299 took"],
+    "trace": [TRACE[0], TRACE[-1]],
+    "diff": ["+++ b/a.py", "-port = 8080", "+port = 8081"],
+    "code": ["import os", "def area_0(a, b):", "def area_29(a, b):"],
+    "hits": ["src/m0.py", "src/m7.py", "def total_0(items):"],
+    "listing": ["src/pkg_0/", "module_0.py"],
+    "table": ["id,name,price", "0,thing 0,0", "149,thing 149,447"],
+}
+
+
+def compressed(text: str, target: int) -> CompressionResult:
+    """The text within so many characters."""
+    work = SemanticCompressor(counter=Letters(), entries=0)
+    return work.compress_nowait(text, target_tokens=target)
+
+
+@pytest.mark.parametrize("indent", [1, 2, 8])
+def test_json_without_its_blanks_is_the_same_data(indent: int) -> None:
+    """Where it has room without blanks, it can be parsed, and says the same."""
+    result = compressed(json.dumps(ROWS, indent=indent), len(json.dumps(ROWS)))
+    assert result.strategy == "tighten structure"
+    assert json.loads(result.compressed) == ROWS
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.2])
+def test_what_matters_of_a_structure_stays(shape: str, share: float) -> None:
+    """Keys and both ends, every error, what changed, heads of definitions: word for word, within the target."""
+    text = SHAPES[shape]
+    result = compressed(text, int(len(text) * share))
+    assert result.strategy in {"tighten structure", "cut structure"}
+    assert len(result.compressed) <= len(text) * share
+    assert [word for word in STAYS[shape] if word not in result.compressed] == []
+
+
+def test_nothing_is_lost_where_it_need_not_be() -> None:
+    """Sixty like objects have room as columns in less than half; all their values are there."""
+    result = compressed(SHAPES["json"], len(SHAPES["json"]) // 2)
+    assert (result.strategy, result.lost) == ("tighten structure", ())
+    assert all(f"u{n}@example.com" in result.compressed for n in range(len(ROWS)))
+
+
+def test_what_a_number_is_of_may_stand_at_the_head() -> None:
+    """Numbers that became columns are not lost."""
+    rows = [{"id": n, "price": n * 1.5} for n in range(40)]
+    text = json.dumps(rows, indent=1)
+    result = compressed(text, len(text) // 2)
+    assert (result.strategy, result.lost, result.quality) == ("tighten structure", (), 10)
+
+
+@pytest.mark.parametrize(
+    ("number", "of", "held"),
+    [
+        pytest.param("2.5", "id", True, id="below its head"),
+        pytest.param("2.5", "weight", False, id="of something else"),
+        pytest.param("9.5", "id", False, id="not there"),
+    ],
+)
+def test_a_number_in_columns(number: str, of: str, held: bool) -> None:  # noqa: FBT001 - the row
+    """It is there, and what it is of is somewhere; elsewhere both stand in one sentence."""
+    concept = Concept("number", number, frozenset({of}))
+    table = "The cost and the id.\n\nFirst 1, then 2.5."
+    assert Holdings(table, in_columns=True).has(concept) is held
+    assert not Holdings(table).has(concept)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_gap_is_marked(shape: str) -> None:
+    """What was cut says so in brackets."""
+    result = compressed(SHAPES[shape], len(SHAPES[shape]) // 6)
+    assert result.strategy == "cut structure"
+    assert re.search(r"\[….*…\]", result.compressed)
+
+
+def test_what_is_to_be_kept_stays_before_the_rest() -> None:
+    """The caller's keywords choose the lines."""
+    work = SemanticCompressor(counter=Letters())
+    text, target = SHAPES["table"], len(SHAPES["table"]) // 6
+    assert "thing 77," not in work.compress_nowait(text, target_tokens=target).compressed
+    kept = work.compress_nowait(text, target_tokens=target, keep=["thing 77"])
+    assert "thing 77," in kept.compressed
+
+
+async def test_a_model_is_not_asked_for_what_loses_nothing() -> None:
+    """Data without its blanks needs no summary."""
+    asked: list[str] = []
+
+    async def summarize(text: str, target_tokens: int, /) -> str:
+        asked.append(text)
+        return text[:target_tokens]
+
+    work = SemanticCompressor(counter=Letters(), summarizer=summarize)
+    result = await work.compress(SHAPES["json"], target_tokens=len(SHAPES["json"]) // 2)
+    assert (result.strategy, asked) == ("tighten structure", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "\n".join(f"{n}: Never restart server s{n} without approval." for n in range(1, 20)),
+            id="rules with numbers",
+        ),
+        pytest.param(
+            "[user] See this.\n" + "\n".join(LOG[:30]) + "\nNever restart db-3.", id="a transcript"
+        ),
+        pytest.param("[Ledger]\nLimits:\nThe budget is 700 EUR\n\n" + "a b c. " * 40, id="ours"),
+    ],
+)
+def test_what_people_say_is_no_structure(text: str) -> None:
+    """Statements are read out of it as of any text, be there times or numbers before the lines."""
+    result = compressed(text, len(text) // 2)
+    assert "structure" not in result.strategy
+    assert result.compressed.startswith("[Ledger]")
+
+
+@given(TEXTS, st.integers(0, 200))
+@example("word " * 300, 500)
+@example("The quick brown fox jumps over the lazy dog and runs away into the forest.", 30)
+@example('{"a":"' + "b" * 60 + '"}', 40)
+def test_something_is_left(text: str, target: int) -> None:
+    """As long as its longest word and a mark have room, no text becomes nothing."""
+    words = text.split()
+    assume(words and not len(material_of(text).ledger))
+    assume(target >= max(map(len, words)) + len(" …"))
+    assert compressed(text, target).compressed.strip()
+
+
+def test_marks_alone_are_nothing() -> None:
+    """Where a cut by structure leaves only marks, the steps say more."""
+    text = '{"rules":["Never push to main","The budget is 500 EUR"]}'
+    result = compressed(text, 30)
+    assert result.strategy not in BY_STRUCTURE
+    assert not result.compressed.startswith("[…")
+
+
+@given(st.lists(st.text("abc", min_size=1), min_size=1), st.integers(0, 60))
+def test_of_one_piece_as_many_words_stay_as_fit(words: list[str], room: int) -> None:
+    """One more would not."""
+    text = first_words(" ".join(words), room, Tally(Letters()))
+    kept = text.split()[:-1]
+    assert kept == words[: len(kept)]
+    assert len(text) <= room
+    assert len(" ".join([*words[: len(kept) + 1], "…"])) > room or kept == words
+
+
+def test_no_part_of_a_statement_stays() -> None:
+    """Where a rule has no room, its words without their "never" would say the opposite."""
+    assert (
+        compressed("You may, if you like, never ever delete the folder /data.", 20).compressed == ""
+    )
+
+
+def test_in_prose_a_number_stands_beside_what_it_is_of() -> None:
+    """Columns are read by their heads, sentences are not."""
+    text = "The budget of the team is 500 euros. The port is 8081."
+    job = Job(text=text, target_tokens=60, keep=(), tally=Tally(Letters()))
+    lost = "The budget of the team is some euros. Take 500."
+    assert "500" in {
+        concept.text
+        for concept in judged(
+            job, job.tally.counted(text), material_of(text), lost, "abstract details"
+        ).lost
+    }
+
+
+def test_nothing_is_worth_nothing() -> None:
+    """A text of which no word stays scores 0, whether or not it had a value in it."""
+    assert compressed("Lorem ipsum dolor sit amet.", 1).quality == 0

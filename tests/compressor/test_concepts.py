@@ -1,0 +1,124 @@
+"""What a text says, before and after."""
+
+import pytest
+from hypothesis import given
+
+from autogen_context.compressor.concepts import Holdings, concepts_of
+from autogen_context.compressor.sense import WEIGHTS, sense_of
+from support.prose import REPORT, TEXTS
+from support.texts import HOSTILE
+
+
+def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]:
+    """For each concept of a text whether another text holds it."""
+    has = Holdings(after).has
+    return {f"{c.kind} {c.text}": has(c) for c in concepts_of(before, keep)}
+
+
+@given(TEXTS)
+def test_a_text_holds_its_own_concepts(text: str) -> None:
+    """Nothing is lost where nothing was changed."""
+    assert all(kept(text, text, ("order", "user")).values())
+
+
+@given(TEXTS)
+def test_each_concept_is_there_once_and_the_same_each_time(text: str) -> None:
+    """In the order of the text."""
+    concepts = concepts_of(text)
+    assert len(set(concepts)) == len(concepts)
+    assert concepts == concepts_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("see src/app/main.py", "value src/app/main.py"),
+        ("call parse_v2 first", "value parse_v2"),
+        ("the userName field", "value userName"),
+        ("mail ada@example.org", "value ada@example.org"),
+        ("it has 12 rows", "number 12"),
+        ("wait 30s", "number 30s"),
+        ("pay $1,500 now", "number 1,500"),
+        ("due 2026-03-01", "date 2026-03-01"),
+        ("due 12 May 2026", "date 12 May 2026"),
+        ("at 10:42 it failed", "date 10:42"),
+        ("by Friday, Ada Byron signs", "name Ada Byron"),
+        ('it said "out of memory" twice', "quote out of memory"),
+        ("run `make test` now", "quote make test"),
+        ("never push to main", "negation never push to main"),
+        ("it doesn't use Redis", "negation it doesn't use Redis"),
+        ("it don\u2019t start", "negation it don\u2019t start"),
+        ("answers must be short", "constraint answers must be short"),
+        ("send at most two mails", "constraint send at most two mails"),
+    ],
+)
+def test_what_concepts_are(text: str, concept: str) -> None:
+    """One row for each kind and the ways in which it is written."""
+    assert concept in kept(text, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a well-known thing", "he and/or she", "e.g. this", "Plain words."]
+)
+def test_what_concepts_are_not(text: str) -> None:
+    """A hyphen or a slash between plain words makes no value."""
+    assert kept(text, text) == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "held"),
+    [
+        pytest.param("The limit is 500 euros.", "Limit 500 euros", True, id="fewer words"),
+        pytest.param(
+            "The pool has 500 threads.", "There are 500 cats.", False, id="of another thing"
+        ),
+        pytest.param("The pool has 500 threads.", "The pool has 50 threads.", False, id="another"),
+        pytest.param("Never push to main.", "Do not push to main", True, id="denied otherwise"),
+        pytest.param("Never push to main.", "Push to main.", False, id="not denied"),
+        pytest.param("Never push to main.", "Never say never.", False, id="denies another thing"),
+        pytest.param("Never push to main.", "Never go to main.", False, id="half of it"),
+        pytest.param("Answers must be short.", "Answers are short.", False, id="not demanded"),
+        pytest.param("See Main.py there.", "see main.py", True, id="case of letters"),
+        pytest.param("See main.py there.", "see domain.py", False, id="part of another"),
+    ],
+)
+def test_what_holds_a_concept(before: str, after: str, held: bool) -> None:  # noqa: FBT001 - a table
+    """A number with what it is of, a negation with what it denies, a value as a whole word."""
+    found = [is_held for concept, is_held in kept(before, after).items() if "quote" not in concept]
+    assert found
+    assert all(found) is held
+
+
+def test_a_date_is_one_concept() -> None:
+    """Its numbers are no others."""
+    assert kept("done at 10:42 on 2026-03-01", "done at 10:42") == {
+        "date 10:42": True,
+        "date 2026-03-01": False,
+    }
+
+
+def test_keywords_are_concepts_where_they_are() -> None:
+    """In any case of letters and over line ends; what is not in the text is none, nor is an empty one."""
+    text = "the Blue\nDoor is open."
+    assert "keyword red" not in kept(text, text, ("red", " "))
+    assert kept(text, "a blue door", ("blue door", "red"))["keyword blue door"]
+    assert not kept(text, "a door", ("blue door",))["keyword blue door"]
+
+
+def test_a_loss_weighs_by_its_kind() -> None:
+    """What the caller asks for and what is forbidden weigh most."""
+    assert max(WEIGHTS, key=WEIGHTS.__getitem__) == "keyword"
+    assert WEIGHTS["negation"] > WEIGHTS["constraint"] > WEIGHTS["value"] > WEIGHTS["quote"]
+
+
+def test_a_report() -> None:
+    """The values of a page of prose."""
+    found = {concept.text for concept in concepts_of(REPORT)}
+    assert found >= {"2026-03-01", "10:42", "src/checkout/pool.py", "20", "35", "POOL_SIZE", "60"}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_takes_long(text: str) -> None:
+    """A hundred thousand characters of the same are looked through, whatever they are."""
+    assert len(concepts_of(text)) < 100_000
+    assert sense_of(text).runs is not None

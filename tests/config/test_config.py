@@ -1,0 +1,203 @@
+"""The laws of ``ContextConfig``: a config that exists is valid, and what is wrong is said at once and in full."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from autogen_context.config import ContextConfig
+from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention.score import AttentionScore
+
+Settings = dict[str, object]
+
+DOCS = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def made(**given_settings: object) -> ContextConfig:
+    """The constructor, for keys that a type checker would refuse."""
+    return ContextConfig.model_validate(given_settings)
+
+
+WRONG = {
+    "window_tokens": (0, -1, 1.5, "many", True),
+    "reserve_tokens": (-1, None, False),
+    "compact_at_share": (0, 1.01, -0.5, 80, float("nan"), True),
+    "compact_to_share": (0, 1, 1.5),
+    "prepare_at_share": (0, 1.1, None),
+    "summary_timeout_s": (-1, float("nan")),
+    "reduce": ("always", True),
+    "tools": ("peek", ["peek"], 5),
+    "people": ("Alice", {"Alice": 1}, None, 5),
+    "orphans": ("keep", None, 1),
+    "alternate_roles": ("maybe", None),
+    "single_system": (2,),
+    "enabled": ("", None),
+    "default_window_tokens": (0, None),
+    "limits_file": (5,),
+    "limits_ttl_s": (-1, float("inf"), None, True),
+    "discovery_url": ("localhost:8000", "ftp://x", "see http://x", "", "http://a b"),
+    "discovery_timeout_s": (0, -1, float("nan")),
+    "tokenizer_timeout_s": (-0.1, float("inf")),
+    "stash_bytes": (-1, "64 MiB"),
+    "stash_directory": (5,),
+    "stash_disk_bytes": (0, None),
+    "stash_ttl_s": (-1, float("inf")),
+    "tenant": (None,),
+    "agent": (5,),
+    "model": (None, 4),
+}
+WRONG_ROWS = [(key, value) for key, values in WRONG.items() for value in values]
+
+
+@given(st.sets(st.sampled_from(sorted(WRONG)), min_size=1), st.booleans())
+def test_all_that_is_wrong_is_in_one_error(keys: set[str], unknown: bool) -> None:  # noqa: FBT001  # drawn, not called
+    """Wrong values and unknown keys are reported together."""
+    extra: Settings = {"windw_tokens": 1} if unknown else {}
+    with pytest.raises(ValidationError) as caught:
+        made(**{key: WRONG[key][0] for key in keys}, **extra)
+    assert {line["loc"][0] for line in caught.value.errors()} == keys | extra.keys()
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG_ROWS, ids=[f"{k}={v!r}" for k, v in WRONG_ROWS])
+def test_a_value_out_of_range_is_an_error_with_setting_value_and_way_out(
+    key: str, value: object
+) -> None:
+    """The error says which setting, what it was given, what it should be and what the default is."""
+    default: object = ContextConfig.model_fields[key].default
+    with pytest.raises(ValidationError) as caught:
+        made(**{key: value})
+    assert caught.value.error_count() == 1
+    assert caught.value.errors()[0]["loc"] == (key,)
+    said = rf"'{key}' is {re.escape(repr(value))}: (Input|String) .+; the default is {default!r}"
+    assert re.search(said, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        pytest.param(
+            {"window_tokens": 100, "reserve_tokens": 100},
+            "'reserve_tokens' is 100: Input should be below window_tokens, which is 100",
+            id="reserve fills the window",
+        ),
+        pytest.param(
+            {"compact_at_share": 0.5, "compact_to_share": 0.5},
+            "'compact_to_share' is 0.5: Input should be below compact_at_share, which is 0.5",
+            id="compaction makes no room",
+        ),
+        pytest.param(
+            {"compression_threshold": 0.5, "compression_ratio": 0.7},
+            "'compression_ratio' (now 'compact_to_share') is 0.7: Input should be below",
+            id="by original keys",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_an_error(wrong: Settings, said: str) -> None:
+    """Both are named, and the one that bounds the other with its value."""
+    with pytest.raises(ValueError, match=re.escape(said)):
+        made(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        pytest.param(
+            {"tools": {"peek": "read", "x": "reed"}},
+            "'x' of 'tools' is 'reed': Input should be one of read, write, search, run, test, other, shell; "
+            "did you mean 'read'?; the default",
+            id="near a kind",
+        ),
+        pytest.param(
+            {"tools": {"x": ["read"]}},
+            "'x' of 'tools' is ['read']: Input should be one of read, write, search, run, test, other, shell; "
+            "did you mean 'read'?",
+            id="a list",
+        ),
+        pytest.param(
+            {"tools": {"x": "fly"}},
+            "'x' of 'tools' is 'fly': Input should be one of read, write, search, run, test, other, shell; the default",
+            id="near none",
+        ),
+        pytest.param(
+            {"tools": {5: "read"}}, "item 5 of 'tools' is 5: Input should be a valid", id="a key"
+        ),
+        pytest.param(
+            {"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid", id="a name"
+        ),
+    ],
+)
+def test_of_several_the_one_that_is_wrong_is_named(wrong: Settings, said: str) -> None:
+    """With its setting, and once."""
+    with pytest.raises(ValidationError, match=re.escape(said)) as caught:
+        made(**wrong)
+    assert caught.value.error_count() == 1
+
+
+def test_what_is_no_mapping_is_an_error() -> None:
+    """``model_validate`` takes settings or a config, which it hands back."""
+    config = ContextConfig(model="m")
+    assert ContextConfig.model_validate(config) == config
+    with pytest.raises(ValidationError):
+        ContextConfig.model_validate(5)
+
+
+def test_the_schema_has_no_room_for_unknown_keys() -> None:
+    """Who checks settings by the JSON schema alone finds the same."""
+    assert ContextConfig.model_json_schema()["additionalProperties"] is False
+
+
+def test_a_config_cannot_be_changed() -> None:
+    """It is a value: frozen and hashable."""
+    config = ContextConfig()
+    with pytest.raises(ValidationError):
+        config.model = "other"  # pyright: ignore[reportAttributeAccessIssue]  # the law under test
+    assert hash(config) == hash(ContextConfig())
+
+
+def test_the_constructor_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only ``load`` looks at the variables of the process."""
+    monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", "77")
+    assert ContextConfig() == made()
+    assert ContextConfig().window_tokens is None
+    assert ContextConfig.load().window_tokens == 77
+
+
+def test_the_page_lists_every_setting_as_it_is() -> None:
+    """Name, default and description are those of the model, in its order."""
+    page = DOCS.read_text(encoding="utf-8").split("## Settings\n")[1].split("\n## ")[0]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == [
+        f"| `{name}` | {shown(field.default)} | {field.description} |"
+        for name, field in ContextConfig.model_fields.items()
+    ]
+
+
+def shown(default: object) -> str:
+    """A default as the page writes it."""
+    return "none" if default is None else f"`{json.dumps(default)}`"
+
+
+def test_updated_settings_win_and_the_rest_stays() -> None:
+    """None leaves a setting as it is, and what was never set stays unset; a wrong one is told."""
+    config = ContextConfig(model="gpt-4o", window_tokens=8_000)
+    updated = config.updated(window_tokens=9_000, reserve_tokens=None)
+    assert updated == ContextConfig(model="gpt-4o", window_tokens=9_000)
+    assert updated.model_fields_set == {"model", "window_tokens"}
+    with pytest.raises(ValueError, match="window_tokens"):
+        config.updated(window_tokens=-1)
+
+
+def test_the_filter_of_a_configuration() -> None:
+    """Its threshold is 0.15 unless it is set; so many of the best take its place."""
+    parts = [ContextPart("memory", text) for text in "abc"]
+    scores = [
+        AttentionScore(part=part, score=score, share=0.3, temperature=0.1, reasons=())
+        for part, score in zip(parts, (0.14, 0.15, 0.4), strict=True)
+    ]
+    assert ContextConfig().attention_filter().filter(scores) == [scores[2], scores[1]]
+    best = ContextConfig(attention_threshold=0.5, attention_top_k=1)
+    assert best.attention_filter().filter(scores) == [scores[2]]

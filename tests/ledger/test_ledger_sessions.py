@@ -1,0 +1,82 @@
+"""How much of short sessions that nobody labelled still stands in a ledger of a tenth of them."""
+
+import json
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+import pytest
+
+from autogen_context.ledger import Ledger
+from autogen_context.messages.message import Message
+
+
+class Said(TypedDict):
+    """A message of the file."""
+
+    role: str
+    text: str
+
+
+class Talk(TypedDict):
+    """A session of the file.
+
+    Keys: its domain; its messages; what must still stand, all words of each; what must not.
+    """
+
+    domain: str
+    messages: list[Said]
+    survive: list[list[str]]
+    gone: list[str]
+    about: NotRequired[str]
+
+
+TALKS: list[Talk] = json.loads(Path(__file__).with_name("ledger_sessions.json").read_text("utf-8"))[
+    "sessions"
+]
+LEAST = {0.1: 0.7, 0.2: 0.97, 0.3: 0.99}  # share of what must stand, by share of the session
+
+
+def ledger_of(talk: Talk) -> Ledger:
+    """What is learnt from a session."""
+    ledger = Ledger()
+    ledger.learn([Message(role=said["role"], text=said["text"]) for said in talk["messages"]])
+    return ledger
+
+
+def chars_of(talk: Talk) -> int:
+    """Characters of a session, speakers included."""
+    return sum(len(f"[{said['role']}] {said['text']}\n") for said in talk["messages"])
+
+
+def standing(talk: Talk, text: str) -> list[bool]:
+    """For each that must stand, whether it does."""
+    lower = text.lower()
+    return [all(word.lower() in lower for word in words) for words in talk["survive"]]
+
+
+def rounds(ledger: Ledger, room: int) -> list[str]:
+    """Five renderings, each of what was read from the one before."""
+    texts = [ledger.rendered(room_tokens=room, count=len).text]
+    for _ in range(4):
+        texts.append(Ledger.read(texts[-1]).rendered(room_tokens=room, count=len).text)
+    return texts
+
+
+@pytest.mark.parametrize("share", LEAST)
+def test_what_survives(share: float) -> None:
+    """Nearly all at a fifth, more than half at a tenth, over five rounds, and never above the room."""
+    found: list[bool] = []
+    for talk in TALKS:
+        ledger, room = ledger_of(talk), int(chars_of(talk) * share)
+        texts = rounds(ledger, room)
+        assert all(len(text) <= room for text in texts)
+        found += standing(talk, texts[-1])
+    assert sum(found) / len(found) >= LEAST[share]
+
+
+@pytest.mark.parametrize("talk", TALKS, ids=[talk["domain"] for talk in TALKS])
+def test_what_is_stale_is_gone(talk: Talk) -> None:
+    """Nothing that was replaced or taken back stands anywhere in the whole ledger."""
+    text = ledger_of(talk).rendered(room_tokens=1_000_000, count=len).text.lower()
+    assert [stale for stale in talk["gone"] if stale.lower() in text] == []
+    assert all(standing(talk, text))

@@ -1,0 +1,245 @@
+"""Whatever a host hands over, there is a clear result or a clear error."""
+
+import copy
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.transcripts import transcripts
+from autogen_context.tokens.estimate import EstimateCounter
+
+COUNTERS = pytest.mark.parametrize("counter", ["gpt-4o", "estimate"])
+MEGABYTES_10 = "one line of a very long log, number 4711\n" * 250_000
+
+
+def manager(
+    window: int, counter: str = "estimate", **settings: object
+) -> IncrementalContextManager:
+    """One that counts with the model's own tokenizer, or by estimate."""
+    if counter != "estimate":
+        return IncrementalContextManager(model=counter, window_tokens=window)
+    config = ContextConfig.model_validate({"window_tokens": window, **settings})
+    return IncrementalContextManager(config=config, counter=EstimateCounter())
+
+
+def says(text: object, role: str = "user", **fields: object) -> ChatMessage:
+    """A message of any content."""
+    return {"role": role, "content": text, **fields}
+
+
+def asks(*ids: str) -> ChatMessage:
+    """A message that calls, an id each."""
+    function = {"name": "f", "arguments": "{}"}
+    calls = [{"id": i, "type": "function", "function": function} for i in ids]
+    return says(None, "assistant", tool_calls=calls)
+
+
+def tells(call_id: str, text: str = "done") -> ChatMessage:
+    """A result for one id."""
+    return says(text, "tool", tool_call_id=call_id)
+
+
+@COUNTERS
+def test_nothing_at_all(counter: str) -> None:
+    """An empty list is an empty list."""
+    turn = manager(100, counter).prepare_nowait(list[ChatMessage]())
+    assert (turn.messages, turn.decisions, turn.compacted) == ([], (), False)
+    assert turn.certificate.fits
+    assert turn.certificate.newest_present
+
+
+def test_not_even_nothing_fits() -> None:
+    """A window that the format alone exceeds is told with its numbers."""
+    with pytest.raises(BudgetImpossible, match=r"needs 8 tokens and the limit is 2 \(tools and"):
+        manager(2).prepare_nowait(list[ChatMessage]())
+
+
+def test_only_a_system_message() -> None:
+    """It is sent, or it is told that it does not fit; never shortened."""
+    system = says("be kind " * 50, "system")
+    assert manager(1_000).prepare_nowait([system]).messages == [system]
+    with pytest.raises(
+        BudgetImpossible, match=r"\(system \d+, tools and format \d+\); raise window"
+    ):
+        manager(50).prepare_nowait([system])
+
+
+@COUNTERS
+@pytest.mark.parametrize("as_result", [False, True], ids=["said", "returned by a tool"])
+def test_ten_megabytes(counter: str, *, as_result: bool) -> None:
+    """Its head and tail are sent, with a mark."""
+    messages = [says("read it"), asks("1"), tells("1", MEGABYTES_10)]
+    messages = messages if as_result else [says(MEGABYTES_10)]
+    turn = manager(2_000, counter).prepare_nowait(messages)
+    text = str(turn.messages[-1]["content"])
+    assert turn.certificate.fits
+    assert text.startswith("one line of a very long log")
+    assert re.search(r"\[… shortened from \d{7} tokens …\]", text)
+
+
+ODD_TEXTS = {
+    "lone surrogates": "\ud800 and \udfff " * 3_000,
+    "special tokens": "<|endoftext|><|im_start|>system" * 1_000,
+    "a million spaces": " " * 1_000_000,
+    "nothing but line ends": "\r\n" * 100_000,
+    "null characters": "\0" * 20_000,
+    "emoji": "👩‍👩‍👧‍👦" * 3_000,
+    "one long word": "x" * 100_000,
+    "base64": "QUJDREVGR0hJSktM" * 3_000,
+}
+
+
+@COUNTERS
+@pytest.mark.parametrize("text", list(ODD_TEXTS.values()), ids=list(ODD_TEXTS))
+def test_odd_texts(counter: str, text: str) -> None:
+    """They are counted, shortened and sent like any other."""
+    messages = [says("s", "system"), says(text), asks("1"), tells("1", text)]
+    turn = manager(900, counter).prepare_nowait(messages)
+    assert turn.certificate.fits
+    check_chat([*turn.messages])
+    whole = manager(100_000_000).prepare_nowait(messages)
+    assert whole.messages == messages
+
+
+@COUNTERS
+def test_ten_thousand_empty_messages(counter: str) -> None:
+    """The newest that fit are sent; one at a time or all at once."""
+    messages = [says("", "assistant" if i % 2 else "user") for i in range(10_000)]
+    turn = manager(2_000, counter).prepare_nowait(messages)
+    assert turn.certificate.fits
+    assert turn.messages[-9:] == messages[-9:]
+    assert len(turn.decisions) == 10_000
+
+
+@settings(max_examples=50)
+@given(transcripts(max_repeats=20, pending=False).filter(bool), st.integers(200, 2_000))
+def test_models_that_insist_on_alternation(messages: list[ChatMessage], window: int) -> None:
+    """Get it, with one system message, and within the window."""
+    keeper = manager(window, alternate_roles=True, single_system=True)
+    try:
+        turn = keeper.prepare_nowait(messages)
+    except BudgetImpossible:
+        return
+    assert turn.certificate.fits
+    check_chat([*turn.messages], strict_roles=True)
+
+
+def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
+    """Blocks and signatures are counted and never changed, even where the text beside them is."""
+    block = {"type": "thinking", "thinking": "hm " * 20, "signature": "EqQBCg=="}
+    old = {**asks("1"), "thinking_blocks": [block]}
+    new = says([block, {"type": "text", "text": "x" * 9_000}], "assistant", reasoning_content="hm")
+    messages = [says("task"), old, tells("1", "r" * 4_000), new]
+    for window in (300, 700, 9_000):
+        turn = manager(window).prepare_nowait(copy.deepcopy(messages))
+        last = turn.messages[-1]
+        assert last["content"][0] == block
+        assert last["reasoning_content"] == "hm"
+        for message in turn.messages:
+            assert message.get("thinking_blocks") in (None, [block])
+        assert (old in turn.messages) == (window == 9_000)
+
+
+def test_unknown_roles() -> None:
+    """Are kept as they are, and dropped and kept like any other."""
+    messages = [says(f"{i} " + "x" * 80, "narrator") for i in range(30)]
+    turn = manager(300).prepare_nowait(messages)
+    assert turn.messages[-1] is messages[-1]
+    assert turn.certificate.fits
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        pytest.param({"content": "hi"}, "a message needs a 'role' that is a string", id="no role"),
+        pytest.param("hi", "must be a dict or a client object, got str", id="a string"),
+        pytest.param(None, "must be a dict or a client object, got NoneType", id="null"),
+        pytest.param(says(5), "'content' must be a string, a list of parts or null", id="number"),
+        pytest.param(
+            says(None, "assistant", tool_calls=[{"id": "1", "function": None}]),
+            "a tool call needs a 'function' with 'name' and 'arguments'",
+            id="call without function",
+        ),
+        pytest.param(says(None, "assistant", tool_calls=7), "'tool_calls' must be a list", id="7"),
+        pytest.param({"role": "user", 1: 2}, "strings as keys", id="keys of two types"),
+    ],
+)
+def test_what_cannot_be_read(broken: object, reason: str) -> None:
+    """Is refused with its position; what came before goes on, and ``enabled=False`` lets it through."""
+    keeper = manager(1_000)
+    good: list[object] = [says("a"), says("b", "assistant")]
+    before = keeper.prepare_nowait(good)
+    with pytest.raises(BrokenTranscript, match=f"^message 2: .*{re.escape(reason)}") as caught:
+        keeper.prepare_nowait([*good, broken])
+    assert caught.value.index == 2
+    assert keeper.prepare_nowait(good) == before
+    passed = manager(1_000, enabled=False).prepare_nowait([*good, broken])
+    assert list(map(id, passed.messages)) == list(map(id, [*good, broken]))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "user"}, id="no content"),
+        pytest.param({"role": "tool", "content": "r"}, id="result without id"),
+        pytest.param(
+            says(None, "assistant", tool_calls=[{"function": {"name": "f"}}]), id="arguments"
+        ),
+        pytest.param(says(None, "assistant", tool_calls=[]), id="no calls"),
+        pytest.param(says([]), id="no parts"),
+    ],
+)
+def test_missing_fields(message: ChatMessage) -> None:
+    """What a conversation can go on without is no error."""
+    turn = manager(1_000).prepare_nowait([says("task"), asks("1"), message])
+    assert turn.certificate.pairs_closed
+    assert turn.certificate.newest_present
+
+
+@pytest.mark.parametrize(
+    ("messages", "orphans"),
+    [
+        pytest.param([asks("1", "1"), tells("1"), tells("1")], (), id="one id for two calls"),
+        pytest.param([asks("1"), tells("1"), asks("1"), tells("1")], (), id="an id used again"),
+        pytest.param([asks("1"), tells("1"), tells("1")], (2,), id="answered twice"),
+        pytest.param([tells("1"), asks("1"), says("so?")], (0, 1), id="result before its call"),
+        pytest.param([asks("1"), says("wait"), tells("1")], (0, 2), id="interrupted"),
+    ],
+)
+def test_orphans(messages: list[ChatMessage], orphans: tuple[int, ...]) -> None:
+    """Are repaired, reported or refused, as configured, and named by their position in each case."""
+    repaired = manager(1_000).prepare_nowait(messages)
+    assert repaired.certificate.pairs_closed
+    reported = manager(1_000, orphans="report").prepare_nowait(messages)
+    assert reported.messages == messages
+    assert reported.certificate.pairs_closed == (not orphans)
+    assert repaired.certificate.orphans == reported.certificate.orphans == orphans
+    if orphans:
+        with pytest.raises(BrokenTranscript, match=r'without its (call|result), and orphans="ref'):
+            manager(1_000, orphans="refuse").prepare_nowait(messages)
+    else:
+        assert manager(1_000, orphans="refuse").prepare_nowait(messages).messages == messages
+
+
+@COUNTERS
+@pytest.mark.parametrize(
+    "url", ["https://example.org/a.png", "data:image/png;base64," + "A" * 10**6]
+)
+def test_images_are_never_counted_as_text(counter: str, url: str) -> None:
+    """However they come; where they do not fit, a note stands for them."""
+    forms = [
+        {"type": "image_url", "image_url": {"url": url}},
+        {"type": "image_url", "image_url": url},
+        {"type": "image", "source": {"type": "base64", "data": url}},
+    ]
+    message = says([{"type": "text", "text": "look"}, *forms])
+    turn = manager(60_000, counter).prepare_nowait([message])
+    assert turn.messages == [message]
+    [short] = manager(200, counter).prepare_nowait([message]).messages
+    assert short["content"] == [{"type": "text", "text": "look\n[3 image(s) left out]"}]

@@ -1,0 +1,162 @@
+"""A plain list of OpenAI messages, the client's own objects among them, without a framework."""
+
+import ast
+import re
+import runpy
+from collections.abc import Awaitable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import cast
+
+import pytest
+from openai import AsyncOpenAI, BadRequestError
+from openai.types.chat import (
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessage,
+    ChatCompletionMessageParam,
+)
+
+from autogen_context import IncrementalContextManager
+from autogen_context.testing import (
+    Call,
+    LoopbackServer,
+    Say,
+    ScriptedModel,
+    Step,
+    approximate_tokens,
+)
+from autogen_context.tokens.measure import Count
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "guides" / "openai.md").read_text(encoding="utf-8")
+WINDOW = 2_500
+TURNS = 150
+TOOL: ChatCompletionFunctionToolParam = {
+    "type": "function",
+    "function": {
+        "name": "read",
+        "description": "Read a file.",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+    },
+}
+
+
+class Approximate:
+    """Counts as the server does."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=approximate_tokens(text), source="tokenizer")
+
+
+def working() -> Iterator[Step]:
+    """Two calls, one call, a text, and so on without an end."""
+    for number in count():
+        calls = [Call("read", {"path": f"{side}{number}.py"}) for side in "ab"]
+        yield [Say(f"Step {number}."), *calls]
+        yield calls[0]
+        yield Say("And now?")
+
+
+def follow_up(answer: ChatCompletionMessage) -> list[ChatCompletionMessageParam]:
+    """What the program adds behind an answer: the results of its calls, or the next request of a person."""
+    results: list[ChatCompletionMessageParam] = [
+        {
+            "role": "tool",
+            "tool_call_id": call.id,
+            "content": f"{call.id}\n" + "line of a file\n" * 60,
+        }
+        for call in answer.tool_calls or ()
+    ]
+    return results or [{"role": "user", "content": "Go on with the next file, please. " * 4}]
+
+
+def as_param(answer: ChatCompletionMessage, *, as_dict: bool) -> ChatCompletionMessageParam:
+    """An answer as it goes back into the list; the client takes its own objects, though its types do not say so."""
+    kept = answer.to_dict() if as_dict else answer
+    return cast("ChatCompletionMessageParam", kept)
+
+
+async def converse(
+    server: LoopbackServer, manager: IncrementalContextManager, *, turns: int, as_dict: bool
+) -> list[ChatCompletionMessageParam]:
+    """The loop that people write, with two lines of ours in it."""
+    messages: list[ChatCompletionMessageParam] = [
+        {"role": "system", "content": "You read files."},
+        {"role": "user", "content": "Read all files."},
+    ]
+    async with AsyncOpenAI(base_url=server.base_url, api_key="none", max_retries=0) as client:
+        for _ in range(turns):
+            prepared = await manager.prepare(messages, tools=[{**TOOL}])
+            response = await client.chat.completions.create(
+                model="gpt-4o", messages=prepared.messages, tools=[TOOL]
+            )
+            assert response.usage is not None
+            manager.record_usage(prepared, prompt_tokens=response.usage.prompt_tokens)
+            answer = response.choices[0].message
+            messages += [as_param(answer, as_dict=as_dict), *follow_up(answer)]
+    return messages
+
+
+@pytest.mark.parametrize("as_dict", [False, True], ids=["client objects", "dicts"])
+async def test_a_long_conversation_stays_within_its_window(*, as_dict: bool) -> None:
+    """The server, which checks pairs and sizes, refuses nothing; its bills are believed."""
+    manager = IncrementalContextManager(model="gpt-4o", window_tokens=WINDOW, counter=Approximate())
+    async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
+        messages = await converse(server, manager, turns=TURNS, as_dict=as_dict)
+    assert [request.error for request in server.rejected] == []
+    assert (
+        manager.usage.requests >= TURNS - 1
+    )  # the first is mostly a tool schema, far below its upper bound
+    assert len(messages) > 2 * TURNS
+    assert len(server.requests[-1].messages) < TURNS / 2
+    assert server.requests[-1].messages[0] == {"role": "system", "content": "You read files."}
+
+
+async def test_client_objects_and_dicts_are_sent_alike() -> None:
+    """Whether the program keeps the client's objects or dicts of them, the model is sent the same."""
+    sent: list[list[list[dict[str, object]]]] = []
+    for as_dict in (False, True):
+        manager = IncrementalContextManager(
+            model="gpt-4o", window_tokens=WINDOW, counter=Approximate()
+        )
+        async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
+            await converse(server, manager, turns=40, as_dict=as_dict)
+        sent.append([list(map(with_values, request.messages)) for request in server.requests])
+    assert sent[0] == sent[1]
+
+
+def with_values(message: Mapping[str, object]) -> dict[str, object]:
+    """A message without the fields that are null: the client leaves these out where it writes its objects."""
+    return {key: value for key, value in message.items() if value is not None}
+
+
+async def test_without_a_manager_the_server_refuses() -> None:
+    """The server is as strict as it should be."""
+    manager = IncrementalContextManager(window_tokens=100 * WINDOW, counter=Approximate())
+    async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
+        with pytest.raises(BadRequestError, match="maximum context length is 2500 tokens"):
+            await converse(server, manager, turns=TURNS, as_dict=False)
+
+
+async def test_the_guide_works() -> None:
+    """Every block of the guide runs, one after the other, as in a notebook."""
+    async with LoopbackServer(ScriptedModel([Say("a"), Say("b")]), window_tokens=WINDOW) as server:
+        names: dict[str, object] = {"base_url": server.base_url, "tools": [TOOL]}
+        for block in re.findall(r"(?s)```python\n(.*?)```", GUIDE):
+            code = compile(block, "openai.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            ran = cast("Awaitable[None] | None", eval(code, names))  # noqa: S307  the guide under test
+            if ran is not None:
+                await ran
+        await cast("AsyncOpenAI", names["client"]).close()
+    assert [request.status for request in server.requests] == [200, 200]
+    assert [message["role"] for message in server.requests[-1].messages] == [
+        "system",
+        "user",
+        "assistant",
+    ]
+
+
+def test_the_example_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says that nothing was refused."""
+    runpy.run_path(str(ROOT / "examples" / "openai_list.py"), run_name="__main__")
+    assert "0 of 60 requests refused" in capsys.readouterr().out

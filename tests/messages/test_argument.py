@@ -1,0 +1,108 @@
+"""What is right goes on as it is; what is wrong is named, with what to give."""
+
+import re
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import argument
+from autogen_context.argument import listed
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 2),
+    st.floats(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.lists(st.text(max_size=2) | st.none(), max_size=3),
+    st.dictionaries(st.text(max_size=2), st.none(), max_size=2),
+    st.just(Path("a.py")),
+)
+
+
+def is_whole(value: object) -> bool:
+    """A number of things, at least one."""
+    return type(value) is int and value >= 1
+
+
+def is_number(value: object) -> bool:
+    """Of any kind but a truth value."""
+    return type(value) in (int, float)
+
+
+def is_share(value: object) -> bool:
+    """A number from 0 to 1."""
+    return type(value) in (int, float) and isinstance(value, int | float) and 0 <= value <= 1
+
+
+def is_list_of_texts(value: object) -> bool:
+    """What is one by its very type."""
+    return isinstance(value, list) and all(
+        isinstance(text, str) for text in cast("list[object]", value)
+    )
+
+
+def require_one_or_more(name: str, value: object, *, give: str) -> None:
+    """As the callers ask for it."""
+    argument.require_whole(name, value, least=1, give=give)
+
+
+def require_path_object(name: str, value: object, *, give: str) -> None:
+    """As the callers ask for a kind of ours."""
+    argument.require_kind(name, value, Path, give=give)
+
+
+GUARDS: dict[str, tuple[Callable[..., object], Callable[[object], bool]]] = {
+    "text": (argument.require_text, lambda value: isinstance(value, str)),
+    "texts": (argument.require_texts, is_list_of_texts),
+    "whole": (require_one_or_more, is_whole),
+    "number": (argument.require_number, is_number),
+    "share": (argument.require_share, is_share),
+    "several": (argument.require_several, lambda value: isinstance(value, list)),
+    "kind": (require_path_object, lambda value: isinstance(value, Path)),
+    "list": (listed, lambda value: isinstance(value, list)),
+}
+
+
+@pytest.mark.parametrize(("require", "is_right"), GUARDS.values(), ids=GUARDS)
+@given(value=ANYTHING)
+def test_only_what_is_right_passes(
+    require: Callable[..., object], is_right: Callable[[object], bool], value: object
+) -> None:
+    """A truth value is no number, a text no list; the error has the name, the value and the way out."""
+    if is_right(value):
+        require("this", value, give="that")
+        return
+    with pytest.raises(ValueError, match=re.escape(f"this={value!r:.80}: give that")):
+        require("this", value, give="that")
+
+
+@given(ANYTHING)
+def test_a_path_is_a_text_or_like_a_path(value: object) -> None:
+    """Nothing else."""
+    if isinstance(value, str | Path):
+        argument.require_path("this", value)
+        return
+    with pytest.raises(ValueError, match=r"this=.*: give a path"):
+        argument.require_path("this", value)
+
+
+@given(st.lists(st.integers()))
+def test_a_list_is_handed_on_and_not_copied(items: list[int]) -> None:
+    """Of other sequences, of which not all can be cut, it is the items."""
+    together = tuple(items)
+    assert listed("this", items, give="that") is items
+    assert listed("this", together, give="that") is together
+    assert listed("this", deque(items), give="that") == items
+
+
+def test_a_long_value_is_cut() -> None:
+    """An error stays readable."""
+    error = argument.wrong_argument("this", "x" * 999, "that")
+    assert str(error) == f"this='{'x' * 79}: give that"

@@ -1,0 +1,106 @@
+"""What a text names."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.messages.identifiers import LEAST, MOST, is_telling, shape_of, values_of
+from support.texts import HOSTILE, TEXTS
+
+NAMES = st.from_regex(re.compile(r"[a-z_]{3,12}", re.ASCII), fullmatch=True)
+
+
+@given(TEXTS)
+def test_a_value_stands_in_the_text(text: str) -> None:
+    """Each is a part of it, long enough to be one thing's name and short enough to be a name."""
+    for value in values_of(text):
+        assert value in text
+        assert LEAST <= len(value) <= MOST
+
+
+@given(TEXTS, TEXTS)
+def test_lines_are_read_apart(one: str, other: str) -> None:
+    """Two texts name together what each names, wherever they stand."""
+    assert values_of(f"{one}\n{other}") == values_of(one) | values_of(other)
+    assert values_of(f"{other}\n{one}") == values_of(f"{one}\n{other}")
+
+
+@given(st.lists(NAMES, min_size=2, max_size=4), st.sampled_from("./@-"))
+def test_a_compound_names_its_parts(names: list[str], connector: str) -> None:
+    """A path names its folders, a dotted name its attributes, an address its host."""
+    compound = connector.join(names)
+    assert {compound, *names} <= values_of(f"see ({compound}), please")
+
+
+@given(NAMES, st.sampled_from("./@-"))
+def test_the_end_of_a_sentence_is_no_part_of_a_value(name: str, end: str) -> None:
+    """What connects nothing is left out."""
+    assert values_of(f"it is {name}{end}") == values_of(f"it is {name}")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("total_cents += 4711", {"total_cents", "4711"}, id="identifier and number"),
+        pytest.param("src/app.py:12", {"src/app.py", "src", "app"}, id="path and line"),
+        pytest.param("am 2026-11-21", {"2026-11-21", "2026"}, id="date"),
+        pytest.param("größe = größer", {"größe", "größer"}, id="other letters"),
+        pytest.param("a == b", set[str](), id="too short"),
+        pytest.param("x" * (MOST + 1), set[str](), id="data"),
+        pytest.param("", set[str](), id="nothing"),
+    ],
+)
+def test_what_values_are(text: str, values: set[str]) -> None:
+    """Identifiers, numbers, paths, dates and words."""
+    assert values_of(text) == values
+
+
+@pytest.mark.parametrize(
+    ("value", "telling"),
+    [
+        ("total_cents", True),
+        ("getName", True),
+        ("HAT170", True),
+        ("4711", True),
+        ("a.b", True),
+        ("well-known", True),
+        ("ada@example", True),
+        ("total", False),
+        ("Total", False),
+        ("ERROR", False),
+        ("größe", False),
+    ],
+)
+def test_what_names_one_thing(value: str, *, telling: bool) -> None:
+    """It has a digit, a connector, or a capital within."""
+    assert is_telling(value) == telling
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        pytest.param("HAT170", "HAT021", True, id="ids of one kind"),
+        pytest.param("HAT170", "LH4", True, id="however long"),
+        pytest.param("2026-11-21", "1999-1-2", True, id="dates"),
+        pytest.param("HAT170", "Hat170", False, id="capitals tell"),
+        pytest.param("a/b.py", "a.b.py", False, id="so do connectors"),
+        pytest.param("4711", "47x1", False, id="and digits"),
+    ],
+)
+def test_what_looks_alike(one: str, other: str, *, alike: bool) -> None:
+    """The same kinds of characters in the same order."""
+    assert (shape_of(one) == shape_of(other)) == alike
+
+
+@given(TEXTS)
+def test_only_what_is_telling_has_a_shape(text: str) -> None:
+    """A plain word looks like nothing."""
+    assert all(bool(shape_of(value)) == is_telling(value) for value in values_of(text))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_the_same_again_names_nothing_new(text: str) -> None:
+    """A large text of one line has the values of a few of them, and no more."""
+    assert len(values_of(text)) <= 12

@@ -1,0 +1,143 @@
+"""Parts of a context are scored on a fixed scale, and shares are told beside it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from math import exp, inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.errors import EmbeddingFailed
+from autogen_context.models.similarity import unit_vector
+from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention.score import AttentionScorer
+
+TEXTS = st.sampled_from(
+    ["fix the port", "Port 8081", "deploy to Frankfurt", "", "the", "检索结果", "tests fail"]
+)
+PARTS = st.lists(st.builds(ContextPart, st.sampled_from(["goal", "memory"]), TEXTS), max_size=9)
+
+
+class Meanings:
+    """Vectors by a table; texts that are not in it get one that is like no other."""
+
+    def __init__(self, table: Mapping[str, Sequence[float]], *, failing: bool = False) -> None:
+        self.table = {text: unit_vector(vector) for text, vector in table.items()}
+        self.failing = failing
+
+    def ready(self, text: str) -> Sequence[float] | None:
+        """What is in the table."""
+        return self.table.get(text)
+
+    async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The same, and something for the rest."""
+        if self.failing:
+            raise EmbeddingFailed("made up", reason="asked to fail")
+        return [self.table.get(text, unit_vector([0.0, 0.0, 1.0])) for text in texts]
+
+
+MEANINGS = Meanings({"car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "banana": [0, 1, 0]})
+FRUIT = [ContextPart("memory", "automobile"), ContextPart("memory", "banana")]
+
+
+@given(PARTS, TEXTS)
+def test_each_part_has_a_score_and_a_share(parts: list[ContextPart], query: str) -> None:
+    """Scores in 0..1 in the order of the parts; shares in the order of scores, 1 in all; a reason for each."""
+    found = AttentionScorer(temperature=0.2).score_nowait(query, parts)
+    assert [score.part for score in found] == parts
+    assert sum(score.share for score in found) == pytest.approx(1 if parts else 0)
+    for score in found:
+        assert 0 <= score.score <= 1
+        assert score.reasons
+        assert score.share / found[0].share == pytest.approx(
+            exp((score.score - found[0].score) / 0.2)
+        )
+
+
+@given(PARTS, TEXTS)
+async def test_waiting_gives_the_same_where_nothing_is_due(
+    parts: list[ContextPart], query: str
+) -> None:
+    """Without vectors, or with all at hand, both ways to ask have one answer."""
+    scorer = AttentionScorer()
+    assert await scorer.score(query, parts) == scorer.score_nowait(query, parts)
+    full = AttentionScorer(
+        Meanings({p.text: [1, len(p.text), 0] for p in parts} | {query: [1, 1, 1]})
+    )
+    assert await full.score(query, parts) == full.score_nowait(query, parts)
+
+
+@pytest.mark.parametrize("count", [1, 7, 100])
+def test_a_score_does_not_sink_with_the_number_of_parts(count: int) -> None:
+    """The share does, and it is told beside it with its temperature."""
+    parts = [ContextPart("memory", "the port is 8081")] * count
+    for score in AttentionScorer().score_nowait("port 8081", parts):
+        assert score.score == 1
+        assert score.share == pytest.approx(1 / count)
+        assert score.temperature == 0.1
+
+
+def test_nothing_in_common_is_no_error() -> None:
+    """All score 0 and say so, also where there is no query or no part."""
+    parts = [ContextPart("memory", "deploy"), ContextPart("actions", "")]
+    nothing: dict[str, float] = {}
+    for query in ("bananas", "", "the", nothing):
+        found = AttentionScorer().score_nowait(query, parts)
+        assert [(score.score, score.reasons) for score in found] == [
+            (0, ("no word in common",))
+        ] * 2
+    assert AttentionScorer().score_nowait("port", []) == []
+
+
+def test_reasons_name_the_words() -> None:
+    """As the query has them, three at most; and what is critical."""
+    part = ContextPart("goal", "server ports, users and the logs of tests", critical=True)
+    query = "Which port, server and user logs tested? Ports?"
+    [score] = AttentionScorer().score_nowait(query, [part])
+    assert score.reasons[0] == f"words {score.score:.2f}: port, server, user"
+    assert score.reasons[1:] == ("critical",)
+
+
+async def test_meaning_is_fused() -> None:
+    """What shares no word but means the same is found; unrelated parts stay at 0."""
+    same, other = await AttentionScorer(MEANINGS).score("car", FRUIT)
+    assert same.score == pytest.approx(0.5, abs=0.01)
+    assert same.reasons == ("no word in common", "meaning 0.99")
+    assert other.score == 0
+
+
+def test_a_turn_takes_what_is_ready() -> None:
+    """A part without a vector is scored by its words, and so are all where the query has none."""
+    parts = [*FRUIT, ContextPart("memory", "my car")]
+    scores = [score.score for score in AttentionScorer(MEANINGS).score_nowait("car", parts)]
+    assert scores[0] > scores[1] == 0
+    assert scores[2] == AttentionScorer().score_nowait("car", parts)[2].score
+    unknown = AttentionScorer(MEANINGS).score_nowait("bus", parts)
+    assert unknown == AttentionScorer().score_nowait("bus", parts)
+
+
+async def test_several_texts_mean_the_weighted_mean() -> None:
+    """Also by meaning."""
+    scorer = AttentionScorer(MEANINGS)
+    near, far = await scorer.score("car", FRUIT), await scorer.score("banana", FRUIT)
+    both = await scorer.score({"car": 3.0, "banana": 1.0}, FRUIT)
+    for one, other, mixed in zip(near, far, both, strict=True):
+        assert mixed.score == pytest.approx(0.75 * one.score + 0.25 * other.score)
+
+
+async def test_a_failing_model_leaves_the_words(caplog: pytest.LogCaptureFixture) -> None:
+    """Scores are those by words, and the log says so without any text."""
+    parts = [ContextPart("memory", "secret car"), *FRUIT]
+    with caplog.at_level(logging.WARNING):
+        found = await AttentionScorer(Meanings({}, failing=True)).score("car", parts)
+    assert found == AttentionScorer().score_nowait("car", parts)
+    assert [record.message for record in caplog.records] == ["parts are scored by words alone"]
+    assert "car" not in str([vars(record) for record in caplog.records])
+
+
+@pytest.mark.parametrize("temperature", [0, -0.1, nan, inf])
+def test_a_temperature_is_positive(temperature: float) -> None:
+    """The error names it, and a way out."""
+    with pytest.raises(ValueError, match=f"temperature={temperature}: give a positive number"):
+        AttentionScorer(temperature=temperature)

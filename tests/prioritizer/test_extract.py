@@ -1,0 +1,256 @@
+"""A unit taken apart and put together again: what is left out is marked, all else stays as it was."""
+
+import json
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.prioritizer.blocks.extract import (
+    MOST_LEVELS,
+    SHORT_ARGUMENT,
+    Kept,
+    Passage,
+    extracted,
+    marked,
+    parsed,
+    passages_of,
+    strings_in,
+    text_of,
+    with_strings,
+)
+from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.texts import TEXTS
+from support.units import read_all
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+ARGUMENTS = st.one_of(
+    JSON.map(json.dumps),
+    JSON.map(lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))),
+    JSON.map(lambda value: json.dumps(value, indent=2)),
+    st.sampled_from(["", "{}", "{", "NaN", "[1e999]", '{"a": 1, "a": 2}']),
+    TEXTS,
+)
+CALLS = st.builds(ToolCall, id=st.text(max_size=3), name=st.text(max_size=3), arguments=ARGUMENTS)
+RESULTS = st.builds(ToolResult, call_id=st.text(max_size=3), text=TEXTS, name=st.text(max_size=3))
+MESSAGES = st.builds(
+    Message,
+    role=st.sampled_from(["user", "assistant", "tool", "system"]),
+    text=TEXTS,
+    calls=st.lists(CALLS, max_size=2).map(tuple),
+    results=st.lists(RESULTS, max_size=2).map(tuple),
+)
+UNITS = st.one_of(
+    st.lists(MESSAGES, max_size=2),
+    transcripts().map(read_all),
+    broken_transcripts().map(read_all),
+)
+MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
+
+
+def some_of(passages: Sequence[Passage], data: st.DataObject) -> Kept:
+    """A choice of blocks."""
+    return {
+        i: data.draw(st.sets(st.integers(0, len(passage.blocks) - 1)))
+        for i, passage in enumerate(passages)
+    }
+
+
+def texts_of(messages: Sequence[Message]) -> list[str]:
+    """All that may be cut: texts, results, arguments."""
+    return [
+        text
+        for m in messages
+        for text in (m.text, *(r.text for r in m.results), *(c.arguments for c in m.calls))
+    ]
+
+
+def without_texts(messages: Sequence[Message]) -> list[object]:
+    """What is never cut."""
+    return [
+        (
+            m.role,
+            m.name,
+            m.extra,
+            m.images,
+            m.own,
+            [(c.id, c.name, skeleton(c.arguments)) for c in m.calls],
+            [(r.call_id, r.name) for r in m.results],
+        )
+        for m in messages
+    ]
+
+
+def skeleton(arguments: str) -> object:
+    """Arguments without their strings."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return arguments
+    return repr(with_strings(value, lambda _: ""))
+
+
+@given(UNITS)
+def test_with_all_blocks_it_is_what_it_was(messages: list[Message]) -> None:
+    """The same messages, the very objects."""
+    passages = passages_of(messages)
+    kept = {i: range(len(passage.blocks)) for i, passage in enumerate(passages)}
+    assert list(map(id, extracted(messages, passages, kept))) == list(map(id, messages))
+
+
+@given(UNITS, st.data())
+def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
+    """Roles, names, ids, pairs, images and the form of arguments stay; no text is longer than it was."""
+    passages = passages_of(messages)
+    short = extracted(messages, passages, some_of(passages, data))
+    assert without_texts(short) == without_texts(messages)
+    for before, after in zip(texts_of(messages), texts_of(short), strict=True):
+        assert len(after) <= len(before)
+    for message, now in zip(messages, short, strict=True):
+        assert now is message or now != message
+
+
+@given(UNITS, st.data())
+def test_what_can_be_sent_can_be_sent_after_it(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    """Valid JSON stays valid, by the strictest reading, and no half character comes out of an escape."""
+    passages = passages_of(messages)
+    for before, after in zip(
+        messages, extracted(messages, passages, some_of(passages, data)), strict=True
+    ):
+        for call, short in zip(before.calls, after.calls, strict=True):
+            if is_strict_json(call.arguments):
+                assert is_strict_json(short.arguments)
+            if is_sendable(call.arguments):
+                assert is_sendable(short.arguments)
+
+
+def is_strict_json(text: str) -> bool:
+    """Whether any JSON parser takes it."""
+    try:
+        json.dumps(json.loads(text), allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def is_sendable(text: str) -> bool:
+    """Whether it can be written as UTF-8."""
+    return not re.search(r"[\ud800-\udfff]", text)
+
+
+@given(UNITS, st.data())
+def test_what_stays_stands_verbatim_in_order(messages: list[Message], data: st.DataObject) -> None:
+    """Between blocks that stay, and nowhere else, a mark or the little that a mark would not shorten."""
+    passages = passages_of(messages)
+    kept = some_of(passages, data)
+    for i, passage in enumerate(passages):
+        expected = "".join(
+            run if stays else marked(run) for run, stays in runs_of(passage, set(kept[i]))
+        )
+        assert text_of(passage, kept[i]) == expected
+    changed = list(extracted(messages, passages, kept))
+    for i, passage in enumerate(passages):
+        whole = text_of(passage, range(len(passage.blocks)))
+        now = found_at(changed, passage)
+        assert now in (text_of(passage, kept[i]), whole)
+        if passage.place != "argument":
+            assert now == text_of(passage, kept[i])
+
+
+def runs_of(passage: Passage, stays: set[int]) -> list[tuple[str, bool]]:
+    """Neighbouring blocks that stay, or go, as one text each."""
+    runs: list[tuple[str, bool]] = []
+    for position, block in enumerate(passage.blocks):
+        if runs and runs[-1][1] == (position in stays):
+            runs[-1] = (runs[-1][0] + block.text, runs[-1][1])
+        else:
+            runs.append((block.text, position in stays))
+    return runs
+
+
+def found_at(messages: Sequence[Message], passage: Passage) -> str:
+    """The text that stands where a passage stood."""
+    message = messages[passage.message]
+    if passage.place == "text":
+        return message.text
+    if passage.place == "result":
+        return message.results[passage.index].text
+    return strings_in(json.loads(message.calls[passage.index].arguments))[passage.leaf]
+
+
+@given(UNITS)
+def test_passages_are_the_texts(messages: list[Message]) -> None:
+    """Each text and result that has a character is one, and each long string in arguments; in their blocks."""
+    passages = passages_of(messages)
+    for passage in passages:
+        whole = found_at(messages, passage)
+        assert "".join(block.text for block in passage.blocks) == whole
+        assert passage.chars == len(whole) > (SHORT_ARGUMENT if passage.place == "argument" else 0)
+    texts = [t for m in messages for t in (m.text, *(r.text for r in m.results)) if t]
+    assert sum(passage.place != "argument" for passage in passages) == len(texts)
+
+
+@given(TEXTS)
+def test_a_mark_is_shorter_than_what_it_stands_for(gap: str) -> None:
+    """Otherwise that itself stays; a mark tells the lines and ends as the gap did."""
+    mark = marked(gap)
+    assert mark == gap or (len(mark) < len(gap) and MARK.fullmatch(mark))
+    assert mark.endswith("\n") == gap.endswith("\n")
+    found = MARK.fullmatch(mark)
+    if mark != gap and found and found[1]:
+        assert int(found[1]) == gap.count("\n")
+
+
+@pytest.mark.parametrize("levels", [MOST_LEVELS, MOST_LEVELS + 1, 400, 500, 900, 5_000, 100_000])
+def test_deep_arguments_do_no_harm(levels: int) -> None:
+    """What is nested too deep is not taken apart; it neither fails nor changes."""
+    deep = "[" * levels + json.dumps("some words. " * 40) + "]" * levels
+    message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=deep),))
+    passages = passages_of([message])
+    assert len(passages) == (levels <= MOST_LEVELS)
+    assert (extracted([message], passages, {}) == (message,)) == (not passages)
+
+
+def test_arguments_that_would_grow_stay() -> None:
+    """Written again they have spaces; what is left out must be more than these."""
+    numbers = ",".join(["1"] * 200)
+    arguments = '{"numbers":[' + numbers + '],"text":"' + "words " * 25 + '"}'
+    message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=arguments),))
+    assert extracted([message], passages_of([message]), {}) == (message,)
+
+
+def test_half_a_character_stays_an_escape() -> None:
+    """A model that was cut off within an emoji wrote half of it; written out, nothing could send it."""
+    arguments = json.dumps({"text": "words " * 60, "end": "\ud83d"})
+    message = Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments=arguments),))
+    [short] = extracted([message], passages_of([message]), {})
+    assert short.calls[0].arguments == '{"text": "[…]", "end": "\\ud83d"}'
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_cannot_be_written_again_are_left_alone(number: str) -> None:
+    """What Python reads them as is no JSON."""
+    arguments = f'{{"text": "{"words " * 60}", "number": {number}}}'
+    call = ToolCall(id="1", name="f", arguments=arguments)
+    assert passages_of([Message(role="assistant", calls=(call,))]) == ()
+
+
+def test_each_string_of_a_call_is_cut_for_itself() -> None:
+    """Keys, short strings and numbers say what the call does and stay."""
+    old, new = "the old words. " * 20, "the new words. " * 20
+    edit = {"path": "src/app.py", "old": old, "new": [new, 4711], "words. " * 30: None}
+    call = ToolCall(id="1", name="edit", arguments=json.dumps(edit))
+    message = Message(role="assistant", calls=(call,))
+    passages = passages_of([message])
+    assert [passage.leaf for passage in passages] == [1, 2]
+    [short] = extracted([message], passages, {1: range(len(passages[1].blocks))})
+    assert parsed(short.calls[0].arguments) == edit | {"old": "[…]"}

@@ -1,0 +1,333 @@
+"""What an agent asks back it gets: to the byte, by lines, or by what it looks for, and never an error."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.cache.originals.stash import Stash
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.recall.asked_back import MOST_PASSAGES, AskedBack, greatest
+from autogen_context.recall.original import PASSAGE_CHARS, Original, written
+from support.counting import Characters
+from support.entries import ANY_TEXT, ENTRIES, Clock
+from support.texts import HOSTILE, LINES, TEXTS
+
+LOG = "\n".join(f"10:{n:02d} worker {n} took job {n * 31}" for n in range(1, 61))
+CODE = "\n".join(f"def handler_{n}(request):\n    return respond({n})" for n in range(100))
+LEAST_ROOM = 120  # tokens, with which each hint fits
+
+
+def count(text: str) -> int:
+    """Four characters a token."""
+    return Characters().count(text).tokens
+
+
+def asking(texts: dict[str, str], *, room_tokens: int = 10_000) -> AskedBack:
+    """A stash that holds these texts."""
+    stash = Stash(10**9)
+    for handle, text in texts.items():
+        stash.put_text(handle, text)
+    return AskedBack(stash, count=count, room_tokens=room_tokens)
+
+
+def body(answer: str) -> str:
+    """What stands below our line."""
+    return answer.split("\n", 1)[1]
+
+
+def unnumbered(text: str) -> str:
+    """Lines without their numbers."""
+    return "\n".join(line.split("\t", 1)[1] for line in text.split("\n"))
+
+
+@given(TEXTS)
+def test_an_original_that_fits_comes_back_to_the_byte(text: str) -> None:
+    """Below a line that names it."""
+    answer = asking({"abc123": text}).recall_context("abc123")
+    assert body(answer) == text
+    assert answer.startswith(f"[Original abc123, all of its {len(text.split(chr(10)))} lines]\n")
+
+
+@given(
+    st.one_of(TEXTS, st.sampled_from(HOSTILE).map(lambda text: text[:6_000])),
+    st.integers(LEAST_ROOM, 400),
+)
+def test_one_call_after_the_other_gives_all_of_it(text: str, room: int) -> None:
+    """Each answer fits, and names the call for what follows, until nothing of the original is missing."""
+    asked = asking({"abc123": text}, room_tokens=room)
+    got, lines = "", "1-"
+    while lines:
+        answer = asked.recall_context("abc123", lines=lines)
+        assert count(answer) <= room
+        title, numbered = answer.split("\n", 1)
+        got += unnumbered(numbered)
+        more = re.search(r'; more with lines="(.*)"\]$', title)
+        lines = more[1] if more else ""
+        got += "\n" if more and "@" not in lines else ""
+    assert got == text
+
+
+@given(ENTRIES)
+def test_of_a_unit_every_text_is_there(messages: tuple[Message, ...]) -> None:
+    """What was said, asked for and returned, and the fields of the provider: whole, in order."""
+    text = written(messages)
+    for message in messages:
+        texts = [message.text, *(call.arguments for call in message.calls)]
+        texts += [*(result.text for result in message.results), message.extra]
+        at = 0
+        for part in filter(None, texts):
+            at = text.index(part, at) + len(part)
+
+
+def test_a_unit_says_what_its_texts_are() -> None:
+    """The call by its tool, and each result; a single result is itself."""
+    result = ToolResult(call_id="1", name="read_file", text="a\nb")
+    call = Message(
+        role="assistant", text="Look.", calls=(ToolCall(id="1", name="read_file", arguments="{}"),)
+    )
+    assert written((call, Message(role="tool", results=(result,)))) == (
+        "[assistant]\nLook.\n[call of read_file]\n{}\n[result of read_file]\na\nb"
+    )
+    assert written((Message(role="tool", results=(result,)),)) == "a\nb"
+    assert written((Message(role="tool", results=(ToolResult(call_id="", text="a"),) * 2),)) == (
+        "[result]\na\n[result]\na"
+    )
+
+
+RANGES = {
+    "12-14": (12, 14),
+    "58-": (58, 60),
+    "-3": (1, 3),
+    "15": (15, 15),
+    " 12 - 14 ": (12, 14),
+    "12\u201314": (12, 14),
+    "12:14": (12, 14),
+    "12..14": (12, 14),
+    "12,14": (12, 14),
+    "L12-L14": (12, 14),
+    "lines 12 to 14": (12, 14),
+    "Line 12": (12, 12),
+    "0-2": (1, 2),
+    "59-99": (59, 60),
+    "1-999999999": (1, 60),
+}
+
+
+@pytest.mark.parametrize("asked", RANGES, ids=repr)
+def test_lines_come_with_their_numbers(asked: str) -> None:
+    """However a model writes the range."""
+    first, last = RANGES[asked]
+    answer = asking({"abc123": LOG}).recall_context("abc123", lines=asked)
+    rows = LOG.split("\n")
+    assert body(answer) == "\n".join(f"{n}\t{rows[n - 1]}" for n in range(first, last + 1))
+    where = f"lines {first}-{last}" if first < last else f"line {first}"
+    assert re.match(rf"\[Original abc123, ({where} of 60|all of its 60 lines)\]\n", answer)
+
+
+BAD_RANGES = {
+    "abc": "is no range of lines",
+    "-": "is no range of lines",
+    "1-2-3": "is no range of lines",
+    "@5-7": "is no range of lines",
+    "-1.5": "is no range of lines",
+    "61-": "begins behind the end; there are 60 lines",
+    "99999999999999": "begins behind the end",
+    "14-12": "ends before it begins; write '12-14'",
+    "1" + " " * 50_000 + "x": "is no range of lines",
+    "9" * 50_000: "is no range of lines",
+}
+
+
+@pytest.mark.parametrize("asked", BAD_RANGES, ids=lambda text: repr(text[:8]))
+def test_lines_that_make_no_sense_are_explained(asked: str) -> None:
+    """In words for the model, with how to write it; what was asked is repeated in short."""
+    answer = asking({"abc123": LOG}).recall_context("abc123", lines=asked)
+    assert answer.startswith("lines='")
+    assert BAD_RANGES[asked] in answer
+    assert len(answer) < 200
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [
+        "abc123",
+        " abc123\n",
+        '"abc123"',
+        "`abc123`",
+        "[abc123]",
+        "handle abc123",
+        "handle=abc123",
+        "<handle: 'abc123'>",
+    ],
+)
+def test_a_handle_may_be_dressed(handle: str) -> None:
+    """As models copy it out of a mark."""
+    assert body(asking({"abc123": LOG}).recall_context(handle)) == LOG
+
+
+def test_an_unknown_handle_is_explained() -> None:
+    """Whatever else was asked; with both ways out."""
+    for query, lines in (("", ""), ("worker", ""), ("", "1-2")):
+        answer = asking({"abc123": LOG}).recall_context("f" * 500, query, lines)
+        assert answer.startswith(f"No original is kept under the handle '{'f' * 40}…'. Copy it")
+        assert 'query="words' in answer
+
+
+def test_without_arguments_it_says_what_to_give() -> None:
+    """And how much there is."""
+    answer = asking({"a": LOG, "b": CODE}).recall_context(lines="1-2")
+    assert answer == (
+        "Give the handle that stands in a mark, or a query to search all that is kept (2 originals)."
+    )
+
+
+def test_a_query_finds_the_passage_in_all_that_is_kept() -> None:
+    """With its handle and its lines, by which the whole can be had."""
+    asked = asking({"log": LOG, "code": CODE})
+    answer = asked.recall_context(query="handler_42")
+    place = re.search(r"\[Original code, lines (\d+)-(\d+) of 200\]\n", answer)
+    assert place is not None
+    assert "85\tdef handler_42(request):" in answer.split("\n")
+    assert "Original log" not in answer
+    shown = asked.recall_context("code", lines=f"{place[1]}-{place[2]}")
+    assert body(shown) in answer
+
+
+def test_a_query_with_a_handle_stays_in_that_original() -> None:
+    """Also where others match better."""
+    answer = asking({"log": LOG, "code": CODE}).recall_context("log", "handler worker 42")
+    assert "Original log" in answer
+    assert "Original code" not in answer
+
+
+def test_what_comes_later_is_found_as_well() -> None:
+    """And what is gone is not."""
+    clock = Clock()
+    stash = Stash(10**6, ttl_s=10, clock=clock)
+    asked = AskedBack(stash, count=count, room_tokens=1_000)
+    for number in range(5):
+        stash.put_text(f"h{number}", f"the zebra of day {number}")
+        assert f"Original h{number}" in asked.recall_context(query="zebra")
+        clock.now_s += 9
+    answer = asked.recall_context(query="zebra")
+    assert re.findall(r"Original (\w+)", answer) == ["h4"]
+    assert asked.recall_context("h0").startswith("No original")
+    stash.forget("h4")
+    assert "zebra of" not in asked.recall_context(query="zebra")
+
+
+def test_nothing_found_says_what_to_try() -> None:
+    """Also for a query without any word, and in an empty stash."""
+    for query in ("unicorn", "?!", "the"):
+        for asked in (asking({"log": LOG}), asking({})):
+            assert asked.recall_context(query=query).startswith(
+                f"Nothing that is kept has words of {query!r}. Try others"
+            )
+
+
+def test_what_is_kept_twice_is_shown_once() -> None:
+    """A result that was reduced, and the unit that it belongs to."""
+    stash = Stash(10**6)
+    stash.put_text("result", LOG)
+    stash.put("unit", (Message(role="assistant", text="Look."), Message(role="tool", text=LOG)))
+    answer = AskedBack(stash, count=count, room_tokens=10_000).recall_context(query="worker")
+    lines = [line.split("\t")[1] for line in answer.split("\n") if "\t" in line]
+    assert len(lines) < 1.5 * len(set(lines))
+
+
+@given(
+    st.dictionaries(ANY_TEXT, TEXTS, max_size=4),
+    st.one_of(ANY_TEXT, TEXTS),
+    st.one_of(ANY_TEXT, TEXTS),
+    st.one_of(ANY_TEXT, st.from_regex(r"[0-9@L:,.-]{0,6}", fullmatch=True)),
+    st.integers(LEAST_ROOM, 400),
+)
+def test_whatever_is_asked_is_answered(
+    texts: dict[str, str], handle: str, query: str, lines: str, room: int
+) -> None:
+    """With a text that is not empty and fits; the same each time."""
+    asked = asking(texts, room_tokens=room)
+    for name in (handle, *texts):
+        answer = asked.recall_context(name, query, lines)
+        assert 0 < count(answer) <= room
+        assert answer == asking(texts, room_tokens=room).recall_context(name, query, lines)
+
+
+@given(TEXTS, st.sampled_from(LINES))
+def test_no_line_of_an_original_can_pass_for_ours(text: str, query: str) -> None:
+    """Behind the first line, whatever stands at the beginning of a line with lines or a query is a number or ours."""
+    planted = text + "\n[Original fake, all of its 1 lines]\n" + query
+    asked = asking({"abc123": planted})
+    for answer in (asked.recall_context("abc123", lines="1-"), asked.recall_context(query=query)):
+        for line in answer.split("\n")[1:]:
+            assert re.match(r"\d+\t|\[Original abc123, |they stood there", line)
+
+
+@given(st.one_of(TEXTS, st.sampled_from(HOSTILE)))
+def test_passages_are_the_whole(text: str) -> None:
+    """In order, nothing twice, none much longer than the rest."""
+    original = Original("handle", text)
+    got, last = "", 0
+    for part in original.passages():
+        got += ("\n" if part.first > last > 0 else "") + original.text(part)
+        last = part.last
+        assert len(original.text(part)) <= 4 * PASSAGE_CHARS
+    assert got == text or (got + "\n" == text and text.endswith("\n"))
+
+
+@pytest.mark.parametrize("chars", range(0, 2_600, 100))
+def test_the_end_of_an_original_is_no_passage_of_its_own(chars: int) -> None:
+    """Where it is short: it would match better than longer ones that hold more of what is asked for."""
+    original = Original("handle", CODE[:chars])
+    *others, last = original.passages()
+    assert not others or len(original.text(last)) >= PASSAGE_CHARS // 2 - 1
+
+
+def test_of_many_passages_the_best_are_shown() -> None:
+    """Few enough to be read, and of the rest none."""
+    code = "\n".join(f"def handler_{n}(request): return respond({n * 7})" for n in range(500))
+    answer = asking({"code": code}).recall_context(query="request")
+    assert answer.count("[Original code, ") == MOST_PASSAGES
+
+
+def test_a_passage_that_does_not_fit_is_shortened() -> None:
+    """Rather than that nothing is told of where it stands."""
+    answer = asking({"words": "zebra " * 200}, room_tokens=LEAST_ROOM).recall_context(query="zebra")
+    assert "[Original words, " in answer
+    assert "[… shortened from" in answer
+
+
+def test_what_is_gone_is_not_indexed_for_ever() -> None:
+    """However long a full stash is asked, its index has no more than twice what it holds."""
+    stash = Stash(5_000)
+    asked = AskedBack(stash, count=count, room_tokens=1_000)
+    for number in range(100):
+        stash.put_text(f"h{number}", f"the zebra of day {number}" * 20)
+        assert f"Original h{number}, " in asked.recall_context(query=f"zebra day {number}")
+        indexed = asked._index  # pyright: ignore[reportPrivateUsage] # noqa: SLF001 - nobody else sees it
+        assert len(indexed) <= 2 * len(stash.handles) + 1
+
+
+@given(st.integers(0, 60), st.integers(-3, 40), st.integers(-3, 40))
+def test_the_greatest_that_fits(limit: int, low: int, high: int) -> None:
+    """Is the largest number in the range that is no larger than the limit."""
+    fitting = [n for n in range(low, high + 1) if n <= limit]
+    assert greatest(lambda n: n <= limit, low, high) == (max(fitting) if fitting else None)
+
+
+def test_a_huge_original_costs_few_counts() -> None:
+    """A room's worth is counted some twenty times, however large the rest is."""
+    counted: list[int] = []
+
+    def counting(text: str) -> int:
+        counted.append(len(text))
+        return count(text)
+
+    stash = Stash(10**8)
+    stash.put_text("huge", "a line of a huge file\n" * 200_000)
+    asked = AskedBack(stash, count=counting, room_tokens=1_000)
+    answer = asked.recall_context("huge")
+    assert 900 <= count(answer) <= 1_000
+    assert sum(counted) < 40 * 16_000

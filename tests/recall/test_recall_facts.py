@@ -1,0 +1,266 @@
+"""Facts are what people said, the newest of it."""
+
+import json
+import subprocess
+import sys
+import traceback
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import recall
+from autogen_context.errors import StateError
+from autogen_context.ledger.personal import statements
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.recall import Facts
+
+SAID = (
+    "My name is Ann and I live in Leeds.",
+    "Call me Anna from now on.",
+    "The budget is 500.",
+    "the budget is 700 now",
+    "Our travel budget is 300 euros",
+    "I like tea.",
+    "I don't like tea any more.",
+    "I prefer tabs over spaces.",
+    "I'd prefer a window seat",
+    "Never push to main.",
+    "hello",
+    "What is my name?",
+)
+TALKS = st.lists(st.sampled_from(SAID), max_size=10)
+
+
+def people(*texts: str) -> list[Message]:
+    """Messages of a person."""
+    return [Message(role="user", text=text) for text in texts]
+
+
+def learnt(*texts: str) -> list[str]:
+    """What is known after these."""
+    facts = Facts()
+    facts.learn(people(*texts))
+    return [fact.text for fact in facts]
+
+
+STATED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
+    "name and home": (
+        "My name is Ann and I live in Leeds.",
+        [("identity", "name", "name: Ann"), ("identity", "home", "home: Leeds")],
+    ),
+    "of somebody near": ("my dog's name is Rex", [("identity", "dog's name", "dog's name: Rex")]),
+    "work": ("I work at Acme as a nurse", [("identity", "employer", "employer: Acme")]),
+    "trade": ("I work as a nurse", [("identity", "occupation", "occupation: nurse")]),
+    "explained": ("My user id is ann_1 if that helps", [("identity", "user id", "user id: ann_1")]),
+    "liked": ("Remember that I like tea.", [("preference", "tea", "I like tea")]),
+    "favourite": (
+        "My favourite colour is green.",
+        [("preference", "favourite colour", "favourite colour: green")],
+    ),
+    "chosen": (
+        "I prefer tabs over spaces",
+        [("preference", "spaces or tabs", "I prefer tabs to spaces")],
+    ),
+    "wished": (
+        "I'd prefer a window seat",
+        [("preference", "window seat", "I prefer a window seat")],
+    ),
+    "a value": ("The port must be 8082 instead.", [("constraint", "port", "port: 8082")]),
+    "a rule": ("Never push to main!", [("constraint", "push to main", "Never push to main")]),
+    "an allergy": (
+        "I\u2019m allergic to nuts, by the way",
+        [("constraint", "allergic to nuts", "I'm allergic to nuts")],
+    ),
+    "a question": ("My name is Ann?", []),
+    "a condition": ("If my name is Bob, say hi", []),
+    "fenced": ("```\nmy name is Eve\n```", []),
+    "quoted": ("> my name is Eve", []),
+    "reported": ('He said "my name is Bob"', []),
+    "what passes": ("My code is broken", []),
+    "a mood": ("My sister is visiting next weekend", []),
+    "an idiom": ("Don't worry about it, never give up", []),
+    "a tale": ("Only three tests fail", []),
+    "of nothing named": ("I love it when it rains", []),
+    "beyond what is read": ("word. " * 4_000 + "My name is Ann.", []),
+    "a long sentence": ("I live in Leeds, " + "x" * 400, []),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), STATED.values(), ids=STATED.keys())
+def test_what_a_text_states(text: str, expected: list[tuple[str, str, str]]) -> None:
+    """Known forms of whole clauses; what asks, supposes or quotes states nothing."""
+    assert [(s.kind, s.key, s.text) for s in statements(text)] == expected
+
+
+@given(st.text(max_size=200) | TALKS.map("\n".join))
+def test_statements_are_lines_of_the_text(text: str) -> None:
+    """One line each, and their values were said."""
+    for statement in statements(text):
+        assert statement.key
+        assert len(statement.text.splitlines()) == 1
+        assert statement.text.lower().split()[-1] in text.lower().replace("\u2019", "'")
+
+
+REPLACED = {
+    "a name": (["My name is Ann.", "Call me Anna."], ["name: Anna"]),
+    "a budget": (["The budget is 500.", "the budget is 700 now"], ["budget: 700"]),
+    "two budgets": (
+        ["Our travel budget is 300.", "The food budget is 200."],
+        ["travel budget: 300", "food budget: 200"],
+    ),
+    "a taste": (["I like tea.", "I don't like tea any more."], ["I don't like tea"]),
+    "a choice": (
+        ["I prefer tabs over spaces.", "I prefer spaces to tabs."],
+        ["I prefer spaces to tabs"],
+    ),
+    "a rule": (["Never push to main.", "Always push to main."], ["Always push to main"]),
+    "two kinds": (
+        ["I hate push notifications.", "Never push notifications."],
+        ["I hate push notifications", "Never push notifications"],
+    ),
+    "two allergies": (
+        ["I'm allergic to nuts.", "I'm allergic to milk."],
+        ["I'm allergic to nuts", "I'm allergic to milk"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("texts", "known"), REPLACED.values(), ids=REPLACED.keys())
+def test_the_newest_about_the_same(texts: list[str], known: list[str]) -> None:
+    """It takes the place of the older one; what is about something else stays beside it."""
+    assert learnt(*texts) == known
+
+
+@given(TALKS, st.integers(0, 10))
+def test_learning_bit_by_bit(texts: list[str], cut: int) -> None:
+    """All at once or in two parts, the same is known; learning it again changes nothing where each is said once."""
+    once, twice = Facts(), Facts()
+    once.learn(people(*texts))
+    twice.learn(people(*texts[:cut]))
+    twice.learn(people(*texts[cut:]), start=min(cut, len(texts)))
+    assert twice.to_json() == once.to_json()
+    for fact in once:
+        stated = {s.text for s in statements(texts[fact.position])}
+        assert fact.text in stated
+
+
+OTHERS = (
+    Message(role="assistant", text="My name is Eve."),
+    Message(role="tool", results=(ToolResult(call_id="1", text="My name is Eve."),)),
+    Message(role="user", text="My name is Eve.", results=(ToolResult(call_id="1", text="x"),)),
+    Message(role="assistant", calls=(ToolCall(id="1", name="f", arguments="My name is Eve."),)),
+    Message(role="system", text="My name is Eve."),
+    Message(role="assistant", text="Never push to main."),
+)
+
+
+@pytest.mark.parametrize(
+    "message", OTHERS, ids=["model", "tool", "results", "call", "system", "model's rule"]
+)
+def test_only_people_say_who_they_are(message: Message) -> None:
+    """What a tool, a model or a prompt says of itself is no fact of the person."""
+    assert Facts().learn([message]) == []
+
+
+def test_said_twice() -> None:
+    """What is known already is not learnt again."""
+    facts = Facts()
+    facts.learn(people("My name is Ann.", "hello", "By the way, my name is Ann!"))
+    assert [fact.position for fact in facts] == [0]
+
+
+def test_a_system_prompt_rules() -> None:
+    """What must hold may stand there."""
+    learnt = Facts().learn([Message(role="system", text="You must not delete files.")])
+    assert [fact.text for fact in learnt] == ["You must not delete files"]
+
+
+def test_listed_edited_deleted() -> None:
+    """By id; what was deleted comes back only when it is said anew."""
+    facts = Facts()
+    (name,) = facts.learn(people("My name is Ann."), start=7)
+    assert (name.position, len(name.id), len(facts)) == (7, 12, 1)
+    assert facts.edit(name.id, "name:\nAnne ").text == "name: Anne"
+    assert [fact.text for fact in facts] == ["name: Anne"]
+    assert facts.learn(people("My name is Ann.")) == []  # read again, not said again
+    facts.delete(name.id)
+    assert list(facts) == []
+    assert facts.learn(people("My name is Ann.")) == []
+    assert [fact.text for fact in facts.learn(people("No, my name is Ann."))] == ["name: Ann"]
+    with pytest.raises(ValueError, match="text must not be empty; to remove a fact, delete it"):
+        facts.edit(name.id, " \n")
+    with pytest.raises(KeyError):
+        facts.delete("no such")
+
+
+@given(TALKS, st.booleans())
+def test_a_saved_state_is_whole(texts: list[str], delete: bool) -> None:  # noqa: FBT001 - drawn
+    """Through JSON text and back nothing is lost, and learning goes on as if nothing had happened."""
+    facts = Facts()
+    facts.learn(people(*texts))
+    if delete and len(facts):
+        facts.delete(next(iter(facts)).id)
+    loaded = Facts.from_json(json.loads(json.dumps(facts.to_json())))
+    assert list(loaded) == list(facts)
+    assert loaded.to_json() == facts.to_json()
+    assert loaded.learn(people(*SAID)) == facts.learn(people(*SAID))
+
+
+SAID_BY_ANN = "my mother's name"
+FACT = {"kind": "identity", "key": "name", "text": "name: Ann", "position": 0, "source": "00"}
+DAMAGED: dict[str, tuple[dict[str, object], str]] = {
+    "newer": ({"schema": 2, "facts": [], "deleted": {}}, "schema 2 and this release reads 1"),
+    "empty": (
+        {},
+        "^the saved facts are damaged: 'schema' is missing; 'facts' is missing; 'deleted' is missing; give what to_json",
+    ),
+    "no object": (cast("dict[str, object]", None), "expected an object, got NoneType"),
+    "what was said": (
+        {"schema": 1, "facts": [{"kind": 5, "text": SAID_BY_ANN}], "deleted": {}},
+        "^the saved facts are damaged: 'facts.0.kind': Input should be .*; 'facts.0.key' is missing;",
+    ),
+    "a kind": ({"schema": 1, "facts": [{**FACT, "kind": "rumour"}], "deleted": {}}, "kind"),
+    "a field": ({"schema": 1, "facts": [{"kind": "identity"}], "deleted": {}}, "key"),
+    "a list": ({"schema": 1, "facts": "x", "deleted": {}}, "facts"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), DAMAGED.values(), ids=DAMAGED.keys())
+def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> None:
+    """It says what is wrong, and nothing of what people said."""
+    with pytest.raises(StateError, match=message) as caught:
+        Facts.from_json(data)
+    assert SAID_BY_ANN not in "".join(traceback.format_exception(caught.value))
+
+
+def test_how_it_reads() -> None:
+    """One line each, by kind; nothing where nothing is known."""
+    facts = Facts()
+    assert facts.rendered() == ""
+    facts.learn(people("Never push to main.", "I like tea.", "My name is Ann."))
+    assert facts.rendered().splitlines()[1:] == [
+        "- name: Ann",
+        "- I like tea",
+        "- Never push to main",
+    ]
+
+
+def test_who_wants_no_facts_does_not_load_what_reads_them() -> None:
+    """The room is entered without the ledger; the names are there all the same."""
+    code = "import sys, autogen_context.recall as r; print('Facts' in dir(r), *sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    is_named, *loaded = run.stdout.split()
+    assert is_named == "True"
+    assert not [name for name in loaded if name.startswith("autogen_context.ledger")]
+
+
+def test_every_name_of_the_room_is_there() -> None:
+    """Those in its list, whenever they are loaded; no other."""
+    for name in recall.__all__:
+        assert callable(getattr(recall, name))
+    with pytest.raises(
+        AttributeError, match=r"'autogen_context\.recall' has no attribute 'Fiction'"
+    ):
+        getattr(recall, "Fiction")  # noqa: B009 - a type checker would not let it pass

@@ -1,0 +1,69 @@
+"""The picture of what stays at which price."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+DRAW = Path(__file__).parents[2] / "benchmarks" / "curve.py"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def point(window: int, manager: str, grounded: float, cost: float) -> dict[str, object]:
+    """One measurement."""
+    return {
+        "set": "runs <of> & 1",
+        "window": window,
+        "manager": manager,
+        "grounded": grounded,
+        "cost": cost,
+    }
+
+
+POINTS = [
+    point(4_000, "ours & more", 50.0, 0.6),
+    point(8_000, "ours & more", 80.0, 0.7),
+    point(64_000, "ours & more", float("nan"), 0.9),
+    point(4_000, "another", 40.0, 0.5),
+    point(8_000, "another", 60.0, 1.1),
+]
+
+
+def drawn(points: list[dict[str, object]], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the benchmark prints for these lines."""
+    lines = folder / "lines.jsonl"
+    lines.write_text("\n".join(map(json.dumps, points)), "utf-8")
+    command = [sys.executable, str(DRAW), str(lines)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+
+
+def test_it_is_one_picture_with_words_for_those_who_cannot_see_it(tmp_path: Path) -> None:
+    """It has a title and a description, its texts are escaped, and the same lines give the same bytes."""
+    one, same = drawn(POINTS, tmp_path), drawn(POINTS, tmp_path)
+    assert one.stdout == same.stdout
+    root = ET.fromstring(one.stdout)  # noqa: S314 - our own text
+    assert root.tag == f"{SVG}svg"
+    assert root.find(f"{SVG}title") is not None
+    assert root.find(f"{SVG}desc") is not None
+    texts = "".join(root.itertext())
+    assert "runs <of> & 1" in texts
+    assert "ours & more" in texts
+    assert "4k" in texts
+    assert "64k" not in texts  # nothing was lost there, so there is no point
+
+
+def test_lines_that_are_none_are_an_error(tmp_path: Path) -> None:
+    """Nothing is drawn of what is no measurement."""
+    run = drawn([{"set": "x"}], tmp_path)
+    assert run.returncode != 0
+    assert not run.stdout
+
+
+@pytest.mark.parametrize("name", ["curve.svg"])
+def test_the_picture_of_the_docs_is_whole(name: str) -> None:
+    """What the page shows can be read as XML."""
+    text = (DRAW.parents[1] / "docs" / name).read_text("utf-8")
+    assert ET.fromstring(text).tag == f"{SVG}svg"  # noqa: S314 - our own text

@@ -1,0 +1,142 @@
+"""Units with their cost, kept up message by message."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.errors import BrokenTranscript
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.piece import Verbatim, messages_of
+from autogen_context.session.conversation import Conversation, Orphans
+from autogen_context.testing import ChatMessage
+from autogen_context.tokens.measure import Meter
+from support.counting import OVERHEADS, Recorded
+
+
+def conversation(orphans: Orphans = "repair", counter: Recorded | None = None) -> Conversation:
+    """An empty one."""
+    return Conversation(OpenAIChat(), Meter(counter or Recorded(), OVERHEADS), orphans=orphans)
+
+
+def says(text: str, role: str = "user") -> ChatMessage:
+    """A message of plain text."""
+    return {"role": role, "content": text}
+
+
+def asks(ids: str) -> ChatMessage:
+    """A message that calls, a letter each."""
+    function = {"name": "f", "arguments": "{}"}
+    calls = [{"id": i, "type": "function", "function": function} for i in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def tells(call_id: str) -> ChatMessage:
+    """A result for one id."""
+    return {"role": "tool", "tool_call_id": call_id, "content": f"result {call_id}"}
+
+
+# Few kinds of messages, so that lists share their fronts and steps are broken in all ways.
+KINDS = st.sampled_from(
+    [says("u"), says("v"), asks("a"), asks("ab"), tells("a"), tells("b"), tells("")]
+)
+EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
+
+
+@settings(max_examples=300)
+@given(st.lists(EDITS, min_size=1, max_size=6), st.sampled_from(["repair", "report"]))
+def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
+    edits: list[tuple[int, list[ChatMessage]]], orphans: Orphans
+) -> None:
+    """After appending, truncating and replacing in any order, as if the list had come at once."""
+    kept = conversation(orphans)
+    payloads: list[ChatMessage] = []
+    for length, new in edits:
+        payloads = [*payloads[:length], *new]
+        kept.update(payloads)
+        fresh = conversation(orphans)
+        fresh.update(payloads)
+        assert kept.candidates == fresh.candidates
+        assert kept.orphans == fresh.orphans
+        assert kept.tokens == fresh.tokens == sum(c.tokens for c in kept.candidates)
+
+
+@given(st.lists(KINDS, max_size=8), st.sampled_from(["repair", "report"]))
+def test_a_candidate_is_what_would_be_sent(payloads: list[ChatMessage], orphans: Orphans) -> None:
+    """Its tokens are those of its pieces; it is marked where they differ from what came in."""
+    kept = conversation(orphans)
+    kept.update(payloads)
+    meter = Meter(Recorded(), OVERHEADS)
+    for c in kept.candidates:
+        said = messages_of(c.pieces, kept.messages)
+        assert c.tokens == sum(map(meter.message, said))
+        assert c.repaired == (said != list(c.unit.messages))
+        assert orphans == "repair" or all(isinstance(piece, Verbatim) for piece in c.pieces)
+
+
+def test_only_what_is_new_is_counted() -> None:
+    """A turn costs what is new in it, an edit what follows it in other words."""
+    counter = Recorded()
+    kept = conversation(counter=counter)
+    payloads = [says(f"text {i}") for i in range(100)]
+    kept.update(payloads)
+    counter.asked.clear()
+    kept.update([*payloads, says("new")])
+    assert counter.asked == ["new"]
+    kept.update([*payloads[:50], says("edited"), *payloads[51:]])
+    assert counter.asked == ["new", "edited"]
+    kept.update(payloads[:10])
+    assert counter.asked == ["new", "edited"]
+
+
+@pytest.mark.parametrize(
+    ("payloads", "orphans"),
+    [
+        pytest.param([says("u"), asks("a"), tells("a")], (), id="whole"),
+        pytest.param([says("u"), asks("a")], (), id="pending"),
+        pytest.param([asks("a"), says("u"), tells("a")], (0, 2), id="interrupted"),
+        pytest.param([says("u"), asks("a"), tells("x"), tells("x")], (1, 3), id="wrong ids"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["repair", "report"])
+def test_orphans_are_named(
+    payloads: list[ChatMessage], orphans: tuple[int, ...], mode: Orphans
+) -> None:
+    """By the positions of their units, repaired or not."""
+    kept = conversation(mode)
+    kept.update(payloads)
+    assert kept.orphans == orphans
+
+
+@pytest.mark.parametrize(
+    ("payloads", "index", "reason"),
+    [
+        pytest.param([says("u"), tells("a")], 1, "a tool result without its call", id="result"),
+        pytest.param([asks("a"), says("u")], 0, "a tool call without its result", id="call"),
+    ],
+)
+def test_orphans_can_be_refused(payloads: list[ChatMessage], index: int, reason: str) -> None:
+    """With their position and the setting that asks for it."""
+    with pytest.raises(BrokenTranscript, match=f'{reason}, and orphans="refuse"') as caught:
+        conversation("refuse").update(payloads)
+    assert caught.value.index == index
+
+
+@settings(max_examples=200)
+@given(st.lists(EDITS, min_size=2, max_size=6))
+def test_a_refused_list_leaves_no_trace(edits: list[tuple[int, list[ChatMessage]]]) -> None:
+    """What it changed is still told when the next list is taken, whose candidates are its own."""
+    kept = conversation("refuse")
+    payloads: list[ChatMessage] = []
+    taken: list[ChatMessage] = []
+    for length, new in edits:
+        payloads = [*payloads[:length], *new]
+        try:
+            same = kept.update(payloads)
+        except BrokenTranscript:
+            continue
+        assert taken[:same] == payloads[:same]
+        taken = payloads
+        fresh = conversation("refuse")
+        fresh.update(payloads)
+        assert kept.candidates == fresh.candidates
+        assert kept.tokens == fresh.tokens

@@ -1,0 +1,201 @@
+"""What the host changed in its list is noticed, and nothing old is read again."""
+
+import copy
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import is_
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context.errors import BrokenTranscript
+from autogen_context.messages.message import Message
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.session.history import History, digest_of
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import transcripts
+
+
+@dataclass
+class Watched(OpenAIChat):
+    """OpenAI's format; it remembers what was read."""
+
+    reads: list[object] = field(default_factory=list[object])
+
+    @override
+    def read(self, payload: object, /) -> Message:
+        self.reads.append(payload)
+        return super().read(payload)
+
+
+FEW = settings(max_examples=50)
+TEXTS = st.sampled_from(["a", "b", "c"])
+LISTS = st.lists(st.fixed_dictionaries({"role": st.just("user"), "content": TEXTS}), max_size=6)
+
+
+def common(one: list[ChatMessage], other: list[ChatMessage]) -> int:
+    """How many messages at the front are equal."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+@given(st.lists(LISTS, min_size=1, max_size=6), st.booleans())
+def test_changes_are_noticed_by_content(lists: list[list[ChatMessage]], copied: object) -> None:
+    """After any list the next may be any other: the common front is told, and the new list is known whole."""
+    history = History(OpenAIChat())
+    before: list[ChatMessage] = []
+    for payloads in lists:
+        handed = copy.deepcopy(payloads) if copied else payloads
+        assert history.update(handed) == common(before, payloads)
+        assert history.messages == [OpenAIChat().read(payload) for payload in payloads]
+        assert history.digests == digests_of(payloads)
+        before = payloads
+
+
+def digests_of(payloads: list[ChatMessage]) -> list[bytes]:
+    """By what each message is recognised."""
+    return [digest_of(OpenAIChat(), payload) for payload in payloads]
+
+
+def test_what_is_no_message_has_no_digest() -> None:
+    """It is refused as it would be in a list."""
+    with pytest.raises(ValueError, match="needs a 'role'"):
+        digest_of(OpenAIChat(), {"content": "no role"})
+
+
+@given(LISTS, st.sets(TEXTS))
+def test_a_digest_is_found_where_its_message_stands(
+    payloads: list[ChatMessage], texts: set[str]
+) -> None:
+    """At each place, in a list that was read and in one that was saved."""
+    history = History(OpenAIChat())
+    history.update(payloads)
+    sought = {digest_of(OpenAIChat(), {"role": "user", "content": text}) for text in texts}
+    places = {i for i, payload in enumerate(payloads) if payload["content"] in texts}
+    assert history.positions(sought) == places
+    assert History(OpenAIChat(), history.digests).positions(sought) == places
+
+
+@FEW
+@given(transcripts(), st.data())
+def test_what_stays_is_not_read_again(payloads: list[ChatMessage], data: st.DataObject) -> None:
+    """The same objects and deep copies of them are recognised; of an edited list, what is edited is read."""
+    host = Watched()
+    history = History(host)
+    history.update(payloads)
+    for again in (payloads, copy.deepcopy(payloads), [*copy.deepcopy(payloads)[:3], *payloads[3:]]):
+        host.reads.clear()
+        assert history.update(again) == len(payloads)
+        assert not host.reads
+    at = data.draw(st.integers(0, len(payloads) - 1))
+    edited = [*payloads[:at], {"role": "user", "content": "edited"}, *payloads[at + 1 :]]
+    same = history.update(edited)
+    new = host.reads[-(len(edited) - same) :] if same < len(edited) else []
+    assert [id(payload) for payload in new] == [id(payload) for payload in edited[same:]]
+    assert len(host.reads) <= len(edited) - same + 1
+
+
+@FEW
+@given(transcripts(max_repeats=2))
+def test_what_reads_the_same_is_the_same(payloads: list[ChatMessage]) -> None:
+    """A list whose objects compare unequal, but say the same, is not taken for another one."""
+    history = History(OpenAIChat())
+    history.update(payloads)
+    other = [{**payload, "content": frozen(payload["content"])} for payload in payloads]
+    assert history.update(other) == len(payloads)
+
+
+def frozen(content: object) -> object:
+    """The same parts in a tuple."""
+    return tuple(cast("list[object]", content)) if isinstance(content, list) else content
+
+
+HANDED = st.sampled_from(["same", "same", "copies", "first"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), LISTS, HANDED), min_size=1, max_size=8))
+def test_an_edition_goes_on_with_the_same_objects(
+    turns: list[tuple[int, list[ChatMessage], str]],
+) -> None:
+    """A list of the same edition has all objects of the one before at their places; two that go on are of one edition."""
+    history, before = History(OpenAIChat()), list[ChatMessage]()
+    edition, steady = history.edition, True
+    for keep, new, handed in turns:
+        first = cast("list[ChatMessage]", [*history.payloads])
+        known = {"same": before, "copies": copy.deepcopy(before), "first": first}[handed]
+        payloads = [*known[:keep], *new]
+        history.update(payloads)
+        goes_on = all(map(is_, before, payloads)) and len(payloads) >= len(before)
+        assert goes_on or history.edition != edition
+        assert not (goes_on and steady) or history.edition == edition
+        before, edition = payloads, history.edition
+        steady = all(map(is_, history.payloads, payloads)) and goes_on
+
+
+@FEW
+@given(LISTS, LISTS)
+def test_a_saved_list_is_recognised(saved: list[ChatMessage], payloads: list[ChatMessage]) -> None:
+    """By its digests, in another process; until then they are what is known."""
+    first = History(OpenAIChat())
+    first.update(saved)
+    history = History(OpenAIChat(), first.digests)
+    assert history.digests == first.digests
+    assert history.update(copy.deepcopy(payloads)) == common(saved, payloads)
+    assert history.digests == digests_of(payloads)
+
+
+@given(LISTS, st.booleans())
+def test_the_host_may_spoil_what_it_handed_over(payloads: list[ChatMessage], saved: object) -> None:
+    """What is known, digests included, is what was read; copies of what was handed over are recognised."""
+    history = History(OpenAIChat())
+    if saved:
+        history.update(payloads)
+        history = History(OpenAIChat(), history.digests)
+    handed = copy.deepcopy(payloads)
+    history.update(handed)
+    for payload in handed:
+        payload.clear()
+    handed.clear()
+    assert history.digests == digests_of(payloads)
+    assert history.update(payloads) == len(payloads)
+
+
+DEEP = reduce(lambda inner, _: [inner], range(2_000), list[object]())
+
+
+class Shallow(OpenAIChat):
+    """A format that reads what it cannot copy."""
+
+    @override
+    def snapshot(self, payload: object, /) -> object:
+        if payload == {"role": "user", "uncopied": 1}:
+            raise RecursionError("maximum recursion depth exceeded")
+        return super().snapshot(payload)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        pytest.param({"content": "no role"}, "needs a 'role'", id="no message"),
+        pytest.param({"role": "user", "k": DEEP}, "recursion", id="nested too deep"),
+        pytest.param({"role": "user", "uncopied": 1}, "recursion", id="to be copied"),
+    ],
+)
+@pytest.mark.parametrize("saved", [False, True], ids=["new", "saved"])
+def test_what_cannot_be_read_is_refused_whole(
+    broken: ChatMessage, reason: str, *, saved: bool
+) -> None:
+    """The error has the position, and what was known before is known after."""
+    good = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    history = History(Shallow())
+    history.update(good)
+    history = History(Shallow(), history.digests) if saved else history
+    digests = history.digests
+    with pytest.raises(BrokenTranscript, match=reason) as caught:
+        history.update([good[0], good[1], good[1], broken])
+    assert caught.value.index == 3
+    assert history.digests == digests
+    assert history.update(good) == 2

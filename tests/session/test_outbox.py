@@ -1,0 +1,216 @@
+"""What is handed out says what the pieces say, turn after turn, whatever the caller does to it."""
+
+import gc
+import pickle
+from copy import deepcopy
+from dataclasses import replace
+from typing import SupportsIndex, cast, overload
+from weakref import ref
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context.messages.message import Message
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
+from autogen_context.session.history import History
+from autogen_context.session.outbox import Outbox
+
+LENGTH = 8
+PAYLOADS: list[object] = [{"role": "user", "content": str(i), "kept": i} for i in range(LENGTH)]
+MESSAGES = [OpenAIChat().read(payload) for payload in PAYLOADS]
+STRETCHES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(
+    lambda ends: Verbatim(start=min(ends), stop=max(ends))
+)
+WRITTEN = st.builds(
+    Written,
+    index=st.none() | st.integers(0, LENGTH - 1),
+    message=st.builds(Message, role=st.just("user"), text=st.text(max_size=3)),
+)
+PIECES = st.lists(STRETCHES | WRITTEN, max_size=8)
+
+
+@given(PIECES)
+def test_payloads_say_what_the_messages_say(pieces: list[Piece]) -> None:
+    """Read again, what is sent has the texts of the pieces' messages; untouched ones are the very objects."""
+    sent = Outbox(OpenAIChat()).payloads(pieces, PAYLOADS, edition=0)
+    said = messages_of(pieces, MESSAGES)
+    assert [OpenAIChat().read(payload).text for payload in sent] == [m.text for m in said]
+    own = {id(payload) for payload in PAYLOADS}
+    untouched = sum(p.stop - p.start for p in pieces if isinstance(p, Verbatim))
+    assert sum(id(payload) in own for payload in sent) == untouched
+    assert Outbox(OpenAIChat()).payloads(coalesce(pieces), PAYLOADS, edition=0) == sent
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        pytest.param(3, {"role": "user", "content": "short", "kept": 3}, id="for a payload"),
+        pytest.param(None, {"role": "user", "content": "short"}, id="our own"),
+    ],
+)
+def test_a_rewritten_payload_keeps_its_other_fields(index: int | None, expected: object) -> None:
+    """A message written anew for a payload is that payload with other texts; one of our own is new."""
+    piece = Written(message=replace(MESSAGES[3], text="short"), index=index)
+    assert Outbox(OpenAIChat()).payloads([piece], PAYLOADS, edition=0) == [expected]
+
+
+NOTHING: dict[str, object] = {}
+FORGED: dict[str, object] = {"content": "forged"}
+BROKEN: dict[str, object] = {"role": 7, "content": [7]}
+CHANGES = st.sampled_from([NOTHING, FORGED, BROKEN])
+
+
+@given(st.lists(st.lists(WRITTEN, max_size=4), min_size=1, max_size=4), st.data())
+def test_what_a_caller_does_to_it_changes_nothing_later(
+    turns: list[list[Piece]], data: st.DataObject
+) -> None:
+    """Each turn is what a fresh outbox would give, though what was handed out before was tampered with."""
+    outbox, pieces = Outbox(OpenAIChat()), list[Piece]()
+    for new in turns:
+        pieces += new
+        sent = outbox.payloads(pieces, PAYLOADS, edition=0)
+        assert sent == Outbox(OpenAIChat()).payloads(pieces, PAYLOADS, edition=0)
+        for payload in sent:
+            fields = cast("dict[str, object]", payload)
+            fields.update(data.draw(CHANGES))
+            fields["itself"] = payload
+
+
+def test_what_was_written_is_not_written_again() -> None:
+    """The same piece in the next turn is the same object, so that a turn costs what is new in it."""
+    outbox, piece = Outbox(OpenAIChat()), Written(message=replace(MESSAGES[0], text="short"))
+    first, again = (outbox.payloads([piece], PAYLOADS, edition=0) for _ in range(2))
+    assert first[0] is again[0]
+
+
+class Picky(OpenAIChat):
+    """A format that does not write everything."""
+
+    @override
+    def compose(self, message: Message, /) -> dict[str, object]:
+        if not message.text:
+            raise ValueError("nothing to say")
+        return super().compose(message)
+
+
+TURNS = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.lists(st.sampled_from(["host", "host", "short", "own", "broken"]), max_size=3),
+        st.sampled_from(["same", "same", "copies", "first"]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def grown(pieces: list[Piece], kinds: list[str]) -> list[Piece]:
+    """Pieces with more behind them: of the host's next messages, or of our own."""
+    grown = list(pieces)
+    for kind in kinds:
+        ends = (p.stop if isinstance(p, Verbatim) else (p.index or 0) + 1 for p in grown)
+        at = min(max(ends, default=0), LENGTH - 1)
+        if kind == "host":
+            grown.append(Verbatim(start=at, stop=at + 1))
+        else:
+            text = "" if kind == "broken" else f"{kind} {at}"
+            written = replace(MESSAGES[at], text=text)
+            grown.append(Written(message=written, index=at if kind == "short" else None))
+    return [*coalesce(grown)]
+
+
+@given(TURNS, st.data())
+def test_a_turn_lays_out_what_a_fresh_outbox_would(
+    turns: list[tuple[int, list[str], str]], data: st.DataObject
+) -> None:
+    """Whatever of the turn before goes on, was spoilt or did not get done, of the same objects, of copies or of the first again."""
+    history, outbox = History(Picky()), Outbox(Picky())
+    payloads, pieces = PAYLOADS, list[Piece]()
+    for back, kinds, given_ in turns:
+        payloads = {"same": payloads, "copies": deepcopy(payloads), "first": PAYLOADS}[given_]
+        history.update(payloads)
+        pieces = grown(pieces[: max(0, len(pieces) - back)], kinds)
+        try:
+            sent = outbox.payloads(pieces, payloads, edition=history.edition)
+        except ValueError:
+            assert any(not p.message.text for p in pieces if isinstance(p, Written))
+            continue
+        assert sent == Outbox(Picky()).payloads(pieces, payloads, edition=0)
+        untouched = [i for p in pieces if isinstance(p, Verbatim) for i in range(p.start, p.stop)]
+        own = set(map(id, payloads))
+        assert [id(each) for each in sent if id(each) in own] == [
+            id(payloads[i]) for i in untouched
+        ]
+        for payload in sent:
+            if id(payload) not in own:
+                cast("dict[str, object]", payload).update(data.draw(CHANGES))
+        sent.clear()
+
+
+def test_a_host_that_raises_spoils_nothing() -> None:
+    """What was sent before it did is sent again."""
+    outbox, front = Outbox(Picky()), Verbatim(start=0, stop=1)
+    said, silent = (Written(message=Message(role="user", text=text)) for text in ("said", ""))
+    sent = outbox.payloads([front, said], PAYLOADS, edition=0)
+    with pytest.raises(ValueError, match="nothing to say"):
+        outbox.payloads([front, silent], PAYLOADS, edition=0)
+    assert outbox.payloads([front, said], PAYLOADS, edition=0) == sent
+
+
+class Counted(list[object]):
+    """A list that counts what is taken out of it."""
+
+    taken = 0
+
+    @overload
+    def __getitem__(self, at: SupportsIndex, /) -> object: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> list[object]: ...
+    @override
+    def __getitem__(self, at: SupportsIndex | slice, /) -> object:
+        self.taken += at.stop - at.start if isinstance(at, slice) else 1
+        return super().__getitem__(at)
+
+
+def test_a_turn_costs_what_is_new_in_it() -> None:
+    """While the same objects are handed over, only what came in is taken; of copies, all is."""
+    outbox, payloads = Outbox(OpenAIChat()), Counted(PAYLOADS)
+    short = Written(message=replace(MESSAGES[2], text="short"), index=2)
+    taken: list[int] = []
+    for edition, stop in ((0, 5), (0, 7), (0, 7), (1, 7)):
+        payloads.taken = 0
+        pieces: list[Piece] = [Verbatim(start=0, stop=2), short, Verbatim(start=3, stop=stop)]
+        outbox.payloads(pieces, payloads, edition=edition)
+        taken.append(payloads.taken)
+    assert taken == [5, 2, 0, 6]
+
+
+class Copy(dict[str, object]):
+    """A payload that can be looked for."""
+
+
+def test_no_copy_of_a_host_is_kept() -> None:
+    """A host that copies its list at each turn frees what it handed over, once it has the answer."""
+    outbox, pieces = Outbox(OpenAIChat()), [Verbatim(start=0, stop=2)]
+    alive: list[int] = []
+    for edition in range(1, 5):
+        copies = [Copy(role="user", content=str(n)) for n in range(2)]
+        looked_for = [ref(copy) for copy in copies]
+        assert outbox.payloads(pieces, copies, edition=edition) == copies
+        del copies
+        gc.collect()
+        alive.append(sum(each() is not None for each in looked_for))
+    assert alive == [0, 0, 0, 0]
+
+
+def test_no_more_is_kept_than_what_is_sent() -> None:
+    """What was written and is sent no more is let go of, so that an outbox does not grow with the turns."""
+    outbox, sizes = Outbox(OpenAIChat()), list[int]()
+    for i in range(20):
+        pieces = [Written(message=replace(MESSAGES[0], text=f"{i:03}/{n}")) for n in range(5)]
+        outbox.payloads(pieces, PAYLOADS, edition=0)
+        sizes.append(len(pickle.dumps(vars(outbox))))
+    assert max(sizes) < 1.5 * min(sizes)

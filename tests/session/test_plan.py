@@ -1,0 +1,217 @@
+"""What each unit becomes: what must stay, then the newest, then what older ones have that is worth most."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.budget.aim import Aim
+from autogen_context.errors import BudgetImpossible
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.piece import Written, messages_of
+from autogen_context.messages.segment import Unit
+from autogen_context.prioritizer.blocks.fill import Filler
+from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.session.floors import Floor, floors_of, satisfied
+from autogen_context.session.plan import FRAME, Fill, Means, notice_of, plan
+from autogen_context.testing.transcripts import transcripts
+from autogen_context.view.decision import Candidate, Decision, handle_of, kept
+from support.counting import METER
+from support.units import candidates_of, fit, read_all
+
+TOLD = "- read a.py\n" * 999
+
+
+def planned_or_not(
+    candidates: Sequence[Candidate], aim: Aim, fill: Fill | None = None
+) -> tuple[Decision, ...] | BudgetImpossible:
+    """What is under test."""
+    try:
+        return plan(
+            candidates,
+            floors=floors_of(candidates, frozenset()),
+            aim=aim,
+            means=Means(
+                fit=fit,
+                fill=fill or filling(candidates, aim),
+                tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
+                count=METER.message,
+            ),
+        )
+    except BudgetImpossible as error:
+        return error
+
+
+def filling(candidates: Sequence[Candidate], aim: Aim) -> Fill:
+    """Fills as a session does."""
+    references = References()
+    references.follow(candidates, [m for c in candidates for m in c.unit.messages])
+    return Filler(references, METER, Worth(references, room_tokens=aim.limit_tokens)).fill
+
+
+def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Mapping[int, Decision]:
+    """Leaves all that is open out."""
+    return {}
+
+
+CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
+AIMS = st.builds(
+    Aim,
+    limit_tokens=st.integers(0, 1_500),
+    target_share=st.floats(0, 1),
+    recent_share=st.floats(0, 1),
+    told_share=st.floats(0, 0.3),
+)
+
+
+@settings(max_examples=150)
+@given(CANDIDATES, AIMS)
+def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> None:
+    """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
+    floors = floors_of(candidates, frozenset())
+    decisions = planned_or_not(candidates, aim)
+    if isinstance(decisions, BudgetImpossible):
+        assert decisions.floor_tokens == floor_tokens(candidates, floors) > aim.limit_tokens
+        assert decisions.limit_tokens == aim.limit_tokens
+        assert set(decisions.parts) == set(floors.values())
+        return
+    units = [c.unit for c in candidates]
+    assert [(d.start, d.stop) for d in decisions] == [(u.start, u.stop) for u in units]
+    assert [d.tokens_before for d in decisions] == [c.tokens for c in candidates]
+    assert sum(d.tokens_after for d in decisions) <= aim.limit_tokens
+    tasks = {i for i, floor in floors.items() if floor == "task"}
+    assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
+    assert decisions == planned_or_not(candidates, aim)
+    for decision, c in zip(decisions, candidates, strict=True):
+        said = messages_of(decision.pieces, [m for u in units for m in u.messages])
+        assert decision.tokens_after == sum(map(METER.message, said))
+        assert (decision.pieces == c.pieces) == (decision.action in ("keep", "repair"))
+        assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
+
+
+def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Floor]) -> int:
+    """What must stay, whole."""
+    return sum(candidates[i].tokens for i in floors)
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, AIMS)
+def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
+    """A unit in parts has fewer tokens; all that went, with the notice, no more than it had."""
+    decisions = planned_or_not(candidates, aim)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    for decision in decisions:
+        assert decision.action != "shorten" or decision.tokens_after < decision.tokens_before
+    dropped = [d for d in decisions if d.action == "drop"]
+    assert sum(d.tokens_after for d in dropped) <= sum(d.tokens_before for d in dropped)
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, AIMS)
+def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None:
+    """Beside the floors there is no more than its share of the room that they leave, the notice included."""
+    floors = floors_of(candidates, frozenset())
+    decisions = planned_or_not(candidates, aim)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    least = sum(decisions[i].tokens_after for i in floors)
+    beside = int((aim.limit_tokens - least) * aim.target_share)
+    notice = METER.message(notice_of(candidates, FRAME))
+    assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, AIMS)
+def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
+    """As many as fit their share, one at least if it fits beside the floors; the others are decided on beside them."""
+    floors = floors_of(candidates, frozenset())
+    decisions = planned_or_not(candidates, aim, nothing)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    least = sum(decisions[i].tokens_after for i in floors)
+    beside = int((aim.limit_tokens - least) * aim.target_share)
+    beside -= METER.message(notice_of(candidates, FRAME))
+    rest = [i for i in range(len(candidates)) if i not in floors]
+    room = int(beside * aim.recent_share)
+    room = max([room, *(candidates[i].tokens for i in rest[-1:] if candidates[i].tokens <= beside)])
+    recent = list[int]()
+    for i in reversed(rest):
+        room -= candidates[i].tokens
+        if room < 0:
+            break
+        recent.append(i)
+    assert {i for i in rest if decisions[i].action != "drop"} == set(recent)
+    filled = planned_or_not(candidates, aim)
+    assert not isinstance(filled, BudgetImpossible)
+    assert [filled[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
+
+
+def test_floors_are_not_paid_twice() -> None:
+    """What must stay takes nothing from the room of what is recent."""
+    texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
+    messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
+    aim = Aim(limit_tokens=208 + 160, target_share=1, recent_share=1, told_share=0)
+    decisions = planned_or_not(candidates_of(messages), aim)
+    assert not isinstance(decisions, BudgetImpossible)
+    notice = METER.message(notice_of(candidates_of(messages), FRAME))
+    assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
+
+
+def test_what_is_named_again_stays() -> None:
+    """Of older units that do not fit all, those blocks stay that name what later steps keep using."""
+    listings = [
+        "\n\n".join(
+            f"{kind}_{i} costs {i * 37} pounds, as the shop's own list has it" for i in range(40)
+        )
+        for kind in ("item", "entry")
+    ]
+    later = [Message(role="assistant", text=text) for text in (["now item_17"] * 3 + ["well"] * 10)]
+    messages = [Message(role="user", text="the task")]
+    for text in listings:
+        call = ToolCall(id="1", name="list", arguments=json.dumps({"of": text[:5]}))
+        result = ToolResult(call_id="1", text=text)
+        messages += [
+            Message(role="assistant", calls=(call,)),
+            Message(role="tool", results=(result,)),
+        ]
+    candidates = candidates_of([*messages, *later])
+    decisions = planned_or_not(candidates, Aim(limit_tokens=600, target_share=0.6))
+    assert not isinstance(decisions, BudgetImpossible)
+    said = messages_of(decisions[1].pieces, [*messages, *later])
+    assert "item_17 costs" in said[-1].results[0].text
+    assert decisions[1].action == "shorten"
+
+
+@settings(max_examples=100)
+@given(CANDIDATES, AIMS)
+def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim) -> None:
+    """It stands where the first dropped unit was and costs no more than all of them."""
+    decisions = planned_or_not(candidates, aim)
+    if isinstance(decisions, BudgetImpossible):
+        return
+    dropped = [d for d in decisions if d.action == "drop"]
+    notices = [d for d in dropped if d.pieces]
+    assert notices in ([], dropped[:1])
+    gone = [c for c, d in zip(candidates, decisions, strict=True) if d.action == "drop"]
+    if notices:
+        (piece,) = notices[0].pieces
+        assert isinstance(piece, Written)
+        told = piece.message.text.partition(":\n")[2].removesuffix("]")
+        assert TOLD.startswith(told)
+        assert piece == Written(message=notice_of(gone, told))
+        assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
+    elif dropped:
+        room = aim.limit_tokens - sum(d.tokens_after for d in decisions)
+        assert METER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
+
+
+@given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))
+def test_a_handle_stands_for_the_content(texts: list[str], start: int) -> None:
+    """The same messages have the same handle wherever they stand; others have another."""
+    said = tuple(Message(role="user", text=text) for text in texts)
+    unit, other = Unit(start=0, messages=said), Unit(start=0, messages=(*said, said[0]))
+    assert handle_of(unit) == handle_of(Unit(start=start, messages=unit.messages))
+    assert handle_of(unit) != handle_of(other)

@@ -1,0 +1,126 @@
+"""What triggers propose for a conversation, and which of its units must stay, kept up turn by turn."""
+
+import json
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.finished import Finished
+from autogen_context.session.floors import floors_of
+from autogen_context.session.proposals import MOST, Proposals
+from autogen_context.session.staying import staying
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.triggers.turn import Turn
+from support.counting import METER
+from support.units import candidates_of, read_all
+
+
+def says(role: str, text: str) -> list[ChatMessage]:
+    """A message of plain text."""
+    return [{"role": role, "content": text}]
+
+
+def step(tool: str, path: str, result: str | None) -> list[ChatMessage]:
+    """A call, and its result where it has one yet."""
+    function = {"name": tool, "arguments": json.dumps({"path": path})}
+    call = {"id": path, "type": "function", "function": function}
+    asked: ChatMessage = {"role": "assistant", "content": "", "tool_calls": [call]}
+    told: ChatMessage = {"role": "tool", "tool_call_id": path, "content": result}
+    return [asked] if result is None else [asked, told]
+
+
+PARTS = st.sampled_from(
+    [
+        *[step("read_file", "a.py", "x = 1"), step("str_replace", "a.py", "Changed.")],
+        *[step("read_file", "b.py", "y = 1"), step("str_replace", "b.py", "Changed.")],
+        *[step("run_tests", "", "9 passed in 0.4s"), step("read_file", "a.py", None)],
+        *[says("user", "Go on."), says("assistant", "Done."), says("system", "Be brief.")],
+    ]
+)
+EDITS = st.lists(
+    st.tuples(st.integers(0, 40), st.lists(PARTS, max_size=12)), min_size=1, max_size=6
+)
+
+
+def proposals() -> Proposals:
+    """Of triggers that propose often."""
+    return Proposals(lambda: SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
+
+
+@settings(max_examples=150)
+@given(EDITS)
+def test_they_are_those_of_the_conversation_as_it_is(
+    edits: list[tuple[int, list[list[ChatMessage]]]],
+) -> None:
+    """Whatever the host appended, took back or changed, as if it were followed for the first time."""
+    kept, conversation = proposals(), Conversation(OpenAIChat(), METER)
+    payloads: list[ChatMessage] = []
+    for length, new in edits:
+        payloads = [*payloads[:length], *(message for part in new for message in part)]
+        conversation.update(payloads)
+        fresh = proposals()
+        fresh.follow(conversation.candidates, since=0)
+        kept.follow(conversation.candidates, since=0)
+        assert (kept.spans, kept.tasks) == (fresh.spans, fresh.tasks)
+
+
+@given(transcripts() | broken_transcripts(), st.frozensets(st.integers(0, 30), max_size=4))
+def test_what_must_stay_is_what_the_floors_are(
+    payloads: list[ChatMessage], pinned: frozenset[int]
+) -> None:
+    """Told from the tasks that were noted, from the opening, from the newest unit and from pins alone."""
+    candidates = candidates_of(read_all(payloads))
+    kept = proposals()
+    kept.follow(candidates, since=0)
+    assert staying(candidates, pinned, kept.tasks) == frozenset(floors_of(candidates, pinned))
+
+
+class Always:
+    """Proposes the newest four turns at each."""
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """The proposal, once there are four turns."""
+        if turn.number < 3:
+            return NOTHING
+        scope = Scope(start=turn.number - 3, stop=turn.number + 1, outcomes=(turn.number,))
+        return TriggerDecision(kind="boundary", scope=scope, confidence=0.8)
+
+
+def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[Proposals, list[bool]]:
+    """The proposals for so many steps behind a task, and whether each list that was shown fired."""
+    messages = says("user", "Go.") + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
+    candidates = candidates_of(read_all(messages))
+    kept = Proposals(Always, BY_NAME)
+    fired = [kept.follow(candidates[:stop], since=stop - 2) for stop in (*shown, len(candidates))]
+    return kept, fired
+
+
+def test_a_span_is_in_units() -> None:
+    """Of the conversation, in which what is no turn of the model counts as well; its trigger is told."""
+    kept, _ = followed(6)
+    first = Finished(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
+    assert kept.spans[0] == first
+    assert len(kept.spans) == 2
+
+
+def test_only_what_is_new_fires() -> None:
+    """A unit counts once, when another stands behind it, and only where it is new to the turn."""
+    _, fired = followed(8, shown=[5, 6, 6, 7])
+    assert fired == [False, True, False, True, True]
+    _, fired = followed(8, shown=[9])
+    assert fired == [True, False]
+
+
+def test_the_newest_are_kept() -> None:
+    """A bounded number, oldest first."""
+    kept, _ = followed(MOST + 20)
+    assert len(kept.spans) == MOST
+    assert [span.start for span in kept.spans] == list(range(17, MOST + 17))

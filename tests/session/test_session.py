@@ -1,0 +1,182 @@
+"""Turn after turn: hold or compact, whatever the host does to its list."""
+
+import copy
+import json
+from itertools import pairwise
+
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.transcripts import histories
+from autogen_context.tokens.measure import Count
+
+
+class Characters:
+    """Four characters a token, rounded up."""
+
+    def count(self, text: str, /) -> Count:
+        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+
+
+def manager(window: int, **settings: object) -> IncrementalContextManager:
+    """One with these settings, which counts characters."""
+    config = ContextConfig.model_validate({"window_tokens": window, **settings})
+    return IncrementalContextManager(config=config, counter=Characters())
+
+
+def says(text: str, role: str = "assistant") -> ChatMessage:
+    """A message of plain text."""
+    return {"role": role, "content": text}
+
+
+def asks(call_id: str) -> ChatMessage:
+    """A message with one call."""
+    function = {"name": "f", "arguments": "{}"}
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def tells(call_id: str, text: str) -> ChatMessage:
+    """A result for one id."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+KINDS = st.sampled_from(
+    [
+        says("s" * 40, "system"),
+        says("u" * 200, "user"),
+        says("v" * 2_000, "user"),
+        says("short"),
+        says("a" * 300),
+        asks("a"),
+        tells("a", "r" * 400),
+        tells("b", "r" * 4_000),
+    ]
+)
+EDITS = st.lists(
+    st.tuples(st.integers(0, 12), st.lists(KINDS, max_size=6), st.booleans()),
+    min_size=1,
+    max_size=8,
+)
+MODES = st.sampled_from(["repair", "report", "refuse"])
+
+
+@settings(max_examples=250)
+@given(EDITS, st.integers(60, 1_200), MODES, st.booleans())
+def test_the_promises_hold_whatever_the_host_does(
+    edits: list[tuple[int, list[ChatMessage], bool]], window: int, orphans: str, strict: object
+) -> None:
+    """Appending, truncating, replacing, copying: each list sent fits, is as certified, and ends as it should."""
+    keeper = manager(window, orphans=orphans, alternate_roles=strict, single_system=strict)
+    payloads: list[ChatMessage] = []
+    for length, new, copied in edits:
+        payloads = [*payloads[:length], *new]
+        turn = turn_or_error(keeper, copy.deepcopy(payloads) if copied else payloads)
+        if isinstance(turn, BudgetImpossible):
+            assert turn.floor_tokens > window
+            continue
+        if isinstance(turn, BrokenTranscript):
+            assert orphans == "refuse"
+            continue
+        certificate = turn.certificate
+        assert certificate.fits
+        assert certificate.newest_present
+        assert certificate.pairs_closed or orphans == "report"
+        sent_alone = manager(10**6, orphans="report").prepare_nowait(turn.messages)
+        assert certificate.counted_tokens == sent_alone.certificate.counted_tokens
+        assert certificate.assumed_tokens == sent_alone.certificate.assumed_tokens
+
+
+@settings(max_examples=150)
+@given(EDITS, st.integers(100, 1_200), st.integers(0, 40))
+def test_what_was_sent_is_continued_or_counted_as_a_rewrite(
+    edits: list[tuple[int, list[ChatMessage], bool]], window: int, unused: int
+) -> None:
+    """Lists of the same number of rewrites begin alike, whatever was edited, pinned or billed between them."""
+    keeper = manager(window)
+    payloads: list[ChatMessage] = []
+    before: Prepared[ChatMessage] | None = None
+    for length, new, pins in edits:
+        payloads = [*payloads[:length], *new]
+        if payloads and pins:
+            keeper.pin(payloads[length % len(payloads)])
+        turn = turn_or_error(keeper, payloads)
+        if isinstance(turn, Prepared):
+            if before and before.certificate.rewrites == turn.certificate.rewrites:
+                assert turn.messages[: len(before.messages)] == before.messages
+            before = turn
+            billed = turn.certificate.counted_tokens - unused
+            keeper.record_usage(turn, prompt_tokens=max(1, billed))
+
+
+ROWS = says("".join(f"row {i} holds item_{i} at {i * 37}\n" for i in range(60)))
+ENTRIES = says("".join(f"entry_{i} is in src/app_{i}.py\n" for i in range(60)))
+ASKED = says("where is entry_9?", "user")
+NAMED = st.sampled_from(
+    [ROWS, ENTRIES, ASKED, says("and item_7 once more"), tells("a", "item_3 costs 111\n" * 40)]
+)
+
+
+@settings(max_examples=100)
+@example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (9, [ROWS, ENTRIES, ROWS, ASKED])], 700)
+@example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (0, [ROWS, ROWS, ROWS, ASKED])], 700)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.lists(KINDS | NAMED, max_size=5)), max_size=8),
+    st.integers(100, 1_200),
+)
+def test_what_was_indexed_along_the_way_changes_nothing(
+    edits: list[tuple[int, list[ChatMessage]]], window: int
+) -> None:
+    """At each turn, a manager that has only the saved state, and reads all of it now, does the same."""
+    keeper = manager(window)
+    payloads: list[ChatMessage] = []
+    for length, new in edits:
+        payloads = [*payloads[:length], *new]
+        other = manager(window)
+        other.load_state(json.loads(json.dumps(keeper.save_state())))
+        one, same = turn_or_error(keeper, payloads), turn_or_error(other, copy.deepcopy(payloads))
+        assert one == same or str(one) == str(same)
+
+
+def turn_or_error(
+    keeper: IncrementalContextManager, messages: list[ChatMessage]
+) -> Prepared[ChatMessage] | BudgetImpossible | BrokenTranscript:
+    """A turn, or why there can be none."""
+    try:
+        return keeper.prepare_nowait(messages)
+    except (BudgetImpossible, BrokenTranscript) as error:
+        return error
+
+
+@settings(max_examples=40)
+@given(histories(max_messages=30), st.integers(60, 2_000))
+def test_strict_models_are_obeyed_within_the_window(
+    history: list[list[ChatMessage]], window: int
+) -> None:
+    """The fillers that alternation needs are counted before the limit is reached, not after."""
+    keeper = manager(window, alternate_roles=True, single_system=True)
+    for messages in history:
+        try:
+            turn = keeper.prepare_nowait(messages)
+        except BudgetImpossible:
+            assume(condition=False)
+            raise
+        assert turn.certificate.fits
+        check_chat([*turn.messages], strict_roles=True)
+
+
+def test_the_cut_is_held() -> None:
+    """Without need the next turns append to it, and its place does not move."""
+    keeper = manager(1_000)
+    messages = [says("the task", "user")]
+    turns: list[Prepared[ChatMessage]] = []
+    for i in range(60):
+        messages.append(says(f"{i} " + "x" * 160))
+        turns.append(keeper.prepare_nowait(messages))
+    for before, after in pairwise(turns):
+        assert after.compacted or after.messages[:-1] == before.messages
+    assert 3 <= sum(turn.compacted for turn in turns) <= 7

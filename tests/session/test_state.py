@@ -1,0 +1,426 @@
+"""A saved state is read back equal, or refused before anything is changed."""
+
+import asyncio
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import BudgetImpossible, StateError
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
+from autogen_context.messages.piece import Verbatim, Written
+from autogen_context.session.change import ContextChange
+from autogen_context.session.front import Fronted, Head
+from autogen_context.session.front_json import dump_front
+from autogen_context.session.migration import SCHEMA, present
+from autogen_context.session.notices import LABELS, Notice, Notices
+from autogen_context.session.state import State, dump, load
+from autogen_context.session.versions import Kept, Moment, Past, Version
+from autogen_context.session.window import Usage
+from autogen_context.testing import ChatMessage
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.view.decision import Decision
+from support.counting import Characters
+
+TEXTS = st.text(max_size=5) | st.just("\ud800")
+MESSAGES = st.builds(
+    Message,
+    role=TEXTS.filter(bool),
+    text=TEXTS,
+    calls=st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(
+        tuple
+    ),
+    results=st.lists(st.builds(ToolResult, call_id=TEXTS, text=TEXTS, name=TEXTS), max_size=2).map(
+        tuple
+    ),
+    name=TEXTS,
+    images=st.lists(
+        st.builds(Image, width=st.integers(0, 9), height=st.integers(0, 9), detail=TEXTS),
+        max_size=2,
+    ).map(tuple),
+    extra=TEXTS,
+    own=st.booleans(),
+)
+BILLS = st.builds(
+    Bill,
+    counted=st.integers(0, 999),
+    billed=st.integers(1_000, 9_999),
+    assumed=st.integers(0, 9),
+    rewrites=st.integers(0, 9),
+)
+CALIBRATIONS = st.builds(
+    Calibration,
+    ratio=st.floats(1, 2),
+    lowest_ratio=st.floats(0.5, 1),
+    first=st.none() | BILLS,
+    last=st.none() | BILLS,
+    steepest=st.floats(0, 4),
+)
+DOUBTED = st.builds(replace, CALIBRATIONS, before=st.none() | CALIBRATIONS)
+USAGES = st.builds(
+    Usage,
+    requests=st.integers(0, 9),
+    prompt_tokens=st.integers(0, 99_999),
+    cached_tokens=st.integers(0, 9_999),
+)
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> tuple[Decision, ...]:
+    """Decisions on one unit after the other, with pieces of all kinds."""
+    made: list[Decision] = []
+    start = 0
+    for length in draw(st.lists(st.integers(1, 3), max_size=4)):
+        stop = start + length
+        pieces = draw(
+            st.lists(
+                st.just(Verbatim(start=start, stop=stop))
+                | st.builds(
+                    Written, message=MESSAGES, index=st.none() | st.integers(start, stop - 1)
+                ),
+                max_size=2,
+            )
+        )
+        made.append(
+            Decision(
+                start=start,
+                stop=stop,
+                action=draw(st.sampled_from(["keep", "repair", "shorten", "drop"])),
+                reason=draw(TEXTS),
+                tokens_before=draw(st.integers(0, 9)),
+                tokens_after=draw(st.integers(0, 9)),
+                pieces=tuple(pieces),
+                handle=draw(TEXTS),
+            )
+        )
+        start = stop
+    return tuple(made)
+
+
+NOTICES = st.builds(
+    Notice,
+    topic=st.sampled_from(list(LABELS)),
+    key=TEXTS,
+    text=TEXTS,
+    position=st.integers(0, 9),
+    detail=TEXTS,
+    news=TEXTS,
+)
+APART = st.lists(NOTICES, max_size=3, unique_by=lambda notice: notice.name).map(tuple)
+TOLD = st.builds(
+    Notices,
+    standing=APART,
+    due=APART,
+    in_sight=st.frozensets(st.tuples(st.sampled_from(list(LABELS)), TEXTS), max_size=2),
+    waits=st.booleans(),
+)
+MOMENTS = st.builds(
+    Moment,
+    past=decisions().map(Past),
+    pins=st.frozensets(st.binary(max_size=3), max_size=2),
+    notices=TOLD,
+    must_replan=st.booleans(),
+    same=st.none() | st.integers(0, 9),
+)
+VERSIONS = st.builds(
+    Version,
+    number=st.integers(0, 99),
+    kind=TEXTS,
+    summary=TEXTS,
+    tokens=st.integers(0, 9),
+    timestamp=st.floats(0, 9),
+)
+KEPT = st.lists(st.tuples(VERSIONS, MOMENTS), max_size=3, unique_by=lambda kept: kept[0].number)
+NEWER = st.lists(
+    st.builds(Notice, topic=st.just("project"), key=TEXTS, text=TEXTS, detail=TEXTS), max_size=2
+)
+FRONTS = st.builds(
+    Fronted,
+    text=TEXTS,
+    head=st.builds(
+        Head, parts=st.lists(TEXTS, max_size=3).map(tuple), most_tokens=st.integers(0, 99)
+    ),
+    is_placed=st.booleans(),
+    is_told=st.booleans(),
+    since=NEWER.map(tuple),
+)
+STATES = st.builds(
+    State,
+    digests=st.lists(st.binary(max_size=3), min_size=12, max_size=13).map(tuple),
+    decisions=decisions(),
+    pins=st.frozensets(st.binary(max_size=3), max_size=2),
+    calibration=DOUBTED,
+    usage=USAGES,
+    stash=st.lists(st.tuples(TEXTS, st.lists(MESSAGES, max_size=2).map(tuple)), max_size=2).map(
+        tuple
+    ),
+    must_replan=st.booleans(),
+    rewrites=st.integers(0, 9),
+    summaries=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    notices=TOLD,
+    sent=st.integers(0, 9),
+    versions=KEPT.map(lambda kept: tuple(sorted(kept, key=lambda each: each[0].number))),
+    context_id=TEXTS,
+    branches=st.integers(0, 9),
+    front=FRONTS,
+    companions=st.dictionaries(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2), max_size=2),
+)
+
+
+@settings(max_examples=60)
+@given(STATES)
+def test_what_was_saved_is_loaded(state: State) -> None:
+    """Through JSON text, any text included."""
+    loaded = load(json.loads(json.dumps(dump(state))))
+    assert replace(loaded, versions=()) == replace(state, versions=())
+    assert list(map(content_of, loaded.versions)) == list(map(content_of, state.versions))
+    assert dump(loaded) == dump(state)
+
+
+@settings(max_examples=30)
+@given(STATES)
+def test_a_state_of_schema_2_is_read(state: State) -> None:
+    """It has no head in front, nobody who goes along, and no advice; all else is there."""
+    saved = {**dump(state), "schema": 2}
+    for newer in ("front", "companions", "advice"):
+        del saved[newer]
+    start = State()
+    plain = replace(state, front=start.front, companions={}, advice={})
+    assert dump(load(saved)) == dump(plain)
+
+
+def content_of(kept: Kept) -> tuple[object, ...]:
+    """A version with what it holds, to be compared."""
+    version, moment = kept
+    return (
+        version,
+        moment.past.decisions,
+        moment.pins,
+        moment.notices,
+        moment.must_replan,
+        moment.same,
+    )
+
+
+def manager() -> IncrementalContextManager:
+    """An empty one, all alike."""
+    return IncrementalContextManager(config=ContextConfig(window_tokens=900), counter=Characters())
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+HISTORY: list[ChatMessage] = [
+    {"role": "user", "content": "the task"},
+    *({"role": "assistant", "content": f"{i} " + "x" * 200} for i in range(6)),
+    {"role": "tool", "tool_call_id": "nobody", "content": "stray"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "1", "content": "y" * 4_000},
+]
+
+
+def saved() -> dict[str, object]:
+    """A state in which there is something of everything."""
+    keeper = manager()
+    turn = keeper.prepare_nowait(HISTORY)
+    keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
+    keeper.pin(HISTORY[5])
+    changes = [ContextChange.task_started("x"), ContextChange.requirement_added("y")]
+    asyncio.run(keeper.apply_changes(changes))
+    newer = Notice(topic="project", key="a.py", text="a.py is gone.")
+    front = Fronted(
+        text="[A project]\n\nWhat it is.",
+        head=Head(parts=("[A project]", "What it is.", "Where."), most_tokens=99),
+        is_placed=True,
+        since=(newer,),
+    )
+    return {
+        **keeper.save_state(),
+        "front": dump_front(front),
+        "companions": {"somebody": {"knows": "something"}},
+    }
+
+
+SAVED = saved()
+
+ONE_NOTICE = asdict(Notice(topic="task", key="x", text="x"))
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to each value in JSON data."""
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(cast("dict[str | int, object]", value).items())  # JSON
+    if isinstance(value, list):
+        items = list(enumerate(cast("list[object]", value)))  # JSON
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def damaged(path: tuple[str | int, ...], value: object) -> dict[str, object]:
+    """The state with another value at one place; without it, where the value is ``...``."""
+    state = copy.deepcopy(SAVED)
+    at = cast("dict[str | int, object]", state)  # JSON; where it is a list, an index goes as well
+    for key in path[:-1]:
+        at = cast("dict[str | int, object]", at[key])
+    if value is ...:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return state
+
+
+EARLIER = json.loads((Path(__file__).parent / "saved_states.json").read_text("utf-8"))
+READ: ChatMessage = {
+    "id": "1",
+    "type": "function",
+    "function": {"name": "read_file", "arguments": '{"path": "a.py"}'},
+}
+EARLIER_HISTORY: list[ChatMessage] = [
+    {"role": "user", "content": "The task: make it fast. The budget is 500 EUR."},
+    *({"role": "assistant", "content": f"{i} " + "x" * 200} for i in range(4)),
+    {"role": "tool", "tool_call_id": "nobody", "content": "stray"},
+    {"role": "assistant", "content": None, "tool_calls": [READ]},
+    {"role": "tool", "tool_call_id": "1", "content": "y" * 1_200},
+]
+
+
+@pytest.mark.parametrize("saved", EARLIER.values(), ids=EARLIER)
+def test_a_state_of_an_earlier_release_is_read(saved: dict[str, object]) -> None:
+    """In every form that was ever saved: what it holds is there, what it does not have yet is as at the start."""
+    state = load(saved)
+    assert len(state.digests) == state.sent == len(EARLIER_HISTORY)
+    assert [decision.stop for decision in state.decisions] == [1, 2, 3, 4, 5, 6, 8]
+    assert len(state.pins) == 1
+    assert [handle for handle, _ in state.stash] == [d.handle for d in state.decisions if d.handle]
+    assert (state.notices, state.versions, state.context_id) == (Notices(), (), "")
+    assert state.calibration.last is None or state.calibration.last.assumed == 40
+    keeper = IncrementalContextManager(
+        config=ContextConfig(window_tokens=600), counter=Characters()
+    )
+    keeper.load_state(saved)
+    turn = keeper.prepare_nowait(EARLIER_HISTORY)
+    assert turn.certificate.fits
+    assert turn.certificate.pairs_closed
+    assert turn.certificate.newest_present
+    assert keeper.save_state()["schema"] == SCHEMA
+    asyncio.run(keeper.apply_changes([ContextChange.task_started("x")]))
+    assert keeper.prepare_nowait(EARLIER_HISTORY).messages == turn.messages
+
+
+def test_what_is_of_the_present_schema_is_left_as_it_is() -> None:
+    """No step is taken twice."""
+    assert present(SAVED) is SAVED
+
+
+def test_a_manager_goes_on_from_what_another_saved() -> None:
+    """What it holds is what was saved."""
+    keeper = manager()
+    keeper.load_state(SAVED)
+    assert keeper.save_state() == SAVED
+    assert keeper.usage.requests == 1
+
+
+WRONG = st.sampled_from([..., None, "", "xyz", -1, 0, 7, 10**9, 0.5, float("nan"), float("inf"), True, [], {}, [1], {"a": 1}])  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(list(places(SAVED))), WRONG)
+def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: object) -> None:
+    """Whatever one value became: the error changes nothing, or the next turn keeps its promises."""
+    keeper = manager()
+    before = keeper.save_state()
+    try:
+        keeper.load_state(damaged(path, value))
+    except StateError:
+        assert keeper.save_state() == before
+        return
+    try:
+        turn = keeper.prepare_nowait(HISTORY)
+    except BudgetImpossible:
+        return
+    assert turn.certificate.fits
+    assert turn.certificate.newest_present
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        pytest.param("state", "damaged: TypeError: expected an object, got str", id="no object"),
+        pytest.param(None, "expected an object, got NoneType", id="null"),
+        pytest.param({}, "damaged: 'schema' is missing; give what save_state", id="empty"),
+        pytest.param({"schema": "1"}, "'schema' must be int, got str", id="schema of a wrong type"),
+        pytest.param(
+            {**SAVED, "schema": 4},
+            "has schema 4 and this release reads 1 to 3; load it with the release that saved it",
+            id="newer",
+        ),
+        pytest.param(damaged(("digests",), "ab"), "'digests' must be a list, got str", id="text"),
+        pytest.param(damaged(("digests", 0), "zz"), "non-hexadecimal", id="digest"),
+        pytest.param(
+            damaged(("digests",), []), "10 messages are decided and 0 are known", id="gone"
+        ),
+        pytest.param(damaged(("decisions", 0), ...), "decision on 1 to 2 after 0", id="a gap"),
+        pytest.param(damaged(("decisions", 0, "stop"), 0), "on 0 to 0 after 0", id="empty unit"),
+        pytest.param(
+            damaged(("decisions", 0, "action"), "burn"), "no such action: burn", id="action"
+        ),
+        pytest.param(
+            damaged(("decisions", 0, "pieces", 0, "stop"), 5), "a piece with 0 to 4", id="too far"
+        ),
+        pytest.param(
+            damaged(("decisions", 0, "pieces", 0, "start"), 1),
+            "a piece with 1 to 0",
+            id="backwards",
+        ),
+        pytest.param(
+            damaged(("calibration", "lowest_ratio"), 0), "impossible bills or ratios", id="ratio"
+        ),
+        pytest.param(damaged(("rewrites",), json.loads("true")), "got a bool", id="a bool"),
+        pytest.param(
+            {**SAVED, "schema": 0}, "has schema 0 and this release reads 1 to 3", id="none"
+        ),
+        pytest.param(
+            damaged(("notices", "due", 0, "topic"), "weather"), "no such topic: weather", id="topic"
+        ),
+        pytest.param(
+            damaged(("notices", "due"), [ONE_NOTICE, ONE_NOTICE]),
+            "two notices are about the same",
+            id="two of one name",
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "number"), 0), "version 0 after 0", id="versions"
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "decided", 0, "last"), 99),
+            "decisions 0 to 99 of",
+            id="no such decisions",
+        ),
+        pytest.param(
+            damaged(("versions", "versions", 1, "decided", 0, "first"), 1),
+            "decision on 1 to 2 after 0",
+            id="a version with a gap",
+        ),
+        pytest.param(
+            damaged(("front", "since"), [ONE_NOTICE]),
+            "no notice of a project: task",
+            id="a front of something else",
+        ),
+        pytest.param(
+            damaged(("must_replan",), 1), "'must_replan' must be bool", id="no truth value"
+        ),
+        pytest.param(
+            damaged(("calibration", "steepest"), "1"), "must be float, got str", id="a string"
+        ),
+    ],
+)
+def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> None:
+    """With the way out where there is one."""
+    with pytest.raises(StateError, match=reason):
+        manager().load_state(state)

@@ -1,0 +1,366 @@
+"""Versions: what the context was after each change and each compaction, to look at, to compare and to go back to."""
+
+import copy
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import NoSuchVersion
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.piece import Verbatim
+from autogen_context.session.change import ContextChange
+from autogen_context.session.conversation import Conversation
+from autogen_context.session.diff import difference
+from autogen_context.session.held import Held
+from autogen_context.session.integrity import Integrity
+from autogen_context.session.notices import Notice, Notices
+from autogen_context.session.versions import Moment, Past, Versions
+from autogen_context.session.versions_json import Table, stretches
+from autogen_context.testing import ChatMessage
+from autogen_context.view.decision import Decision
+from support.counting import METER, Characters
+from support.entries import Clock
+from support.working import run, text_of
+
+
+def manager(clock: Clock | None = None, window_tokens: int = 6_000) -> IncrementalContextManager:
+    """One with a window that a few steps fill."""
+    config = ContextConfig(window_tokens=window_tokens)
+    return IncrementalContextManager(config=config, counter=Characters(), clock=clock or Clock())
+
+
+def budget(euros: int) -> ContextChange:
+    """What it is."""
+    return ContextChange.decision_recorded(f"The budget is {euros} EUR", key="budget")
+
+
+async def lived(keeper: IncrementalContextManager, steps: int) -> Prepared[ChatMessage]:
+    """A conversation in which the budget changes twice."""
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+        if n in (2, 4):
+            await keeper.apply_changes([budget(100 * n)])
+    return keeper.prepare_nowait(run(steps))
+
+
+async def test_every_change_and_every_compaction_makes_one() -> None:
+    """With its number, what made it, what is sent then, and when by the clock that was handed in."""
+    clock = Clock()
+    keeper = manager(clock)
+    assert [version.kind for version in keeper.versions] == ["start"]
+    clock.now_s = 2_000.0
+    turn = await lived(keeper, 21)
+    await keeper.apply_changes([budget(1), ContextChange.task_started("x")])
+    kinds = [version.kind for version in keeper.versions]
+    assert kinds == ["start", "decision recorded", "decision recorded", "compaction", "changes"]
+    assert [version.number for version in keeper.versions] == [0, 1, 2, 3, 4]
+    assert keeper.versions[1].summary == "decision recorded: The budget is 200 EUR"
+    assert keeper.versions[4].summary == "decision recorded: The budget is 1 EUR; task started: x"
+    assert keeper.versions[4].tokens == sum(d.tokens_after for d in turn.decisions)
+    assert [version.timestamp for version in keeper.versions[:2]] == [1_000.0, 2_000.0]
+
+
+async def test_a_diff_says_what_is_different() -> None:
+    """Units, notices and pins; nothing between a version and itself."""
+    keeper = manager()
+    await lived(keeper, 21)
+    keeper.pin(run(21)[5])
+    await keeper.apply_changes([ContextChange.task_started("x")])
+    before, after = keeper.diff(1, 4), keeper.diff(4, 1)
+    assert before.notes_gone == after.notes_new == ("Decided: The budget is 200 EUR",)
+    assert before.notes_new == ("Decided: The budget is 400 EUR", "Task: x")
+    assert len(before.pins_new) == len(after.pins_gone) == 1
+    assert [(unit.before, unit.after) for unit in before.units] == [
+        (unit.after, unit.before) for unit in after.units
+    ]
+    dropped = next(unit for unit in before.units if unit.start == 2)
+    assert str(dropped) == "message 2: keep (409 tokens) -> drop (62 tokens)"
+    text = str(before)
+    assert text.startswith("version 1 -> version 4\n  message 2: keep")
+    assert "\n- Decided: The budget is 200 EUR\n+ Decided: The budget is 400 EUR\n" in text
+    assert "… and 1 more units" in text
+    assert text.endswith(f"+ pinned {before.pins_new[0]}")
+    assert not keeper.diff(3, 3)
+    assert str(keeper.diff(3, 3)) == "version 3 -> version 3\n  no difference"
+
+
+async def test_going_back_is_as_if_nothing_had_been_done_since() -> None:
+    """The next turn is that of a manager that never heard of the later change; and one may go forward again."""
+    keeper, other = manager(), manager()
+    for each in (keeper, other):
+        each.prepare_nowait(run(2))
+        await each.apply_changes([budget(200)])
+    keeper.prepare_nowait(run(4))
+    keeper.pin(run(4)[3])
+    await keeper.apply_changes([budget(400), ContextChange.task_started("x")])
+    keeper.prepare_nowait(run(5))
+    made = keeper.roll_back(1)
+    assert (made.number, made.kind, made.summary) == (3, "roll back", "as in version 1")
+    turn, expected = keeper.prepare_nowait(run(6)), other.prepare_nowait(run(6))
+    assert turn.messages == expected.messages
+    assert keeper.diff(1, 3).pins_new == ()
+    keeper.roll_back(2)
+    assert "400 EUR" in text_of(keeper.prepare_nowait(run(7)).messages)
+    assert keeper.diff(2, keeper.versions[-1].number).notes_new == ()
+
+
+async def test_going_back_is_a_rewrite() -> None:
+    """What was sent is not continued, so what was due then is told in front of a unit that was sent before."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([budget(200)])
+    turn = keeper.prepare_nowait(run(3))
+    keeper.roll_back(1)
+    again = keeper.prepare_nowait(run(3))
+    assert again.certificate.rewrites > turn.certificate.rewrites
+    assert "Decided: The budget is 200 EUR" in str(again.messages[-3]["content"])
+
+
+async def test_going_back_behind_a_compaction_brings_back_what_it_took() -> None:
+    """As far as there is room: in a larger one all is sent again; here the next turn compacts anew."""
+    keeper = manager()
+    turn = await lived(keeper, 21)
+    keeper.roll_back(2)
+    again = keeper.prepare_nowait(run(21))
+    assert again.compacted
+    assert again.messages == turn.messages
+
+
+async def test_what_the_host_took_back_stays_away() -> None:
+    """A version from before it truncated or edited its list is gone back to as far as the list is the same."""
+    keeper = manager()
+    await lived(keeper, 6)
+    edited = run(6)
+    edited[3] = {**edited[3], "content": "edited"}
+    keeper.prepare_nowait(edited)
+    keeper.roll_back(2)
+    turn = keeper.prepare_nowait(edited)
+    assert "edited" in [message["content"] for message in turn.messages]
+    assert turn.certificate.pairs_closed
+    assert "Decided: The budget is 400 EUR" in text_of(turn.messages)
+
+
+async def test_as_many_as_are_set_are_kept() -> None:
+    """The oldest go first; the error says which there are."""
+    clock = Clock()
+    versions = Versions(3, clock=clock)
+    moment = Moment(past=Past([]), pins=frozenset(), notices=Notices(), must_replan=False)
+    for n in range(7):
+        versions.record("changes", str(n), moment, tokens=0)
+    assert [version.number for version in versions] == [4, 5, 6]
+    with pytest.raises(NoSuchVersion, match="no version 3 is kept, only 4 to 6") as missing:
+        versions.moment(3)
+    assert (missing.value.number, missing.value.known) == (3, (4, 5, 6))
+    again = Versions(2, clock=clock, records=versions.records)
+    assert [version.number for version in again] == [5, 6]
+    assert again.record("changes", "", moment, tokens=0).number == 7
+    keeper = manager()
+    with pytest.raises(NoSuchVersion):
+        keeper.roll_back(5)
+    for n in range(60):
+        await keeper.apply_changes([budget(n)])
+    assert [keeper.versions[0].number, keeper.versions[-1].number] == [11, 60]
+
+
+async def test_versions_survive_a_state() -> None:
+    """Another manager has the same, and goes back to them with the same result."""
+    keeper, other = manager(), manager()
+    await lived(keeper, 21)
+    other.load_state(keeper.save_state())
+    assert other.versions == keeper.versions
+    assert str(other.diff(1, 3)) == str(keeper.diff(1, 3))
+    for each in (keeper, other):
+        each.roll_back(1)
+    assert other.prepare_nowait(run(22)).messages == keeper.prepare_nowait(run(22)).messages
+
+
+async def test_versions_share_what_they_have_in_common() -> None:
+    """In a saved state a decision is written once, however many versions have it."""
+    keeper = manager(window_tokens=50_000)
+    keeper.prepare_nowait(run(20))
+    for n in range(20):
+        await keeper.apply_changes([budget(n)])
+    state = cast("dict[str, list[dict[str, object]]]", keeper.save_state()["versions"])  # JSON
+    assert state["decisions"] == []
+    decided = [version["decided"] for version in state["versions"][-2:]]
+    assert decided == [[{"first": 0, "last": 21}]] * 2
+
+
+def decision(start: int, tokens: int = 1) -> Decision:
+    """A message that stays."""
+    return Decision(
+        start=start,
+        stop=start + 1,
+        action="keep",
+        reason="new",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=(Verbatim(start=start, stop=start + 1),),
+    )
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_stretches_are_the_numbers(numbers: list[int]) -> None:
+    """In their order, each once."""
+    found = [n for s in stretches(numbers) for n in range(s["first"], s["last"] + 1)]
+    assert found == numbers
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_a_table_has_each_decision_once(starts: list[int]) -> None:
+    """Under one number, whether it is the same object or an equal one."""
+    table = Table()
+    numbers = [table.number(decision(start)) for start in starts]
+    assert [table.decisions[number].start for number in numbers] == starts
+    assert len(table.decisions) == len(set(starts))
+
+
+def test_a_version_stays_while_the_list_goes_on() -> None:
+    """Decisions that are appended, or a last one that grows, are no part of it."""
+    held = Held([decision(0), decision(1)])
+    past = Past(held.decisions)
+    held.put_before_last(Verbatim(start=0, stop=1), 1)
+    assert past.decisions == (decision(0), decision(1))
+    assert Past([]).decisions == ()
+
+
+def test_a_version_is_cut_to_what_the_host_still_has() -> None:
+    """And no further by a later cut behind that; one that is the same as far as it goes stays as it is."""
+    past = Past([decision(0), decision(1), decision(2)])
+    moment = Moment(past=past, pins=frozenset(), notices=Notices(), must_replan=False)
+    assert moment.cut_back(3) is moment
+    cut = moment.cut_back(2)
+    assert (cut.decisions, cut.must_replan) == ((decision(0), decision(1)), True)
+    assert cut.cut_back(2) is cut
+    assert cut.cut_back(1).decisions == (decision(0),)
+
+
+def test_a_unit_with_something_else_in_front_is_another() -> None:
+    """Though the same was decided on it; another reason alone is no difference."""
+    one = decision(0)
+    moments = [
+        Moment(past=Past([each]), pins=frozenset(), notices=Notices(), must_replan=False)
+        for each in (one, replace(one, before=one.pieces), replace(one, reason="recent"))
+    ]
+    assert len(difference(1, 2, before=moments[0], after=moments[1]).units) == 1
+    assert not difference(1, 2, before=moments[0], after=moments[2])
+
+
+READ = {"role": "assistant", "content": None, "tool_calls": [
+    {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}  # fmt: skip
+MESSAGES: list[ChatMessage] = [
+    {"role": "user", "content": "task"},
+    READ,
+    {"role": "tool", "tool_call_id": "1", "content": "x"},
+    {"role": "user", "content": "next"},
+]
+
+
+def whole() -> tuple[Conversation, Held]:
+    """A conversation and what is held of it, as they should be."""
+    conversation = Conversation(OpenAIChat(), METER)
+    conversation.update(MESSAGES)
+    held = Held()
+    held.extend(
+        conversation.candidates,
+        lambda candidate, _: decided(candidate.unit.start, candidate.unit.stop, candidate.tokens),
+    )
+    return conversation, held
+
+
+def decided(start: int, stop: int, tokens: int) -> Decision:
+    """A unit that stays."""
+    pieces = tuple(Verbatim(start=i, stop=i + 1) for i in range(start, stop))
+    return Decision(
+        start=start,
+        stop=stop,
+        action="keep",
+        reason="",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=pieces,
+    )
+
+
+def faults(held: Held, conversation: Conversation, *, open_pairs: bool = False) -> list[str]:
+    """What is found."""
+    return Integrity(conversation, held, open_pairs=open_pairs).faults(Notices())
+
+
+def test_what_is_whole_has_no_fault() -> None:
+    """Also when it was checked before and grew."""
+    conversation, held = whole()
+    integrity = Integrity(conversation, held, open_pairs=False)
+    assert integrity.faults(Notices()) == []
+    conversation.update([*MESSAGES, MESSAGES[3]])
+    held.extend(
+        conversation.candidates, lambda c, d: d or decided(c.unit.start, c.unit.stop, c.tokens)
+    )
+    assert integrity.faults(Notices()) == []
+
+
+DAMAGE: list[tuple[int, dict[str, object], str]] = [
+    (0, {"stop": 2}, "the unit at 1 to 3 stands behind 2"),
+    (1, {"start": 2}, "the unit at 2 to 3 stands behind 1"),
+    (1, {"pieces": (Verbatim(start=1, stop=2),) * 2}, "the unit at 1 sends a message twice"),
+    (1, {"pieces": (Verbatim(start=2, stop=3), Verbatim(start=1, stop=2))}, "the unit at 1 sends its messages out of order"),
+    (1, {"pieces": (Verbatim(start=0, stop=3),)}, "the unit at 1 sends messages of others"),
+    (1, {"pieces": (Verbatim(start=1, stop=2),)}, "1 calls or results are sent without their counterpart"),
+    (1, {"pieces": (Verbatim(start=2, stop=3),)}, "1 calls or results are sent without their counterpart"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "fields", "fault"), DAMAGE)
+def test_damage_to_a_unit_is_found(unit: int, fields: dict[str, object], fault: str) -> None:
+    """Out of place, out of order, twice, of others, or without its pair."""
+    conversation, held = whole()
+    decisions = list(held.decisions)
+    for name, value in fields.items():
+        broken = copy.copy(decisions[unit])
+        object.__setattr__(broken, name, value)
+        decisions[unit] = broken
+    held.replace(decisions)
+    assert fault in faults(held, conversation)
+
+
+def test_damage_to_the_whole_is_found() -> None:
+    """Missing units, sums that do not add up, and something sent that nobody decided."""
+    conversation, held = whole()
+    held.replace(held.decisions[:-1])
+    assert faults(held, conversation) == ["3 of 4 messages are decided"]
+    held.replace([])
+    assert faults(held, conversation) == ["0 of 4 messages are decided"]
+    conversation, held = whole()
+    held.tokens += 1
+    [counted] = faults(held, conversation)
+    assert counted.endswith(f"{held.tokens} are counted")
+    conversation, held = whole()
+    conversation.tokens -= 1
+    [counted] = faults(held, conversation)
+    assert counted.startswith("the messages have")
+    conversation, held = whole()
+    held.decisions[0] = replace(held.decisions[0], pieces=())
+    assert "4 messages are sent for units that have 3" in faults(held, conversation)
+
+
+def test_open_pairs_may_be_sent_where_that_is_asked_for() -> None:
+    """With ``orphans="report"``."""
+    conversation, held = whole()
+    broken = replace(held.decisions[1], action="shorten", pieces=(Verbatim(start=1, stop=2),))
+    held.replace([held.decisions[0], broken, held.decisions[2]])
+    assert faults(held, conversation, open_pairs=True) == []
+
+
+def test_two_notices_about_the_same_are_found() -> None:
+    """One of them would never go."""
+    conversation, held = whole()
+    notice = Notice(topic="task", key="x", text="x")
+    integrity = Integrity(conversation, held, open_pairs=False)
+    assert integrity.faults(Notices(standing=(notice, notice))) == [
+        "two notices are about the same"
+    ]
+    assert integrity.faults(Notices(due=(notice, notice))) == ["two notices are about the same"]

@@ -1,0 +1,648 @@
+"""The loopback server through the clients that agents use, and the documentation's examples."""
+
+import asyncio
+import http.client
+import json
+import math
+import re
+import threading
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from pathlib import Path
+from typing import cast
+
+import pytest
+from autogen_agentchat.agents import AssistantAgent
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from hypothesis import given
+from hypothesis import strategies as st
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    BadRequestError,
+    InternalServerError,
+    NotFoundError,
+    OpenAI,
+    RateLimitError,
+)
+from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
+
+from autogen_context.testing import (
+    Answer,
+    Call,
+    ChatMessage,
+    Fault,
+    LoopbackServer,
+    Say,
+    ScriptedModel,
+    ServedRequest,
+    Step,
+    conversation,
+)
+from autogen_context.testing.chat_api import completion_events
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.embedding_api import embed
+from autogen_context.testing.wire import ApiError
+from support.waiting import wait_until
+
+HELLO: list[ChatMessage] = [{"role": "user", "content": "hi"}]
+# A snapshot's own name: AutoGen warns where the answer's model is another one than "gpt-4o" stands for.
+SNAPSHOT = "gpt-4o-2024-08-06"
+GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
+
+
+def client_of(server: LoopbackServer, *, timeout: float = 20.0) -> OpenAI:
+    """The synchronous client, without its own retries."""
+    return OpenAI(base_url=server.base_url, api_key="none", max_retries=0, timeout=timeout)
+
+
+def aclient_of(server: LoopbackServer) -> AsyncOpenAI:
+    """The asynchronous client, without its own retries."""
+    return AsyncOpenAI(base_url=server.base_url, api_key="none", max_retries=0)
+
+
+def params(messages: list[ChatMessage]) -> list[ChatCompletionMessageParam]:
+    """Messages as the client's types want them."""
+    return cast("list[ChatCompletionMessageParam]", messages)  # the client types each role apart
+
+
+def ask(client: OpenAI, messages: list[ChatMessage] = HELLO) -> ChatCompletion:
+    """One answer, not streamed."""
+    return client.chat.completions.create(model="gpt-4o", messages=params(messages))
+
+
+def stream(client: OpenAI) -> str:
+    """The text of one streamed answer."""
+    events = client.chat.completions.create(model="gpt-4o", messages=params(HELLO), stream=True)
+    return "".join(event.choices[0].delta.content or "" for event in events if event.choices)
+
+
+def said(answer: ChatCompletion) -> tuple[str | None, list[tuple[str, str, str]]]:
+    """The text of an answer, and the id, name and arguments of each call."""
+    message = answer.choices[0].message
+    made = [one for one in message.tool_calls or [] if one.type == "function"]
+    calls = [(one.id, one.function.name, one.function.arguments) for one in made]
+    return message.content, calls
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    """A server that always says ok, in a window of 2,000 tokens."""
+    with LoopbackServer(ScriptedModel(repeat(Say("ok"))), window_tokens=2_000) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: LoopbackServer) -> Iterator[OpenAI]:
+    """A client of that server."""
+    with client_of(server) as connected:
+        yield connected
+
+
+def call(call_id: str, arguments: object = "{}") -> ChatMessage:
+    """A tool call with this id."""
+    function = {"name": "tick", "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def asks(*ids: str) -> ChatMessage:
+    """An assistant message that calls tools."""
+    return {"role": "assistant", "content": None, "tool_calls": [call(call_id) for call_id in ids]}
+
+
+def result(call_id: str) -> ChatMessage:
+    """What a call returned."""
+    return {"role": "tool", "tool_call_id": call_id, "content": "done"}
+
+
+def test_plain_answer() -> None:
+    """Text, parallel calls with their ids, the finish reason and the usage arrive as OpenAI sends them."""
+    step: Step = [Say("I look."), Call("read", {"path": "a"}), Call("read", {"path": "b"})]
+    with LoopbackServer(ScriptedModel([step])) as server, client_of(server) as client:
+        answer = ask(client)
+    made = answer.choices[0].message.tool_calls or []
+    assert answer.choices[0].message.content == "I look."
+    assert answer.choices[0].finish_reason == "tool_calls"
+    assert [(one.id, one.type) for one in made] == [
+        ("call_000001_0", "function"),
+        ("call_000001_1", "function"),
+    ]
+    assert answer.usage is not None
+    assert answer.usage.prompt_tokens == server.requests[0].prompt_tokens == 8
+
+
+async def test_streamed_answer_is_the_plain_one() -> None:
+    """What the client puts together from a stream is the answer that it gets without streaming."""
+    step: Step = [
+        Say("a long text, word by word " * 9),
+        Call("read", {"path": "x" * 99}),
+        Call("b", {}),
+    ]
+    async with LoopbackServer(ScriptedModel([step, step])) as server, aclient_of(server) as client:
+        plain = await client.chat.completions.create(model="m", messages=params(HELLO))
+        async with client.chat.completions.stream(
+            model="m", messages=params(HELLO), stream_options={"include_usage": True}
+        ) as events:
+            whole = await events.get_final_completion()
+    assert said(plain)[0] == said(whole)[0]
+    assert [made[1:] for made in said(plain)[1]] == [made[1:] for made in said(whole)[1]]
+    assert whole.usage is not None
+    assert [request.streamed for request in server.requests] == [False, True]
+
+
+@given(st.one_of(st.none(), st.text()), st.lists(st.text(), max_size=3), st.booleans())
+def test_deltas_join_to_the_answer(
+    text: str | None,
+    arguments: list[str],
+    include_usage: bool,  # noqa: FBT001  drawn
+) -> None:
+    """Whatever an answer holds, its events put together are the answer, and the usage comes last if asked for."""
+    step: Step = [
+        *([] if text is None else [Say(text)]),
+        *(Call("t", written) for written in arguments),
+    ]
+    answer: Answer = ScriptedModel([step]).answer(HELLO)
+    events = json.loads(
+        json.dumps(completion_events(answer, model="m", include_usage=include_usage))
+    )
+    deltas = [event["choices"][0]["delta"] for event in events if event["choices"]]
+    assert "".join(delta.get("content") or "" for delta in deltas) == (answer.text or "")
+    joined = dict[int, str]()
+    for made in (one for delta in deltas for one in delta.get("tool_calls", ())):
+        joined[made["index"]] = joined.get(made["index"], "") + made["function"]["arguments"]
+    assert list(joined.values()) == arguments
+    assert [event["usage"] is not None for event in events if "usage" in event] == (
+        [False] * (len(events) - 1) + [True] if include_usage else []
+    )
+
+
+REFUSED: dict[str, tuple[list[ChatMessage], str, str | None]] = {
+    "no-message": ([], "empty array", "messages"),
+    "unanswered-call": (
+        [asks("a", "b"), result("a")],
+        "must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: b",
+        "messages.[0].role",
+    ),
+    "interrupted": ([asks("a"), *HELLO, result("a")], "response messages: a", "messages.[0].role"),
+    "orphan": (
+        [*HELLO, result("a")],
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'",
+        "messages.[1].role",
+    ),
+    "orphan-after-a-step": (
+        [asks("a"), result("a"), *HELLO, result("a")],
+        "preceeding",
+        "messages.[3].role",
+    ),
+    "stray": (
+        [asks("a"), result("b")],
+        "'b' not found in 'tool_calls'",
+        "messages.[1].tool_call_id",
+    ),
+    "answered-twice": (
+        [asks("a"), result("a"), result("a")],
+        "Duplicate value for 'tool_call_id' of 'a', in messages[1] and messages[2]",
+        "messages.[2].tool_call_id",
+    ),
+    "two-calls-one-id": ([asks("a", "a"), result("a")], "Duplicate", "messages.[0].tool_call_id"),
+    "role": ([{"role": "bot", "content": "x"}], "Invalid value: 'bot'", "messages[0].role"),
+    "no-role": ([{"content": "x"}], "Missing required", "messages[0].role"),
+    "content": ([{"role": "user"}], "expected a string, got null", "messages.[0].content"),
+    "silent-assistant": (
+        [{"role": "assistant"}],
+        "expected a string, got null",
+        "messages.[0].content",
+    ),
+    "content-number": ([{"role": "user", "content": 4}], "got an integer", "messages[0].content"),
+    "part": (
+        [{"role": "user", "content": [{"type": "x"}]}],
+        "Invalid value: 'x'",
+        "messages[0].content[0].type",
+    ),
+    "no-part": ([{"role": "user", "content": []}], "empty array", "messages[0].content"),
+    "no-call": (
+        [{"role": "assistant", "content": "", "tool_calls": []}],
+        "empty array",
+        "messages[0].tool_calls",
+    ),
+    "calls-object": (
+        [{"role": "assistant", "content": "", "tool_calls": {}}],
+        "got an object",
+        "messages[0].tool_calls",
+    ),
+    "arguments": (
+        [{"role": "assistant", "content": None, "tool_calls": [call("a", {"k": 1})]}],
+        "Invalid type for 'messages[0].tool_calls[0].function.arguments': expected a string, but got an object",
+        "messages[0].tool_calls[0].function.arguments",
+    ),
+    "empty-id": ([asks(""), result("")], "empty string", "messages[0].tool_calls[0].id"),
+    "no-call-id": (
+        [asks("a"), {"role": "tool", "content": ""}],
+        "Missing",
+        "messages[1].tool_call_id",
+    ),
+    "call-type": (
+        [{"role": "assistant", "content": None, "tool_calls": [{**call("a"), "type": "x"}]}],
+        "Supported values are: 'function'.",
+        "messages[0].tool_calls[0].type",
+    ),
+    "no-function": (
+        [{"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function"}]}],
+        "expected an object, but got null",
+        "messages[0].tool_calls[0].function",
+    ),
+}
+
+
+@pytest.mark.parametrize(("messages", "words", "place"), REFUSED.values(), ids=REFUSED)
+def test_what_openai_refuses(
+    client: OpenAI,
+    server: LoopbackServer,
+    messages: list[ChatMessage],
+    words: str,
+    place: str | None,
+) -> None:
+    """The client gets a 400 in OpenAI's words, and the request is among the rejected."""
+    with pytest.raises(BadRequestError) as refused:
+        ask(client, messages)
+    assert words in refused.value.message
+    assert (refused.value.param, refused.value.type) == (place, "invalid_request_error")
+    assert [(one.status, one.messages) for one in server.rejected] == [(400, messages)]
+
+
+TAKEN: dict[str, list[ChatMessage]] = {
+    "any-order": [*HELLO, asks("a", "b"), result("b"), result("a")],
+    "ids-used-again": [asks("a"), result("a"), asks("a"), result("a")],
+    "two-systems": [{"role": "system", "content": ""}, {"role": "developer", "content": "x"}],
+    "unknown-fields": [{"role": "assistant", "content": "x", "thinking_blocks": []}],
+    "refusal": [{"role": "assistant", "refusal": "no"}],
+    "two-users": [*HELLO, *HELLO],
+}
+
+
+@pytest.mark.parametrize("messages", TAKEN.values(), ids=TAKEN)
+def test_what_openai_takes(
+    client: OpenAI, server: LoopbackServer, messages: list[ChatMessage]
+) -> None:
+    """Odd but lawful conversations are answered."""
+    assert ask(client, messages).choices[0].message.content == "ok"
+    assert server.rejected == []
+
+
+def test_refused_requests_cost_no_step() -> None:
+    """After a refusal the script goes on where it was."""
+    with LoopbackServer(ScriptedModel([Say("1"), Say("2")])) as server, client_of(server) as client:
+        assert said(ask(client))[0] == "1"
+        with pytest.raises(BadRequestError):
+            ask(client, [result("a")])
+        assert said(ask(client))[0] == "2"
+        with pytest.raises(BadRequestError, match="2 steps and the model was asked a 3rd time"):
+            ask(client)
+
+
+@given(st.integers(-40, 40), st.booleans())
+def test_window_is_exact(spare: int, with_tools: bool) -> None:  # noqa: FBT001  drawn
+    """A request is refused exactly when its tokens by the model's count are more than the window."""
+    model = ScriptedModel(repeat(Say("ok")))
+    messages = conversation(turns=2, tokens_per_turn=50)
+    tools: list[ChatMessage] = [{"type": "function", "function": {"name": "t"}}] * with_tools
+    window = model.prompt_tokens(messages, tools=tools) + spare
+    server = LoopbackServer(model, window_tokens=window)
+    body = json.dumps({"model": "m", "messages": messages, "tools": tools})
+    with server:
+        status, answer = post(server, "/v1/chat/completions", body)
+    assert status == (200 if spare >= 0 else 400)
+    if spare < 0:
+        assert answer["error"]["code"] == "context_length_exceeded"
+        assert f"maximum context length is {window} tokens" in answer["error"]["message"]
+        assert f"resulted in {window - spare} tokens" in answer["error"]["message"]
+        assert ("in the functions)" in answer["error"]["message"]) == with_tools
+
+
+SYSTEM: ChatMessage = {"role": "system", "content": "s"}
+OK: ChatMessage = {"role": "assistant", "content": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "taken"),
+    [
+        pytest.param([SYSTEM, *HELLO, OK, *HELLO], True, id="alternating"),
+        pytest.param([*HELLO, asks("a"), result("a"), OK, *HELLO], True, id="with-tools"),
+        pytest.param([SYSTEM, SYSTEM, *HELLO], False, id="two-systems"),
+        pytest.param([*HELLO, SYSTEM], False, id="late-system"),
+        pytest.param([*HELLO, *HELLO], False, id="two-users"),
+        pytest.param([SYSTEM, OK], False, id="assistant-first"),
+        pytest.param([*HELLO, OK, OK], False, id="two-assistants"),
+    ],
+)
+def test_strict_roles(messages: list[ChatMessage], taken: bool) -> None:  # noqa: FBT001  a row
+    """With ``strict_roles`` what strict templates refuse is refused; without it, it is taken."""
+    check_chat([*messages])
+    if taken:
+        check_chat([*messages], strict_roles=True)
+    else:
+        with pytest.raises(ApiError, match=r"alternate|beginning"):
+            check_chat([*messages], strict_roles=True)
+
+
+def test_server_passes_strict_roles_on() -> None:
+    """The server refuses by the strict rule when it was asked to."""
+    server = LoopbackServer(ScriptedModel([Say("ok")]), strict_roles=True)
+    with server, client_of(server) as client, pytest.raises(BadRequestError, match="alternate"):
+        ask(client, [*HELLO, *HELLO])
+
+
+Attempt = Callable[[OpenAI], object]
+FAULTS: dict[str, tuple[Fault, Attempt, type[Exception]]] = {
+    "rate-limit": (Fault.rate_limit(2), ask, RateLimitError),
+    "error": (Fault.error(), ask, InternalServerError),
+    "error-503": (Fault.error(503), ask, InternalServerError),
+    "garbage": (Fault.garbage(), ask, ValueError),
+    "garbage-stream": (Fault.garbage(), stream, ValueError),
+    "drop": (Fault.drop(), ask, APIConnectionError),
+    "drop-stream": (Fault.drop(), stream, Exception),
+    "drop-early": (Fault.drop(before_headers=True), ask, APIConnectionError),
+    "drop-early-stream": (Fault.drop(before_headers=True), stream, APIConnectionError),
+    "slow": (
+        Fault.slow(30),
+        lambda client: ask(client.with_options(timeout=0.05)),
+        APITimeoutError,
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "attempt", "error"), FAULTS.values(), ids=FAULTS)
+def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Exception]) -> None:
+    """The client sees the fault, the record names it, and the next request gets the step that was missed."""
+    arrived = threading.Event()
+
+    def count(text: str) -> int:
+        arrived.set()
+        return len(text)
+
+    model = ScriptedModel([Say("ok")], count=count)
+    with LoopbackServer(model, faults={1: fault}) as server:
+        with client_of(server) as client:
+            with pytest.raises(error):
+                attempt(client)
+            assert arrived.wait(20)  # a client may give up before it is read
+            assert said(ask(client))[0] == "ok"
+        assert server.rejected == []
+    assert [one.fault for one in server.requests] == [fault, None]
+
+
+def test_client_that_gave_up_costs_no_step() -> None:
+    """A slow answer whose client left is not taken from the script when its time comes."""
+    arrived, gave_up = threading.Event(), threading.Event()
+
+    def count(text: str) -> int:
+        arrived.set()
+        assert gave_up.wait(20)
+        return len(text)
+
+    model, faults = ScriptedModel([Say("ok")], count=count), {1: Fault.slow(0.01)}
+    with LoopbackServer(model, faults=faults) as server, client_of(server) as client:
+        with pytest.raises(APITimeoutError):
+            ask(client.with_options(timeout=0.05))
+        assert arrived.wait(20)
+        gave_up.set()
+        assert said(ask(client))[0] == "ok"
+        wait_until(lambda: len(server.requests) == 2)
+        assert [request.status for request in server.requests] == [499, 200]
+
+
+def test_faults_say_what_they_are(client: OpenAI, server: LoopbackServer) -> None:
+    """A rate limit has its header, an error its status; injected faults are used up in order."""
+    server.inject(Fault.rate_limit(1.5), Fault.error(502))
+    with pytest.raises(RateLimitError) as limited:
+        ask(client)
+    assert limited.value.response.headers["retry-after"] == "1.5"
+    with pytest.raises(APIStatusError) as failed:
+        ask(client)
+    assert failed.value.status_code == 502
+    assert said(ask(client))[0] == "ok"
+
+
+def test_empty_answers(client: OpenAI, server: LoopbackServer) -> None:
+    """An empty answer has no choices or an empty text, streamed or not; other endpoints have an empty list."""
+    server.inject(*[Fault.empty()] * 3, *[Fault.empty("content")] * 2)
+    assert ask(client).choices == []
+    assert stream(client) == ""
+    assert client.models.list().data == []
+    assert said(ask(client)) == ("", [])
+    assert stream(client) == ""
+
+
+def test_slow_answer_is_the_right_one(client: OpenAI, server: LoopbackServer) -> None:
+    """A client that waits gets its answer."""
+    server.inject(Fault.slow(0.02))
+    assert said(ask(client))[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("build", "named"),
+    [
+        pytest.param(lambda: Fault.slow(-1), "seconds", id="slow"),
+        pytest.param(lambda: Fault.rate_limit(-1), "retry_after_s", id="rate-limit"),
+        pytest.param(lambda: Fault.error(200), "status", id="status"),
+        pytest.param(
+            lambda: LoopbackServer(ScriptedModel([]), window_tokens=0), "window_tokens", id="window"
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused(build: Callable[[], object], named: str) -> None:
+    """The error names the argument."""
+    with pytest.raises(ValueError, match=named):
+        build()
+
+
+def test_broken_script_reaches_the_client() -> None:
+    """What a script or a count raises comes back as a 400 with its text, so that no client tries again."""
+
+    def fails(_: object) -> Say:
+        raise LookupError("no idea")
+
+    with (
+        LoopbackServer(ScriptedModel(fails)) as server,
+        client_of(server) as client,
+        pytest.raises(BadRequestError, match="no idea"),
+    ):
+        ask(client)
+    assert "no idea" in server.rejected[0].error
+
+
+@given(st.text(), st.integers(1, 512))
+def test_vectors_have_length_one(text: str, dimensions: int) -> None:
+    """Each vector has the dimensions that were asked for and the length 1, and is always the same."""
+    vector = embed(text, dimensions=dimensions)
+    assert len(vector) == dimensions
+    assert math.isclose(math.hypot(*vector), 1.0)
+    assert vector == embed(text, dimensions=dimensions)
+
+
+def dot(left: list[float], right: list[float]) -> float:
+    """How near two vectors of length 1 are, from -1 to 1."""
+    return sum(one * other for one, other in zip(left, right, strict=True))
+
+
+def test_embeddings_through_the_client(client: OpenAI) -> None:
+    """Packed as the client asks for by default and as plain numbers they are the same; shared words are near."""
+    texts = ["read the file", "read the log file", "unrelated banana"]
+    packed = client.embeddings.create(model="e", input=texts, dimensions=64)
+    plain = client.embeddings.create(model="e", input=texts, dimensions=64, encoding_format="float")
+    rows = [row.embedding for row in plain.data]
+    for row, other in zip(rows, packed.data, strict=True):
+        assert row == pytest.approx(other.embedding, abs=1e-6)
+    assert dot(rows[0], rows[1]) > dot(rows[0], rows[2])
+    assert client.embeddings.create(model="e", input="a b").usage.prompt_tokens == 2
+    assert len(client.embeddings.create(model="e", input=[[1, 2], [3]]).data) == 2
+
+
+@pytest.mark.parametrize("given_input", ["", [], ["a", ""]], ids=["empty", "none", "one-empty"])
+def test_embeddings_want_a_text(client: OpenAI, given_input: str | list[str]) -> None:
+    """Nothing to embed is refused."""
+    with pytest.raises(BadRequestError, match="input"):
+        client.embeddings.create(model="e", input=given_input)
+
+
+def test_models_tell_their_window(client: OpenAI) -> None:
+    """The list of models has the window where vLLM has it."""
+    (model,) = client.models.list().data
+    assert model.id == "scripted-model"
+    assert model.to_dict()["max_model_len"] == 2_000
+
+
+def test_unknown_endpoint(client: OpenAI) -> None:
+    """Anything else is OpenAI's 404."""
+    with pytest.raises(NotFoundError, match=r"Invalid URL \(GET /v1/files\)"):
+        client.files.list()
+
+
+def post(
+    server: LoopbackServer, path: str, body: str | bytes, headers: dict[str, str] | None = None
+) -> tuple[int, dict[str, dict[str, str]]]:
+    """Status and JSON of a request that a client would not send."""
+    host, port = server.base_url.removeprefix("http://").removesuffix("/v1").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=20)
+    try:
+        connection.request("POST", path, body=body, headers=headers or {})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"\xff", b"[]", b"[" * 100_000, b""],
+    ids=["cut", "bytes", "array", "deep", "empty"],
+)
+def test_bad_json(server: LoopbackServer, body: bytes) -> None:
+    """What is no JSON object is a 400 in OpenAI's shape."""
+    status, answer = post(server, "/v1/chat/completions", body)
+    assert (status, answer["error"]["type"]) == (400, "invalid_request_error")
+    assert "could not parse the JSON body" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"messages": [{"role": "user", "content": "hi"}]}',
+        '{"model": "m"}',
+        '{"model": "m", "messages": "hi"}',
+        '{"model": "m", "messages": [1]}',
+    ],
+)
+def test_bad_request(server: LoopbackServer, body: str) -> None:
+    """A request without a model, or with messages that are no list of objects, is a 400."""
+    assert post(server, "/v1/chat/completions", body)[0] == 400
+
+
+def test_requests_are_bounded(server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body above the limit is a 413 and one without a length a 411; the server goes on."""
+    monkeypatch.setattr("autogen_context.testing.transport._MOST_BYTES", 1_000)
+    assert post(server, "/v1/chat/completions", b"x" * 16_000_000)[0] == 413
+    assert post(server, "/v1/chat/completions", b"", {"Content-Length": "many"})[0] == 411
+    assert post(server, "/v1/chat/completions", b"{}")[0] == 400
+
+
+def test_leaving_leaves_nothing() -> None:
+    """With a connection open and an answer pending, leaving ends every thread at once and frees the port."""
+    before = set(threading.enumerate())
+    arrived, failures = threading.Event(), list[Exception]()
+
+    def count(text: str) -> int:
+        if text == "wait":
+            arrived.set()
+        return 1
+
+    def wait(client: OpenAI) -> None:
+        try:
+            ask(client, [{"role": "user", "content": "wait"}])
+        except APIConnectionError as error:
+            failures.append(error)
+
+    model = ScriptedModel(repeat(Say("ok")), count=count)
+    with (
+        LoopbackServer(model, faults={2: Fault.slow(600)}) as server,
+        client_of(server) as idle,
+        client_of(server) as client,
+    ):
+        ask(idle)
+        waiting = threading.Thread(target=wait, args=(client,))
+        waiting.start()
+        assert arrived.wait(20)
+        leaving = threading.Thread(target=server.__exit__, args=(None, None, None))
+        leaving.start()
+        leaving.join(20)  # idle connections are cut, and not waited for
+        assert not leaving.is_alive()
+        waiting.join()
+    assert len(failures) == 1
+    assert [request.status for request in server.requests] == [200, 499]
+    assert set(threading.enumerate()) <= before
+    with pytest.raises(RuntimeError, match="not running"):
+        _ = server.base_url
+
+
+async def test_many_at_once() -> None:
+    """Requests that come together each get a step of their own."""
+    model = ScriptedModel(Say(str(n)) for n in range(40))
+    async with LoopbackServer(model) as server, aclient_of(server) as client:
+        answers = await asyncio.gather(
+            *(client.chat.completions.create(model="m", messages=params(HELLO)) for _ in range(40))
+        )
+    assert {said(answer)[0] for answer in answers} == {str(n) for n in range(40)}
+    assert [request.number for request in server.requests] == list(range(1, 41))
+
+
+async def test_autogen_agent_with_tools() -> None:
+    """A real agent with a real client calls tools in parallel and streams, and nothing is rejected."""
+
+    async def add(left: int, right: int) -> int:
+        """Add two numbers."""
+        return left + right
+
+    sums = [Call("add", {"left": n, "right": 1}) for n in range(3)]
+    model = ScriptedModel([sums, sums[0], Say("1, 2 and 3")])
+    async with LoopbackServer(model, window_tokens=2_000) as server:
+        client = OpenAIChatCompletionClient(
+            model=SNAPSHOT, base_url=server.base_url, api_key="none", max_retries=0
+        )
+        agent = AssistantAgent("adder", client, tools=[add], max_tool_iterations=9)
+        done = await agent.run(task="Add.")
+        await client.close()
+    assert done.messages[-1].to_text() == "1, 2 and 3"
+    assert server.rejected == []
+    last: ServedRequest = server.requests[-1]
+    assert [m["content"] for m in last.messages if m["role"] == "tool"] == ["1", "2", "3", "1"]
+    assert client.total_usage().prompt_tokens == sum(r.prompt_tokens for r in server.requests)
+
+
+def test_guide_runs() -> None:
+    """Every Python example of the guide does what it says."""
+    examples = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(examples) == 4
+    for example in examples:
+        exec(compile(example, str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102  our own text

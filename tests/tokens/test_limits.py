@@ -1,0 +1,493 @@
+"""The limits of models: the order of the sources, names, user's tables, and the table that ships."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.tokens.limit_names import squash
+from autogen_context.tokens.limit_sources import shipped_text
+from autogen_context.tokens.limit_table import read_table
+from autogen_context.tokens.limits import ModelLimit, ModelLimits, known_rows, standard_files
+
+KNOWN = known_rows()
+PROVIDERS = [
+    "OpenAI",
+    "Anthropic",
+    "Google",
+    "Mistral",
+    "Meta",
+    "DeepSeek",
+    "Qwen",
+    "xAI",
+    "Cohere",
+]
+HOUR_S = 3600.0
+
+names = st.sampled_from([row.name for row in KNOWN.values()])
+sizes = st.integers(1, 10**8)
+
+
+class Clock:
+    """Seconds that go up when told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def limits(*files: Path, environ: Mapping[str, str] | None = None) -> ModelLimits:
+    """Limits that see nothing of the machine they run on."""
+    return ModelLimits(files=files, environ=environ or {})
+
+
+def written(path: Path, content: object) -> Path:
+    """The path, after its file was written: text as it is, anything else as JSON."""
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What was warned of so far."""
+    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_the_table_is_large_and_covers_the_providers() -> None:
+    """At least 120 models, several of each provider that users expect."""
+    assert len(KNOWN) >= 120
+    counts = {p: sum(row.provider == p for row in KNOWN.values()) for p in PROVIDERS}
+    assert min(counts.values()) >= 10, counts
+
+
+def test_each_row_of_the_table_is_whole() -> None:
+    """Three numbers apart, none above the window, with source and date; and no two names are one model."""
+    document = json.loads(shipped_text())
+    assert read_table(shipped_text()).problems == ()
+    assert len({squash(name) for name in document}) == len(document)
+    for name, row in document.items():
+        assert set(row) == {
+            "provider",
+            "input_tokens",
+            "output_tokens",
+            "window_tokens",
+            "source",
+            "checked",
+        }, name
+        assert 1024 <= row["input_tokens"] <= row["window_tokens"] <= 10_000_000, name
+        assert 512 <= row["output_tokens"] <= row["window_tokens"], name
+        assert row["source"]
+        assert row["provider"]
+        assert date.fromisoformat(row["checked"]) >= date(2026, 11, 21), name
+
+
+def test_the_table_is_sorted_and_has_a_row_per_line() -> None:
+    """A person finds a model: names sorted within a provider, a provider in one block, a row on a line."""
+    rows = list(KNOWN.values())
+    blocks = list(dict.fromkeys(row.provider for row in rows))
+    assert rows == sorted(rows, key=lambda row: (blocks.index(row.provider), row.name))
+    assert sum(line.startswith('  "') for line in shipped_text().splitlines()) == len(rows)
+
+
+@pytest.mark.parametrize("layout", ["wheel", "editable"])
+def test_the_table_is_found_in_either_installation(layout: str, tmp_path: Path) -> None:
+    """In the package as a wheel has it, or one folder up as an editable install has it."""
+    package = tmp_path / "autogen_context"
+    package.mkdir()
+    written((package if layout == "wheel" else tmp_path) / "model_limits.json", {"m": 5})
+    assert json.loads(shipped_text(package)) == {"m": 5}
+
+
+def test_an_installation_without_the_table_says_so(tmp_path: Path) -> None:
+    """Both places are named."""
+    with pytest.raises(FileNotFoundError, match="without its table"):
+        shipped_text(tmp_path / "autogen_context")
+
+
+def test_importing_reads_no_table_and_no_host() -> None:
+    """Import is free: the table is read at the first look-up, and no client library comes along."""
+    code = (
+        "import sys, autogen_context.tokens.limits as m, autogen_context.tokens.limit_sources as s;"
+        "assert s.shipped_text.cache_info().currsize == 0;"
+        "assert not {'openai', 'tiktoken', 'autogen', 'autogen_core'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own interpreter and text
+
+
+def respelled(name: str, pick: int) -> str:
+    """The same letters and digits with other punctuation and case."""
+    seps = "-_. :"
+    return "".join(c if c.isalnum() else seps[pick % len(seps)] for c in name).swapcase()
+
+
+@given(names, st.integers(0, 4))
+def test_a_known_name_matches_in_any_spelling(name: str, pick: int) -> None:
+    """Punctuation and case are no part of a name."""
+    found = limits().lookup(respelled(name, pick))
+    assert (found.source, found.input_tokens) == ("known", KNOWN[squash(name)].input_tokens)
+
+
+@settings(max_examples=20)  # each example looks every model up
+@given(names, sizes)
+def test_an_environment_variable_holds_for_its_model_alone(name: str, tokens: int) -> None:
+    """``MODEL_LIMIT_<NAME>`` answers for that model, taken as it is, and for no other known model."""
+    variable = "MODEL_LIMIT_" + "".join(c if c.isalnum() else "_" for c in name).upper()
+    subject = limits(environ={variable: str(tokens)})
+    found = subject.lookup(name)
+    assert (found.input_tokens, found.prompt_tokens) == (tokens, tokens)
+    assert found.source == f"environment {variable}"
+    others = [row.name for row in KNOWN.values() if row.name != name]
+    assert {subject.lookup(other).source for other in others} == {"known"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "model"),
+    [
+        ("MODEL_LIMIT_GPT4", "gpt-4"),
+        ("MODEL_LIMIT_GPT_4", "gpt-4"),
+        ("MODEL_LIMIT_GEMINI_2_0_FLASH", "gemini-2.0-flash"),
+        ("MODEL_LIMIT_GPT_4O", "openai/gpt-4o"),
+        ("MODEL_LIMIT_OPENAI_GPT_4O", "openai/gpt-4o"),
+        ("MODEL_LIMIT_llama3_1_70b", "ollama/llama3.1:70b"),
+    ],
+)
+def test_the_names_that_variables_match(variable: str, model: str) -> None:
+    """However the variable is spelled, and whatever route stands before the name."""
+    assert limits(environ={variable: "777"}).lookup(model).input_tokens == 777
+
+
+@pytest.mark.parametrize("model", ["gpt-4-32k", "gpt-4o", "gpt-4.1", "gpt-45", "gpt-4-0613"])
+def test_a_variable_does_not_match_a_longer_name(model: str) -> None:
+    """``MODEL_LIMIT_GPT4`` is about gpt-4 and nothing else."""
+    assert limits(environ={"MODEL_LIMIT_GPT4": "777"}).lookup(model).input_tokens != 777
+
+
+@pytest.mark.parametrize("value", ["", "0", "-5", "8k", "8192.0", "1e4", "many", "None"])
+def test_a_variable_that_is_no_positive_integer_is_named_once_and_ignored(
+    value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning with the variable and its value, and the next source answers."""
+    subject = ModelLimits(files=(), environ={"MODEL_LIMIT_GPT4": value}, ttl_s=0)
+    assert subject.lookup("gpt-4") == subject.lookup("gpt-4")
+    assert subject.lookup("gpt-4").source == "known"
+    (warning,) = warnings(caplog)
+    assert "MODEL_LIMIT_GPT4" in warning
+    assert repr(value) in warning
+
+
+@pytest.mark.parametrize("value", ["1048576", "1_048_576", " 1048576 "])
+def test_a_variable_may_be_written_as_python_writes_integers(value: str) -> None:
+    """Underscores between digits are read, as in Python."""
+    assert limits(environ={"MODEL_LIMIT_GPT4": value}).lookup("gpt-4").input_tokens == 1_048_576
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        pytest.param(16384, (16384, None, 16384, 16384), id="integer"),
+        pytest.param({"input_tokens": 900}, (900, None, 900, 900), id="input"),
+        pytest.param({"window_tokens": 1000}, (1000, 1000, 1000, 750), id="window"),
+        pytest.param(
+            {"window_tokens": 1000, "output_tokens": 100}, (1000, 100, 1000, 900), id="shared"
+        ),
+        pytest.param(
+            {"input_tokens": 900, "output_tokens": 300}, (900, 300, 1200, 900), id="apart"
+        ),
+        pytest.param(
+            {"input_tokens": 272_000, "output_tokens": 128_000, "window_tokens": 400_000},
+            (272_000, 128_000, 400_000, 272_000),
+            id="whole",
+        ),
+        pytest.param(
+            {"input_tokens": 9, "output_tokens": None, "window_tokens": 9},
+            (9, None, 9, 9),
+            id="null",
+        ),
+    ],
+)
+def test_what_a_users_row_means(
+    row: object, expected: tuple[int, int | None, int, int], tmp_path: Path
+) -> None:
+    """Input, output, window, and what is used of the input, from whatever the row gives."""
+    found = limits(written(tmp_path / "own.json", {"company-model": row})).lookup("company-model")
+    got = (found.input_tokens, found.output_tokens, found.window_tokens, found.prompt_tokens)
+    assert got == expected
+    assert found.source == f"file {tmp_path / 'own.json'}"
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As some editors write it."""
+    (tmp_path / "own.json").write_bytes(b'\xef\xbb\xbf{"m": 5}')
+    assert limits(tmp_path / "own.json").lookup("m").input_tokens == 5
+
+
+@pytest.mark.parametrize(
+    "row",
+    [0, -1, True, 8192.0, "8192", None, [], {}, {"output_tokens": 5}, {"input_tokens": "9"},
+     {"input_tokens": 9, "window_tokens": 8}, {"output_tokens": 9, "window_tokens": 8}],
+    ids=str,
+)  # fmt: skip
+def test_a_bad_row_is_named_with_its_line_and_costs_no_other(
+    row: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning with file and line, however often the file is asked; the other rows hold."""
+    path = written(tmp_path / "own.json", json.dumps({"a": 5, "gpt-4": row, "b": 6}, indent=1))
+    subject = limits(path)
+    assert [subject.lookup(name).input_tokens for name in ("a", "gpt-4", "b")] == [5, 8192, 6]
+    (warning,) = warnings(caplog)
+    assert warning.startswith(f"{path} line 3: row 'gpt-4'")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param('{\n "a": 5,\n oops\n}', 3, id="syntax"),
+        pytest.param("", 1, id="empty"),
+        pytest.param("[1, 2]", 1, id="list"),
+        pytest.param("[" * 100_000, 1, id="deep"),
+        pytest.param('{"a": ' + "9" * 5000 + "}", 1, id="huge number"),
+        pytest.param('{"--": 5}', 1, id="no name"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line_and_the_next_is_used(
+    text: str, line: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning for the content, whoever is looked up, and the next file answers."""
+    broken = written(tmp_path / "broken.json", text)
+    subject = limits(broken, written(tmp_path / "next.json", {"gpt-4": 4321}))
+    assert subject.lookup("gpt-4").input_tokens == 4321
+    assert subject.lookup("gpt-4o").source == "known"
+    (warning,) = warnings(caplog)
+    assert warning.startswith(f"{broken} line {line}: ")
+
+
+@given(st.text(max_size=60) | st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+).map(json.dumps))  # fmt: skip
+def test_any_text_is_a_table_or_a_list_of_problems(text: str) -> None:
+    """Reading never raises, and each problem has a line of the text."""
+    for line, problem in read_table(text).problems:
+        assert 1 <= line <= text.count("\n") + 1
+        assert problem
+
+
+def test_a_file_that_cannot_be_read_is_named_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No UTF-8, a folder, or missing though it was asked for: a warning each, and the next source."""
+    (tmp_path / "latin.json").write_bytes(b'{"\xe9": 5}')
+    (tmp_path / "folder.json").mkdir()
+    subject = limits(*(tmp_path / f"{name}.json" for name in ("latin", "folder", "missing")))
+    assert subject.lookup("gpt-4").source == subject.lookup("gpt-4o").source == "known"
+    reasons = ["unreadable (UnicodeDecodeError)", "unreadable (IsADirectoryError)", "no such file"]
+    assert [reason in text for reason, text in zip(reasons, warnings(caplog), strict=True)] == [
+        True
+    ] * 3
+
+
+def test_the_standard_files_are_looked_for_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The folder first, then the home; that they are not there is no news."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert ModelLimits(environ={}).lookup("gpt-4").source == "known"
+    assert warnings(caplog) == []
+    (tmp_path / "home/.autogen").mkdir(parents=True)
+    written(tmp_path / "home/.autogen/model_limits.json", {"gpt-4": 22})
+    assert ModelLimits(environ={}).lookup("gpt-4").input_tokens == 22
+    written(tmp_path / "model_limits.json", {"gpt-4": 11})
+    assert ModelLimits(environ={}).lookup("gpt-4").source == "file ./model_limits.json"
+    assert [str(path) for path in standard_files()][::2] == [
+        "model_limits.json",
+        "/etc/autogen/model_limits.json",
+    ]
+
+
+def test_the_shipped_table_as_a_file_is_no_users_file(tmp_path: Path) -> None:
+    """In a clone ``./model_limits.json`` is the table itself; an edited copy is the user's."""
+    path = written(tmp_path / "model_limits.json", shipped_text())
+    assert limits(path).lookup("gpt-4").source == "known"
+    written(path, shipped_text().replace('"input_tokens": 8192', '"input_tokens": 8000', 1))
+    assert limits(path).lookup("gpt-4").source == f"file {path}"
+
+
+def test_the_order_of_the_sources(tmp_path: Path) -> None:
+    """Environment, files in their order, known, inference, default: each hides what comes after it."""
+    first = written(tmp_path / "first.json", {"gpt-4o": 2, "a": 2})
+    second = written(tmp_path / "second.json", {"gpt-4o": 3, "a": 3, "b": 3})
+    subject = limits(first, second, environ={"MODEL_LIMIT_GPT_4O": "1"})
+    models = ["gpt-4o", "a", "b", "gpt-4.1", "gpt-4.1-x", "c"]
+    assert [subject.lookup(m).source for m in models] == [
+        "environment MODEL_LIMIT_GPT_4O",
+        f"file {first}",
+        f"file {second}",
+        "known",
+        "inferred from gpt-4.1",
+        "default",
+    ]
+
+
+def test_an_answer_is_kept_for_its_time(tmp_path: Path) -> None:
+    """Until an hour has passed the first answer holds; then all sources are asked again."""
+    clock, path = Clock(), written(tmp_path / "own.json", {"m": 1})
+    subject = ModelLimits(files=[path], environ={}, clock=clock)
+    assert subject.lookup("m").input_tokens == 1
+    written(path, {"m": 2})
+    clock.now_s = HOUR_S - 1
+    assert subject.lookup("m").input_tokens == 1
+    clock.now_s = HOUR_S
+    assert subject.lookup("m").input_tokens == 2
+
+
+INFERRED = [
+    ("openai/gpt-4o-2024-11-20", "gpt-4o-2024-11-20"),
+    ("gpt-4o-2031-01-01", "gpt-4o"),
+    ("ft:gpt-4o-mini:org::id", "gpt-4o-mini"),
+    ("openai/ft:gpt-4o-mini-2024-07-18:org/team::id", "gpt-4o-mini-2024-07-18"),
+    ("ft:gpt-4:gpt-4-turbo-team::id", "gpt-4"),
+    ("azure/gpt-4o", "gpt-4o"),
+    ("openai:gpt-4o", "gpt-4o"),
+    ("gpt-4-0314", "gpt-4"),
+    ("gpt-4-32k-0314", "gpt-4-32k"),
+    ("gpt-4.1-whatever", "gpt-4.1"),
+    ("bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet-20241022"),
+    ("anthropic/claude-3-5-sonnet-latest", "claude-3-5-sonnet"),
+    ("claude-3.5-sonnet:beta", "claude-3-5-sonnet"),
+    ("vertex_ai/claude-opus-4@20250514", "claude-opus-4-20250514"),
+    ("claude-opus-4-9", "claude-3-haiku"),
+    ("models/gemini-2.0-flash", "gemini-2.0-flash"),
+    ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
+    ("deepseek/deepseek-r1:free", "deepseek-r1"),
+    ("ollama/llama3.1:70b", "llama-3.1-70b"),
+    ("llama3.1", "llama-3.1-8b"),
+    ("llama3.3:70b-instruct-q4_K_M", "llama-3.3-70b"),
+    ("meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo", "llama-3.1-405b"),
+    ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-3.1-8b"),
+    ("mistral-small-3.2-24b-instruct-2506", "mistral-small-2503"),
+    ("gemini-2.5-pro-03-2031", "gemini-2.5-pro"),
+    ("gpt-9", "gpt-5"),
+    ("x.ai/grok-99", "grok-3"),
+]
+
+
+@pytest.mark.parametrize(("model", "ancestor"), INFERRED, ids=[model for model, _ in INFERRED])
+def test_a_variant_has_the_limits_of_its_ancestor(model: str, ancestor: str) -> None:
+    """The longest known name at a border, else the family's smallest model."""
+    found = limits().lookup(model)
+    assert found.source == f"inferred from {ancestor}"
+    assert found.input_tokens == KNOWN[squash(ancestor)].input_tokens
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-45", "gpt-50", "o10", "claudette", "my-model", "mistral/x", "x/"]
+)
+def test_a_name_that_only_looks_like_a_family_is_not_inferred(model: str) -> None:
+    """Letters or digits that go on make another name; a route makes none."""
+    assert limits().lookup(model) == ModelLimit(
+        model=model, input_tokens=8192, output_tokens=None, window_tokens=8192, source="default"
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [("gpt-4-32k", 32_768), ("gpt-4", 8192), ("gpt-4-0613", 8192), ("gpt-5", 272_000), ("gpt-4-turbo", 128_000)],
+)  # fmt: skip
+def test_the_table_is_asked_before_the_patterns(model: str, tokens: int) -> None:
+    """An exact name is never answered by the shorter name that it begins with."""
+    assert (limits().lookup(model).input_tokens, limits().lookup(model).source) == (tokens, "known")
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [("gpt-4-128k", 128_000), ("foo-32k", 32_000), ("llama3.1:8b-instruct-q4_K_M-8k", 8000)],
+)
+def test_a_window_in_the_name_is_believed(model: str, tokens: int) -> None:
+    """Thousands, as a window that the answer shares."""
+    found = limits().lookup(model)
+    assert (found.input_tokens, found.prompt_tokens) == (tokens, tokens - tokens // 4)
+
+
+@given(
+    names,
+    st.sampled_from(
+        ["openai/{}", "a/b/{}", "{}-latest", "{}:free", "{}@20240620", "ft:{}:org::id"]
+    ),
+)
+def test_decoration_does_not_change_a_known_model(name: str, decorated: str) -> None:
+    """Routes, tags, dates and fine-tuning keep the limits of the model (some decorated names are known too)."""
+    found = limits().lookup(decorated.format(name))
+    assert found.source in {"known", f"inferred from {name}", f"inferred from {name}-latest"}
+
+
+@given(
+    st.text(min_size=1, max_size=400).filter(squash)
+    | st.text("gpt-4o.:/@_k", min_size=300).filter(squash)
+)
+def test_any_name_has_an_answer(name: str) -> None:
+    """Whatever the name, positive numbers in order, and the same again."""
+    found = limits().lookup(name)
+    assert 0 < found.prompt_tokens <= found.input_tokens <= found.window_tokens
+    assert found.model == name
+    assert limits().lookup(name) == found
+
+
+@given(sizes, sizes)
+def test_room_for_the_answer_is_left_in_a_shared_window(window: int, output: int) -> None:
+    """The output, but a quarter of the window at most."""
+    found = ModelLimit.of_window("m", window, source="s", output_tokens=output)
+    assert window - found.prompt_tokens == min(output, window // 4)
+
+
+@pytest.mark.parametrize("model", ["", " ", "--", 5, None, b"gpt-4"], ids=repr)
+def test_no_name_is_a_wrong_argument(model: str) -> None:
+    """The error shows what was given and an example."""
+    subject = limits()
+    for method in (subject.lookup, subject.trace):
+        with pytest.raises(ValueError, match="give the model's name"):
+            method(model)
+
+
+@pytest.mark.parametrize("tokens", [0, -1])
+def test_a_default_that_is_no_limit_is_refused(tokens: int) -> None:
+    """At construction, naming the argument."""
+    with pytest.raises(ValueError, match=f"default_tokens={tokens}"):
+        ModelLimits(files=(), environ={}, default_tokens=tokens)
+
+
+@pytest.mark.parametrize("ttl_s", [-1.0, float("nan")])
+def test_a_time_to_keep_that_is_none_is_refused(ttl_s: float) -> None:
+    """At construction, naming the argument."""
+    with pytest.raises(ValueError, match="ttl_s="):
+        ModelLimits(files=(), environ={}, ttl_s=ttl_s)
+
+
+def test_the_default_can_be_set() -> None:
+    """It is the input limit of what nobody knows."""
+    assert (
+        ModelLimits(files=(), environ={}, default_tokens=99).lookup("my-model").input_tokens == 99
+    )
+
+
+def test_the_trace_is_the_chain() -> None:
+    """Each source with its answer, in order, and the first that knows is what the look-up gives."""
+    clock = Clock()
+    subject = ModelLimits(files=(), environ={}, clock=clock)
+    steps = subject.trace("gpt-4o")
+    assert [step.source for step in steps] == [
+        "cache", "environment", "discovery", "known", "inference", "default",
+    ]  # fmt: skip
+    assert next(step.limit for step in steps if step.limit) == subject.lookup("gpt-4o")
+    clock.now_s = 600
+    assert subject.trace("gpt-4o")[0].note == "known, for another 3000 s"
+    clock.now_s = HOUR_S
+    assert subject.trace("gpt-4o")[0].note == "empty"

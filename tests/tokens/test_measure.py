@@ -1,0 +1,119 @@
+"""A message costs its texts and what the chat format adds."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
+from autogen_context.testing.transcripts import transcripts
+from autogen_context.tokens.measure import (
+    LONGEST_KEY,
+    REMEMBERED_TEXTS,
+    Meter,
+    Overheads,
+)
+from support.counting import Recorded
+from support.units import read_all
+
+OVERHEADS = Overheads(
+    per_message=1_000,
+    per_name=100,
+    per_request=7,
+    per_call=10_000,
+    per_result=100_000,
+    image_tokens=lambda image: 1_000_000 if image.detail == "high" else 2_000_000,
+)
+
+
+CALL = ToolCall(id="id is not counted", name="fn", arguments="{}")
+RESULT = ToolResult(call_id="id is not counted", text="four")
+
+
+@pytest.mark.parametrize(
+    ("message", "tokens"),
+    [
+        pytest.param(Message(role="user"), 1_000, id="empty"),
+        pytest.param(Message(role="user", text="four"), 1_004, id="text"),
+        pytest.param(Message(role="user", text="four", name="ada"), 1_107, id="name"),
+        pytest.param(Message(role="assistant", extra="[1]"), 1_003, id="thinking"),
+        pytest.param(Message(role="assistant", calls=(CALL, CALL)), 21_008, id="calls"),
+        pytest.param(Message(role="tool", results=(RESULT,)), 101_004, id="result"),
+        pytest.param(
+            Message(role="tool", results=(RESULT,) * 2), 202_008, id="two messages in one"
+        ),
+        pytest.param(
+            Message(role="tool", results=(RESULT,), text="hi"),
+            102_006,
+            id="and what is said beside",
+        ),
+        pytest.param(
+            Message(role="user", images=(Image(detail="high"), Image())), 3_001_000, id="images"
+        ),
+    ],
+)
+def test_what_each_part_costs(message: Message, tokens: int) -> None:
+    """Texts by the counter, everything else by the table, results as the messages they are sent as."""
+    assert Meter(Recorded(), OVERHEADS).message(message) == tokens
+
+
+@pytest.mark.parametrize(
+    ("message", "own"),
+    [
+        pytest.param(Message(role="user", text="notice", own=True), True, id="a notice"),
+        pytest.param(Message(role="user", text="notice"), False, id="of the host"),
+        pytest.param(Message(role="tool", results=(RESULT,), own=True), False, id="a result"),
+    ],
+)
+def test_what_a_host_adds_to_messages_of_our_own(message: Message, *, own: bool) -> None:
+    """It is counted for those that no host sent, and for no other."""
+    costs = [
+        Meter(Recorded(), replace(OVERHEADS, per_own=per_own)).message(message)
+        for per_own in (0, 7)
+    ]
+    assert costs[1] - costs[0] == 7 * own
+
+
+def test_what_is_assumed_of_the_format() -> None:
+    """What is added for calls and results is documented by nobody; the rest is not assumed."""
+    assert OVERHEADS.assumed(calls=2, results=3) == 2 * 10_000 + 3 * 100_000
+
+
+@settings(max_examples=40)
+@given(transcripts().map(read_all))
+def test_each_text_is_counted_once(messages: list[Message]) -> None:
+    """However often it occurs, long texts and texts of deep copies included."""
+    counter = Recorded()
+    meter = Meter(counter, OVERHEADS)
+    first = [meter.message(message) for message in messages]
+    again = [meter.message(replace(m, text="".join(list(m.text)))) for m in messages]
+    assert again == first
+    assert len(counter.asked) == len(set(counter.asked))
+
+
+@given(st.sampled_from([LONGEST_KEY - 1, LONGEST_KEY, LONGEST_KEY + 1]), st.text(max_size=3))
+def test_long_texts_are_told_apart(length: int, end: str) -> None:
+    """A text that is remembered by its digest has a count of its own."""
+    meter = Meter(Recorded(), OVERHEADS)
+    assert meter.text("x" * length) == length
+    assert meter.text("x" * length + end) == length + len(end)
+    assert meter.text("x" * length) == length
+
+
+def test_memory_is_bounded() -> None:
+    """The oldest texts are forgotten, and counted again if they come back."""
+    counter = Recorded()
+    meter = Meter(counter, OVERHEADS)
+    for number in range(REMEMBERED_TEXTS + 1):
+        meter.text(str(number))
+    asked = len(counter.asked)
+    meter.text("1")
+    assert len(counter.asked) == asked
+    meter.text("0")
+    assert counter.asked[asked:] == ["0"]
+
+
+def test_a_meter_says_where_its_counts_come_from() -> None:
+    """As its counter does."""
+    assert Meter(Recorded(), OVERHEADS).source == "estimate"

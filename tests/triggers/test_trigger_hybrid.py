@@ -1,0 +1,314 @@
+"""All triggers together: their order, their switches, and the count of turns as the last resort."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.triggers.boundary import SemanticBoundaryDetector
+from autogen_context.triggers.decision import (
+    NOTHING,
+    Scope,
+    TriggerDecision,
+    TriggerKind,
+)
+from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+from autogen_context.triggers.intent_trigger import IntentBasedTrigger
+from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.triggers.staleness import StalenessTracker
+from autogen_context.triggers.subtask import SubtaskTrigger
+from autogen_context.triggers.turn import Step, Turn
+from autogen_context.triggers.turn_count import TurnCountTrigger
+from support.turns import called, edit, ran_tests, read, searched, shell, turn, written
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "triggers.md"
+OFF = TriggerSettings(
+    subtasks=False, intents=False, boundaries=False, staleness=False, fallback_turns=0
+)
+PASSED, FAILED = "3 passed in 0.1s", "1 failed, 9 passed"
+
+SAID = st.sampled_from(
+    ["", "I look at src/a.py.", "All done: it works now.", "Now I'll fix the next one."]
+)
+STEPS = st.lists(
+    st.sampled_from(
+        [
+            *[read("src/a.py"), edit("src/a.py"), read("lib/c.py"), edit("lib/c.py")],
+            *[ran_tests(PASSED), ran_tests(FAILED), ran_tests(None), searched("x"), shell("ls")],
+            *[written("notes.md"), called("get_order", {"id": 1}, "paid"), called("think", {}, "")],
+        ]
+    ),
+    max_size=2,
+)
+TRANSCRIPTS = st.lists(st.tuples(SAID, STEPS), max_size=40).map(
+    lambda rows: [turn(i, said, *steps) for i, (said, steps) in enumerate(rows)]
+)
+SETTINGS = st.builds(
+    TriggerSettings,
+    subtasks=st.booleans(),
+    intents=st.booleans(),
+    boundaries=st.booleans(),
+    staleness=st.booleans(),
+    staleness_threshold=st.sampled_from([0.3, 0.7]),
+    fallback_turns=st.sampled_from([0, 3, 10]),
+)
+
+
+class Scripted:
+    """A trigger that says what it is told to at some turns, and notes which turns it saw."""
+
+    def __init__(self, said: Mapping[int, TriggerDecision]) -> None:
+        self.said = said
+        self.seen: list[int] = []
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """What it is to say of a turn."""
+        self.seen.append(turn.number)
+        return self.said.get(turn.number, NOTHING)
+
+
+def proposal(
+    start: int, stop: int, confidence: float = 0.8, outcomes: tuple[int, ...] = ()
+) -> TriggerDecision:
+    """What a trigger of one's own proposes."""
+    scope = Scope(start=start, stop=stop, outcomes=outcomes)
+    return TriggerDecision(kind="boundary", scope=scope, confidence=confidence)
+
+
+def observed(hybrid: SemanticHybridTrigger, turns: Sequence[Turn]) -> list[TriggerDecision]:
+    """What is said after each turn."""
+    return [hybrid.observe(each) for each in turns]
+
+
+def idle(count: int) -> list[Turn]:
+    """Turns that mean nothing."""
+    return [turn(i, "", shell("ls")) for i in range(count)]
+
+
+@given(TRANSCRIPTS, SETTINGS)
+def test_the_same_turns_give_the_same_decisions(
+    turns: list[Turn], settings: TriggerSettings
+) -> None:
+    """A new one that is fed the turns again is where the old one was; what comes later changes nothing before."""
+    said = observed(SemanticHybridTrigger(settings), turns)
+    again = SemanticHybridTrigger(settings)
+    half = len(turns) // 2
+    assert observed(again, turns[:half]) == said[:half]
+    assert observed(again, turns[half:]) == said[half:]
+
+
+@given(TRANSCRIPTS, SETTINGS)
+def test_scopes_are_worth_it(turns: list[Turn], settings: TriggerSettings) -> None:
+    """Four turns or more of those seen, of which some do not stay; details can be printed."""
+    for seen, decision in zip(turns, observed(SemanticHybridTrigger(settings), turns), strict=True):
+        assert decision.fires == (decision.scope is not None)
+        if decision.scope is not None:
+            length = decision.scope.stop - decision.scope.start
+            assert length >= 4
+            assert len(decision.scope.outcomes) < length
+            assert decision.scope.stop <= seen.number + 1
+            assert 0 < decision.confidence <= 1
+            assert decision.details
+
+
+@given(TRANSCRIPTS, SETTINGS)
+def test_what_is_off_never_fires(turns: list[Turn], settings: TriggerSettings) -> None:
+    """Nothing at all where all of them are."""
+    on: dict[TriggerKind, bool | int] = {
+        "subtask": settings.subtasks,
+        "intent": settings.intents,
+        "boundary": settings.boundaries,
+        "staleness": settings.staleness,
+        "turn_count": settings.fallback_turns,
+    }
+    kinds = {decision.kind for decision in observed(SemanticHybridTrigger(settings), turns)}
+    assert kinds <= {kind for kind, is_on in on.items() if is_on} | {"none"}
+
+
+@given(TRANSCRIPTS, SETTINGS, st.integers(1, 12))
+def test_the_count_begins_anew(turns: list[Turn], settings: TriggerSettings, count: int) -> None:
+    """Trap of the original, which fires at every turn after M: before it fires there are M turns without a proposal."""
+    hybrid = SemanticHybridTrigger(replace(settings, fallback_turns=count))
+    waited, behind = 0, 0
+    for decision in observed(hybrid, turns):
+        waited += 1
+        if decision.scope is not None:
+            assert decision.kind != "turn_count" or waited >= count
+            assert decision.kind != "turn_count" or decision.scope.start >= behind
+            waited, behind = 0, max(behind, decision.scope.stop)
+
+
+CODE = [read("src/a.py"), edit("src/a.py"), read("src/a.py"), ran_tests(PASSED)]
+OTHER_FILES = [read(f"lib/part_{i}.py", "part") for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "alone", "kind"),
+    [
+        pytest.param(CODE, {"subtasks": True}, "subtask", id="subtask"),
+        pytest.param([*[read("a.py")] * 5, edit("a.py"), edit("a.py")], {"intents": True}, "intent", id="intent"),
+        pytest.param(CODE, {"boundaries": True}, "boundary", id="boundary"),
+        pytest.param(OTHER_FILES, {"staleness": True}, "staleness", id="staleness"),
+        pytest.param([shell("ls")] * 10, {"fallback_turns": 10}, "turn_count", id="turn count"),
+    ],
+)  # fmt: skip  # a row a trigger
+def test_each_can_be_switched(steps: list[Step], alone: Mapping[str, bool], kind: str) -> None:
+    """It is what fires where it alone is on, with the confidence that is its own."""
+    confidences = {"intent": 0.85, "boundary": 0.80, "staleness": 0.70, "turn_count": 0.50}
+    turns = [turn(i, "", step) for i, step in enumerate(steps)]
+    settings = replace(OFF, **alone)
+    fired = [each for each in observed(SemanticHybridTrigger(settings), turns) if each.fires]
+    assert {each.kind for each in fired} == {kind}
+    assert fired[0].confidence == confidences.get(kind, fired[0].confidence)
+    assert not any(each.fires for each in observed(SemanticHybridTrigger(OFF), turns))
+
+
+def test_the_fallback_fires_once_in_so_many_turns() -> None:
+    """It proposes what no proposal had, but for the newest three turns."""
+    said = observed(SemanticHybridTrigger(replace(OFF, fallback_turns=10)), idle(35))
+    fired = {i: decision.scope for i, decision in enumerate(said) if decision.fires}
+    assert fired == {
+        9: Scope(start=0, stop=7),
+        19: Scope(start=7, stop=17),
+        29: Scope(start=17, stop=27),
+    }
+
+
+def test_a_proposal_of_another_counts() -> None:
+    """After it the count begins anew, and behind its scope."""
+    own = Scripted({5: proposal(0, 5), 6: proposal(0, 4)})
+    said = observed(SemanticHybridTrigger(TriggerSettings(staleness=False), more=[own]), idle(17))
+    assert [i for i, decision in enumerate(said) if decision.fires] == [5, 6, 16]
+    assert said[16].scope == Scope(start=5, stop=14)
+
+
+def test_what_was_read_last_stays() -> None:
+    """Nothing says that it is done with: of a count's scope the four newest readings stay, and the changes."""
+    steps = [edit("b.py"), *[read(f"{i}.py") for i in range(6)], *[shell("ls")] * 3]
+    trigger = TurnCountTrigger()
+    said = [trigger.observe(turn(i, "", step)) for i, step in enumerate(steps)]
+    assert said[-1].scope == Scope(start=0, stop=7, outcomes=(0, 3, 4, 5, 6))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        pytest.param(0.8, 0.9, 1, id="the surer"),
+        pytest.param(0.9, 0.8, 0, id="the surer, given first"),
+        pytest.param(0.8, 0.8, 0, id="of equals the first"),
+    ],
+)
+def test_the_surest_is_followed(first: float, second: float, expected: int) -> None:
+    """The other is told, and keeps what it would have kept."""
+    both = (proposal(0, 9, first, (1, 2)), proposal(2, 8, second, (2, 5)))
+    more = [Scripted({9: each}) for each in both]
+    *_, said = observed(SemanticHybridTrigger(OFF, more=more), idle(10))
+    assert said.scope is not None
+    assert (said.scope.start, said.scope.stop) == ((0, 9), (2, 8))[expected]
+    assert said.scope.outcomes == ((1, 2, 5), (2, 5))[expected]
+    assert said.details["also"] == f"boundary {(second, first)[expected]:.2f}"
+
+
+def test_all_of_a_scope_never_stays() -> None:
+    """What others would keep is left out where nothing would be left to compact."""
+    more = [Scripted({4: proposal(0, 4, 0.9, (0, 1))}), Scripted({4: proposal(0, 5, 0.8, (2, 3))})]
+    *_, said = observed(SemanticHybridTrigger(OFF, more=more), idle(5))
+    assert said.scope == Scope(start=0, stop=4, outcomes=(0, 1))
+
+
+def test_meaning_goes_before_staleness_before_counting() -> None:
+    """Whatever their confidences; what is not followed is told."""
+    turns = [turn(i, "", step) for i, step in enumerate(OTHER_FILES)]
+    settings = replace(OFF, staleness=True, fallback_turns=10)
+    stale = observed(SemanticHybridTrigger(settings), turns)
+    at = next(i for i, decision in enumerate(stale) if decision.kind == "staleness")
+    own = Scripted({at: proposal(1, 6, 0.1)})
+    said = observed(SemanticHybridTrigger(settings, more=[own]), turns)[at]
+    assert (said.kind, said.confidence) == ("boundary", 0.1)
+    assert said.details["also"] == "staleness 0.70"
+    counted = {i for i, decision in enumerate(stale) if decision.kind == "turn_count"}
+    assert min(counted) == 9
+
+
+def test_every_trigger_sees_every_turn() -> None:
+    """Also those after one that is followed."""
+    first, second = Scripted({6: proposal(0, 5)}), Scripted({})
+    observed(SemanticHybridTrigger(more=[first, second]), idle(12))
+    assert first.seen == second.seen == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("spans", "scopes"),
+    [
+        pytest.param([(0, 3)], [], id="too short alone"),
+        pytest.param([(0, 2), (2, 5)], [(0, 5)], id="side by side"),
+        pytest.param([(0, 2), (2, 3), (3, 5)], [(0, 5)], id="three of them"),
+        pytest.param([(0, 2), (3, 5)], [], id="apart"),
+        pytest.param([(0, 2), (1, 5)], [(0, 5)], id="overlapping"),
+        pytest.param([(0, 4), (4, 6)], [(0, 4)], id="long ones are not waited for"),
+        pytest.param([(0, 2), (2, 7), (7, 9)], [(0, 7)], id="none is proposed twice"),
+    ],
+)
+def test_short_spans_wait_for_their_neighbours(
+    spans: list[tuple[int, int]], scopes: list[tuple[int, int]]
+) -> None:
+    """Three turns or fewer are not compacted; with those beside them they may be enough. What stays in a part stays."""
+    script = {
+        stop: proposal(start, stop, 0.8, (stop - 1,) if stop - start > 1 else ())
+        for start, stop in spans
+    }
+    said = observed(SemanticHybridTrigger(OFF, more=[Scripted(script)]), idle(10))
+    found = [each.scope for each in said if each.scope]
+    assert [(scope.start, scope.stop) for scope in found] == scopes
+    ends = {stop - 1 for start, stop in spans if stop - start > 1}
+    for scope in found:
+        assert {*scope.outcomes} == {end for end in ends if scope.start <= end < scope.stop}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"staleness_threshold": 2}, "staleness_threshold=2: give a number in 0..1"),
+        ({"fallback_turns": -1}, "fallback_turns=-1: give 0 or more"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: dict[str, int], message: str) -> None:
+    """With its name, its value and the way out."""
+    with pytest.raises(ValueError, match=message):
+        TriggerSettings(**arguments)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] - numbers only
+    with pytest.raises(ValueError, match="turns=0: give 1 or more"):
+        TurnCountTrigger(0)
+
+
+def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its Python runs as one program, and prints what it says."""
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+    printed = capsys.readouterr().out
+    assert printed
+    assert printed in GUIDE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("given", [{"action": "read a.py"}, None, "read a.py"], ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SemanticHybridTrigger(OFF),
+        SubtaskTrigger,
+        IntentBasedTrigger,
+        SemanticBoundaryDetector,
+        StalenessTracker,
+        TurnCountTrigger,
+    ],
+    ids=["hybrid", "subtask", "intent", "boundary", "staleness", "count"],
+)
+def test_what_is_no_turn_is_refused(make: Callable[[], Trigger], given: object) -> None:
+    """With what was given, and how a turn is made."""
+    trigger = make()
+    with pytest.raises(ValueError, match=rf"turn={re.escape(repr(given))}: give a Turn; turn_of"):
+        trigger.observe(given)  # type: ignore[arg-type] # wrong on purpose
+    assert not trigger.observe(turn(0, "Hello.")).fires

@@ -1,0 +1,443 @@
+"""What an agent is at, when that changes, and which phase that ends."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import cast, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
+from autogen_context.triggers.intent import Standing, intent_of
+from autogen_context.triggers.intent_trigger import IntentBasedTrigger
+from autogen_context.triggers.intent_words import TRANSITIONS, Intent, Transition
+from autogen_context.triggers.turn import Turn
+from support.turns import (
+    SESSIONS,
+    called,
+    edit,
+    numbered,
+    observed,
+    ran_tests,
+    read,
+    searched,
+    shell,
+    turn,
+    written,
+)
+
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+RAISED = "Traceback (most recent call last):\nValueError: x"
+LOOK = ("", read("z.py"))
+FAIL = ("", shell("python reproduce.py", RAISED))
+
+ALONE: dict[str, tuple[Intent | None, Turn]] = {
+    "reads": ("EXPLORE", turn(0, "Let me look at the loader.", read("loader.py"))),
+    "searches": ("EXPLORE", turn(0, "", searched("cache"))),
+    "computes": ("EXPLORE", turn(0, "", shell("python -c 'print(2)'", "2"))),
+    "looks up": ("EXPLORE", turn(0, "", called("get_booking", {"id": "7"}, "{}"))),
+    "reads for a fault": ("DEBUG", turn(0, "Why does it raise here?", read("loader.py"))),
+    "reads a trace": ("DEBUG", turn(0, "The traceback names this file.", read("loader.py"))),
+    "writes a try": ("DEBUG", turn(0, "", written("reproduce_issue.py"))),
+    "runs a try": ("DEBUG", turn(0, "Let's run it to confirm the bug.", shell("python x.py", "7"))),
+    "edits": ("IMPLEMENT", turn(0, "I'll add the parameter.", edit("loader.py"))),
+    "edits to fix": ("IMPLEMENT", turn(0, "This fixes the error.", edit("loader.py"))),
+    "books": ("IMPLEMENT", turn(0, "", called("book_flight", {"id": "7"}, "booked"))),
+    "edits in vain": ("IMPLEMENT", turn(0, "", edit("loader.py", "Error: no match"))),
+    "tests": ("VERIFY", turn(0, "", ran_tests())),
+    "tests that fail": ("DEBUG", turn(0, "", ran_tests("1 failed"))),
+    "tests to verify, and they fail": (
+        "VERIFY",
+        turn(0, "Let me verify it.", ran_tests("1 failed")),
+    ),
+    "investigates": ("DEBUG", turn(0, "Investigating the error.", read("loader.py"))),
+    "investigates nothing wrong": ("EXPLORE", turn(0, "Investigating the API.", read("loader.py"))),
+    "runs to verify": ("VERIFY", turn(0, "Let me verify the fix.", shell("python x.py", "7"))),
+    "writes tests": ("VERIFY", turn(0, "", written("tests/test_loader.py"))),
+    "writes a page": ("DOCUMENT", turn(0, "", written("docs/loader.md"))),
+    "writes a docstring": ("DOCUMENT", turn(0, "I'll add a docstring.", edit("loader.py"))),
+    "reads a page to write it": ("DOCUMENT", turn(0, "Now the manual.", read("manual.md"))),
+    "renames": ("REFACTOR", turn(0, "I'll rename it for clarity.", edit("loader.py"))),
+    "extracts": ("REFACTOR", turn(0, "Let me extract this into a helper.", edit("loader.py"))),
+    "runs what edits": ("IMPLEMENT", turn(0, "", shell("python apply_fix.py", "ok"))),
+    "writes a patch": ("IMPLEMENT", turn(0, "", written("fix_loader.patch"))),
+    "adds a print": ("DEBUG", turn(0, "Let me add a debug print.", edit("loader.py"))),
+    "makes a folder to try in": ("DEBUG", turn(0, "", shell("mkdir reproduce"))),
+    "clears away": (None, turn(0, "I'll remove the reproduction script.", shell("rm x.py"))),
+    "speaks": (None, turn(0, "I have fixed the bug and tested it.")),
+    "thinks": (None, turn(0, "", called("think", {"thought": "debug"}, ""))),
+    "hands in": (None, turn(0, "Fixed.", called("submit", {}, ""))),
+}
+CHANGED = Standing(changed=True)
+FAILING = Standing(failing=True)
+BROKEN = Standing(changed=True, failing=True, broken=True)
+STANDING: dict[str, tuple[Intent, Standing, Turn]] = {
+    "looks after a failure": ("DEBUG", FAILING, turn(1, "", read("a.py"))),
+    "edits after a failure": ("IMPLEMENT", FAILING, turn(1, "", edit("a.py"))),
+    "runs after a failure": ("DEBUG", FAILING, turn(1, "", shell("python x.py", "7"))),
+    "tests pass after a failure": ("VERIFY", FAILING, turn(1, "", ran_tests())),
+    "tests fail after a failure": ("DEBUG", FAILING, turn(1, "", ran_tests("1 failed"))),
+    "edits what it broke": ("DEBUG", BROKEN, turn(1, "", edit("a.py"))),
+    "mends its tests": ("DEBUG", BROKEN, turn(1, "", edit("test_a.py"))),
+    "documents what it broke": ("DOCUMENT", BROKEN, turn(1, "", edit("a.md"))),
+    "runs what it changed": ("VERIFY", CHANGED, turn(1, "", shell("python x.py", "7"))),
+    "tries what it changed": ("VERIFY", CHANGED, turn(1, "", written("try_it.py"))),
+    "looks whether it is right": ("VERIFY", CHANGED, turn(1, "Let me verify it.", read("a.py"))),
+    "looks at something else": ("EXPLORE", CHANGED, turn(1, "", read("a.py"))),
+}
+
+
+def fired(
+    turns: Sequence[Turn], trigger: IntentBasedTrigger | None = None
+) -> list[TriggerDecision]:
+    """What is proposed over these turns."""
+    decisions = observed((trigger or IntentBasedTrigger()).observe, turns)
+    return [decision for decision in decisions if decision.fires]
+
+
+def told(decisions: Sequence[TriggerDecision]) -> list[str]:
+    """The transitions of decisions."""
+    return [f"{decision.details['from']} {decision.details['to']}" for decision in decisions]
+
+
+@pytest.mark.parametrize("row", ALONE.values(), ids=ALONE)
+def test_intent_of_a_turn_alone(row: tuple[Intent | None, Turn]) -> None:
+    """What is said and done tells; words alone do not, where nothing is done."""
+    intent, each = row
+    assert intent_of(each) == intent
+
+
+@pytest.mark.parametrize("row", STANDING.values(), ids=STANDING)
+def test_intent_by_what_went_before(row: tuple[Intent, Standing, Turn]) -> None:
+    """The same deed is another after a failure, or after a change."""
+    intent, standing, each = row
+    assert intent_of(each, standing) == intent
+
+
+MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
+    "explored, then changed": (
+        "EXPLORE IMPLEMENT",
+        Scope(start=0, stop=3, outcomes=(1,)),
+        numbered(LOOK, ("", read("a.py")), LOOK, ("", edit("a.py"))),
+    ),
+    "debugged, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=1, stop=5, outcomes=(1, 4)),
+        numbered(
+            ("", edit("a.py")),
+            ("", ran_tests("1 failed")),
+            LOOK,
+            LOOK,
+            ("", edit("a.py")),
+            ("", ran_tests()),
+        ),
+    ),
+    "debugged until tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0,)),
+        numbered(("", ran_tests("1 failed")), LOOK, LOOK, LOOK, ("", ran_tests())),
+    ),
+    "explored, then debugged until tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=1, stop=4, outcomes=(1,)),
+        numbered(LOOK, ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests())),
+    ),
+    "debugged in words, and tests pass": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=2),
+        numbered(
+            ("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", ran_tests())
+        ),
+    ),
+    "debugged and repaired, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0, 3)),
+        numbered(("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests())),
+    ),
+    "repaired at the second try, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=6, outcomes=(2, 3, 5)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("a.py")),
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("b.py")),
+            ("", ran_tests()),
+        ),
+    ),
+    "as much was changed as debugged, then verified": (
+        "DEBUG VERIFY",
+        Scope(start=0, stop=4, outcomes=(0, 2, 3)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            LOOK,
+            ("", edit("a.py")),
+            ("", edit("b.py")),
+            ("", ran_tests()),
+        ),
+    ),
+    "more was changed than debugged, then verified": (
+        "IMPLEMENT VERIFY",
+        Scope(start=1, stop=4, outcomes=(1, 2, 3)),
+        numbered(
+            ("", ran_tests("1 failed")),
+            *[("", edit(f"{name}.py")) for name in "abc"],
+            ("", ran_tests()),
+        ),
+    ),
+    "implemented, then verified": (
+        "IMPLEMENT VERIFY",
+        Scope(start=0, stop=2, outcomes=(0, 1)),
+        numbered(("", edit("a.py")), ("", edit("b.py")), ("", ran_tests())),
+    ),
+    "implemented, then tried out": (
+        "IMPLEMENT VERIFY",
+        Scope(start=0, stop=2, outcomes=(0, 1)),
+        numbered(
+            ("", edit("a.py")), ("", edit("b.py")), ("", shell("python x.py", "7")), ("It works.",)
+        ),
+    ),
+    "implemented, then documented": (
+        "IMPLEMENT DOCUMENT",
+        Scope(start=0, stop=2, outcomes=(1,)),
+        numbered(("", edit("a.py")), ("", edit("a.py")), ("", edit("manual.md"))),
+    ),
+}
+UNMADE: dict[str, list[Turn]] = {
+    "a glance while implementing": numbered(
+        ("", edit("a.py")), LOOK, ("", edit("a.py")), LOOK, ("", edit("a.py"))
+    ),
+    "talk between changes": numbered(("", edit("a.py")), ("I see.",), ("Hm.",), ("", edit("a.py"))),
+    "the change failed": numbered(LOOK, LOOK, ("", edit("a.py", "Error: no match"))),
+    "tests that fail": numbered(
+        ("", edit("a.py")), ("", edit("a.py")), ("", ran_tests("1 failed"))
+    ),
+    "tried out in vain": numbered(
+        ("", edit("a.py")), ("", shell("python x.py", "7")), ("Still 7.", edit("a.py"))
+    ),
+    "tried out, and a fault is looked for": numbered(
+        ("", edit("a.py")), ("", shell("python x.py", "7")), ("Why does it print 7?", read("a.py"))
+    ),
+    "tests pass, nothing was debugged or changed": numbered(LOOK, LOOK, ("", ran_tests())),
+    "debugged, and tests still fail": numbered(
+        ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests("1 failed")), LOOK
+    ),
+    "debugged, and a script runs well": numbered(
+        ("Why does it raise?", read("a.py")),
+        ("Why is that?", read("b.py")),
+        ("", shell("python x.py", "7")),
+        ("I see.",),
+    ),
+    "repaired and tried out, and changed again": numbered(
+        ("", edit("a.py")),
+        ("", ran_tests("1 failed")),
+        LOOK,
+        ("", edit("a.py")),
+        ("", shell("python x.py", "7")),
+        ("", edit("b.py")),
+    ),
+    "verified what was only tried": numbered(
+        FAIL, ("", written("reproduce.py")), ("", shell("python reproduce.py", "7")), ("Yes.",)
+    ),
+    "verified what was not changed": numbered(
+        FAIL, FAIL, ("Why?", read("a.py")), ("Let me verify it.", ran_tests("no tests ran"))
+    ),
+    "documented what was only explored": numbered(LOOK, LOOK, ("", edit("manual.md"))),
+    "the first phase": numbered(("", edit("a.py"))),
+    "nothing but talk": numbered(("Let me debug.",), ("Let me verify.",)),
+}
+
+
+@pytest.mark.parametrize("row", MADE.values(), ids=MADE)
+def test_transitions_that_count(row: tuple[str, Scope, list[Turn]]) -> None:
+    """The last turn makes the transition; the scope is the whole phase before it, with what stays."""
+    transition, scope, turns = row
+    *before, last = observed(IntentBasedTrigger().observe, turns)
+    assert before == [NOTHING] * len(before)
+    assert (last.kind, last.scope, last.confidence) == ("intent", scope, 0.85)
+    assert (*told([last]), last.details["by"]) == (transition, "rules")
+
+
+@pytest.mark.parametrize("turns", UNMADE.values(), ids=UNMADE)
+def test_transitions_that_do_not_count(turns: list[Turn]) -> None:
+    """Nothing is proposed."""
+    assert fired(turns) == []
+
+
+BY_SAYING: dict[str, Intent] = {intent[:2].lower(): intent for intent in INTENTS}
+
+
+def by_letter(each: Turn, /) -> Intent | None:
+    """A model that reads the intent off what is said."""
+    return BY_SAYING.get(each.reasoning)
+
+
+@pytest.mark.parametrize("pair", [*permutations(BY_SAYING, 2)], ids=" ".join)
+def test_those_of_the_table_fire_and_no_others(pair: tuple[str, str]) -> None:
+    """Of the thirty pairs of intents, four; of another table, those."""
+    first, second = pair
+    steps = (edit("a.py"),)
+    turns = [turn(0, first, *steps), turn(1, first, *steps), turn(2, second, *steps)]
+    transition = (BY_SAYING[first], BY_SAYING[second])
+    fires = bool(fired(turns, IntentBasedTrigger(known=by_letter)))
+    assert fires is (transition in TRANSITIONS)
+    other = IntentBasedTrigger(known=by_letter, transitions={transition})
+    assert bool(fired(turns, other))
+
+
+def test_the_new_intent_is_recorded() -> None:
+    """Trap of forgetting it after a transition: the next turns of the new phase fire nothing, the next phase does."""
+    turns = numbered(
+        *[LOOK] * 2,
+        *[("", edit("a.py"))] * 3,
+        *[("", ran_tests())] * 2,
+        *[LOOK] * 2,
+        ("", edit("b.py")),
+    )
+    trigger = IntentBasedTrigger()
+    decisions = fired(turns, trigger)
+    assert told(decisions) == ["EXPLORE IMPLEMENT", "IMPLEMENT VERIFY", "EXPLORE IMPLEMENT"]
+    assert trigger.intent == "IMPLEMENT"
+
+
+def test_the_scope_is_the_whole_phase() -> None:
+    """Trap of the wrong start: from the first turn of the phase to the last before the new intent, glances included."""
+    turns = numbered(
+        *[LOOK] * 4,
+        ("", edit("a.py")),
+        LOOK,
+        ("I see.",),
+        ("", edit("b.py")),
+        LOOK,
+        ("", ran_tests()),
+    )
+    scopes = [decision.scope for decision in fired(turns)]
+    assert scopes == [Scope(start=0, stop=4), Scope(start=4, stop=9, outcomes=(4, 7))]
+
+
+def test_two_turns_away_end_a_phase_at_the_first() -> None:
+    """One glance does not; the second shows that the first was no glance."""
+    turns = numbered(*[("", edit("a.py"))] * 2, LOOK, LOOK, ("", edit("b.py")))
+    trigger = IntentBasedTrigger(transitions={("IMPLEMENT", "EXPLORE"), ("EXPLORE", "IMPLEMENT")})
+    scopes = [decision.scope for decision in fired(turns, trigger)]
+    assert scopes == [Scope(start=0, stop=2, outcomes=(1,)), Scope(start=2, stop=4)]
+
+
+def test_what_is_changed_now_stays_visible() -> None:
+    """Of what was explored, the last view of each file that the change is about."""
+    turns = numbered(("", read("a.py")), ("", read("a.py")), ("", read("b.py")), ("", edit("a.py")))
+    [decision] = fired(turns)
+    assert decision.scope == Scope(start=0, stop=3, outcomes=(1,))
+
+
+def test_a_model_decides_where_it_answered() -> None:
+    """And the rules where it did not; the decision tells which."""
+    turns = [turn(0, "", read("a.py")), turn(1, "", read("a.py")), turn(2, "im", edit("a.md"))]
+    [decision] = fired(turns, IntentBasedTrigger(0.5, known=by_letter))
+    assert (told([decision]), decision.details["by"]) == (["EXPLORE IMPLEMENT"], "model")
+    assert decision.confidence == 0.5
+    assert fired(turns) == []  # by rules, a page is written
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        pytest.param(lambda: IntentBasedTrigger(1.5), "confidence=1.5", id="confidence"),
+        pytest.param(
+            lambda: IntentBasedTrigger(transitions={("DEBUG", "DEBUG")}), "'DEBUG' to", id="same"
+        ),
+        pytest.param(
+            lambda: IntentBasedTrigger(transitions={("DEBUG", cast("Intent", "SLEEP"))}),
+            "'SLEEP'",
+            id="unknown",
+        ),
+    ],
+)
+def test_wrong_settings_are_named(make: Callable[[], object], named: str) -> None:
+    """At construction, with the value and the way out."""
+    with pytest.raises(ValueError, match=named):
+        make()
+
+
+@given(SESSIONS)
+def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
+    """No clock, no chance, and nothing shared between triggers."""
+    first, second = IntentBasedTrigger(), IntentBasedTrigger()
+    pairs = [(first.observe(each), second.observe(each)) for each in turns]
+    assert [one for one, _ in pairs] == [other for _, other in pairs]
+
+
+REPAIRED = numbered(("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", ran_tests()))
+
+
+@pytest.mark.parametrize(
+    ("transitions", "expected"),
+    [
+        pytest.param({("DEBUG", "VERIFY")}, [("DEBUG VERIFY", 0, 3)], id="as a whole"),
+        pytest.param(
+            {("IMPLEMENT", "VERIFY")}, [("IMPLEMENT VERIFY", 2, 3)], id="the repair alone"
+        ),
+        pytest.param(
+            {("DEBUG", "IMPLEMENT"), ("IMPLEMENT", "VERIFY"), ("DEBUG", "VERIFY")},
+            [("DEBUG IMPLEMENT", 0, 2), ("IMPLEMENT VERIFY", 2, 3)],
+            id="each by itself",
+        ),
+    ],
+)
+def test_a_repair_is_told_once(
+    transitions: set[Transition], expected: list[tuple[str, int, int]]
+) -> None:
+    """With the debugging where that counts and was not proposed before, alone where not."""
+    decisions = fired(REPAIRED, IntentBasedTrigger(transitions=transitions))
+    scopes = [decision.scope for decision in decisions if decision.scope]
+    spans = zip(told(decisions), scopes, strict=True)
+    assert [(name, scope.start, scope.stop) for name, scope in spans] == expected
+
+
+@given(SESSIONS, st.sets(st.sampled_from([*permutations(INTENTS, 2)]), min_size=10))
+def test_phases_follow_each_other(turns: list[Turn], transitions: set[Transition]) -> None:
+    """Scopes never overlap, end before the newest turn, and hold what stays in order and once."""
+    every = IntentBasedTrigger(transitions=transitions)
+    stop = 0
+    for newest, decision in enumerate(observed(every.observe, turns)):
+        if decision.scope:
+            assert stop <= decision.scope.start < decision.scope.stop <= newest
+            assert list(decision.scope.outcomes) == sorted(set(decision.scope.outcomes))
+            stop = decision.scope.stop
+
+
+@given(SESSIONS, st.integers(0, 25))
+def test_a_truncated_trigger_goes_on(turns: list[Turn], number: int) -> None:
+    """Fed again from where it says, it decides what one that saw nothing else decides; nothing is decided again."""
+    trigger = IntentBasedTrigger()
+    decisions = observed(trigger.observe, turns)
+    again = trigger.truncate(number)
+    assert again <= number
+    assert observed(trigger.observe, turns[again:number]) == [NOTHING] * len(turns[again:number])
+    assert observed(trigger.observe, turns[number:]) == decisions[number:]
+
+
+@pytest.mark.parametrize("row", MADE.values(), ids=MADE)
+def test_it_can_be_truncated_anywhere(row: tuple[str, Scope, list[Turn]]) -> None:
+    """Also at the very turn that makes a transition, and in the phase behind it."""
+    _, _, once = row
+    turns = [*once, *(replace(each, number=each.number + len(once)) for each in once)]
+    for number in range(len(turns) + 1):
+        trigger = IntentBasedTrigger()
+        decisions = observed(trigger.observe, turns)
+        again = trigger.truncate(number)
+        seen_before = observed(trigger.observe, turns[again:number])
+        assert seen_before == [NOTHING] * (number - again)
+        assert observed(trigger.observe, turns[number:]) == decisions[number:]
+
+
+@given(SESSIONS)
+def test_a_turn_alone_has_one_intent(turns: list[Turn]) -> None:
+    """One of six or none, the same each time."""
+    for each in turns:
+        assert intent_of(each) == intent_of(each)
+        assert intent_of(each) in (*INTENTS, None)

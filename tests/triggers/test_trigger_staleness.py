@@ -1,0 +1,356 @@
+"""What has grown stale: the formula, what counts as a reference, and the stretches that are proposed."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.triggers.decision import Scope, TriggerDecision
+from autogen_context.triggers.mention import CONTEXT_TURNS, Mentions, names_in
+from autogen_context.triggers.staleness import StalenessTracker, staleness
+from autogen_context.triggers.turn import Step, Turn
+from support.turns import edit, ran_tests, read, searched, turn
+
+AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
+MOST_AGES, MOST_REFERENCES = st.integers(1, 200), st.integers(0, 30)
+NAMES = ["config.py", "load_user", "parseArgs", "src/main.py", "HTTP_404"]
+TURNS = st.lists(
+    st.tuples(
+        st.sampled_from(["", "Let me see.", *(f"I look at {name} now." for name in NAMES)]),
+        st.lists(
+            st.sampled_from(
+                [
+                    *(read(f"src/{name}", f"def {name}(): ...") for name in NAMES),
+                    *[edit("src/main.py"), searched("load_user"), ran_tests()],
+                ]
+            ),
+            max_size=2,
+        ),
+    ),
+    max_size=60,
+).map(lambda rows: [turn(i, said, *steps) for i, (said, steps) in enumerate(rows)])
+
+
+@given(AGES, REFERENCES, SHARES, MOST_AGES, MOST_REFERENCES)
+def test_staleness_is_a_share(
+    age: float, references: float, similarity: float, max_age: int, max_references: int
+) -> None:
+    """In 0..1, whatever the scales: fresh is 0, and old, unused and unlike is 1."""
+    scale = {"max_age": max_age, "max_references": max_references}
+    assert (
+        0 <= staleness(age=age, recent_references=references, similarity=similarity, **scale) <= 1
+    )
+    assert staleness(age=0, recent_references=max_references, similarity=1, **scale) == 0
+    assert staleness(age=max_age, recent_references=0, similarity=0, **scale) == pytest.approx(1)
+
+
+def pairs_of(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
+    """Two of them, the smaller one first."""
+    return st.tuples(numbers, numbers).map(sorted)
+
+
+@given(pairs_of(AGES), pairs_of(REFERENCES), pairs_of(SHARES), MOST_REFERENCES)
+def test_staleness_grows_with_age_alone(
+    ages: list[float], references: list[float], similarities: list[float], most: int
+) -> None:
+    """It never falls with age, and never grows with references or similarity."""
+    (age, older), (used, more), (alike, nearer) = ages, references, similarities
+    before = staleness(age=age, recent_references=used, similarity=alike, max_references=most)
+    assert (
+        staleness(age=older, recent_references=used, similarity=alike, max_references=most)
+        >= before
+    )
+    assert (
+        staleness(age=age, recent_references=more, similarity=alike, max_references=most) <= before
+    )
+    assert (
+        staleness(age=age, recent_references=used, similarity=nearer, max_references=most) <= before
+    )
+
+
+@pytest.mark.parametrize(
+    ("age", "references", "similarity", "most", "expected"),
+    [
+        pytest.param(19, 0, 0.2, 10, 0.754, id="config.py, read at turn 1, at turn 20 of 50"),
+        pytest.param(19, 5, 0.2, 10, 0.554, id="named again five times"),
+        pytest.param(19, 10, 0.2, 10, 0.354, id="named again ten times"),
+        pytest.param(19, 25, 0.2, 10, 0.354, id="more references than count"),
+        pytest.param(50, 0, 0.2, 10, 0.940, id="as old as counts"),
+        pytest.param(400, 0, 0.2, 10, 0.940, id="older than counts"),
+        pytest.param(25, 0, 0.5, 0, 0.500, id="references say nothing: half age, half likeness"),
+        pytest.param(25, 9, 0.5, 0, 0.500, id="references say nothing, though there are some"),
+    ],
+)
+def test_the_formula(
+    age: float, references: float, similarity: float, most: int, expected: float
+) -> None:
+    """0.3 for age, 0.4 for want of references, 0.3 for being unlike; to three digits."""
+    found = staleness(
+        age=age,
+        recent_references=references,
+        similarity=similarity,
+        max_age=50,
+        max_references=most,
+    )
+    assert round(found, 3) == expected
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), -0.001])
+@pytest.mark.parametrize("name", ["age", "recent_references", "similarity"])
+def test_what_is_no_number_is_refused(name: str, value: float) -> None:
+    """With its name and its value."""
+    arguments: dict[str, float] = {"age": 1, "recent_references": 1, "similarity": 0.5, name: value}
+    with pytest.raises(ValueError, match=f"{name}={value}: give a"):
+        staleness(**arguments)  # type: ignore[arg-type] # none of them is a scale
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_age": 0}, "max_age=0: give 1 or more"),
+        ({"max_references": -1}, "max_references=-1: give 0 or more"),
+        ({"threshold": 1.1}, "threshold=1.1: give a number in 0..1"),
+        ({"confidence": -0.1}, "confidence=-0.1: give a number in 0..1"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: dict[str, int], message: str) -> None:
+    """With its name, its value and the way out."""
+    with pytest.raises(ValueError, match=message):
+        StalenessTracker(**arguments)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] - numbers only
+
+
+def test_similarity_of_your_own_is_checked() -> None:
+    """What is no share is refused, where it came from a callable as well."""
+    tracker = StalenessTracker(similarity=lambda _: 1.5)
+    tracker.observe(turn(0))
+    with pytest.raises(ValueError, match=r"similarity=1\.5"):
+        tracker.staleness_of(0)
+
+
+def observed(tracker: StalenessTracker, turns: list[Turn]) -> list[TriggerDecision]:
+    """What is said after each turn."""
+    return [tracker.observe(each) for each in turns]
+
+
+@given(TURNS)
+def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
+    """However often they are fed, and whatever comes after them."""
+    said = observed(StalenessTracker(), turns)
+    assert observed(StalenessTracker(), turns) == said
+    half = len(turns) // 2
+    assert observed(StalenessTracker(), turns[:half]) == said[:half]
+
+
+@given(TURNS, st.integers(0, 12), st.sampled_from([0.3, 0.5, 0.7]))
+def test_scopes_are_stretches_of_stale_turns(
+    turns: list[Turn], max_references: int, threshold: float
+) -> None:
+    """Each has four turns or more, all of them stale, none of them young, and not all stay."""
+    tracker = StalenessTracker(max_references=max_references, threshold=threshold)
+    for seen in turns:
+        scope = tracker.observe(seen).scope
+        if scope is None:
+            continue
+        inside = range(scope.start, scope.stop)
+        assert len(inside) >= max(4, len(scope.outcomes) + 1)
+        assert scope.stop <= seen.number + 1 - max_references
+        assert all(tracker.staleness_of(number) > threshold for number in inside)
+
+
+def quiet(first: int, count: int) -> list[Turn]:
+    """Turns in which other files are read."""
+    return [
+        turn(i, "", read(f"other/part_{i}.py", "other_thing")) for i in range(first, first + count)
+    ]
+
+
+def filled(count: int = 30, **named: Step) -> list[Turn]:
+    """config.py is read at turn 1; other files at all others, but for the turns that are given as ``at_n``."""
+    turns = quiet(0, count)
+    turns[1] = turn(1, "", read("src/config.py", "LIMIT_S = 3"))
+    for at, step in named.items():
+        number = int(at.removeprefix("at_"))
+        turns[number] = turn(number, "", step)
+    return turns
+
+
+def test_the_example_in_turns() -> None:
+    """config.py, read at turn 1 and not named in ten turns, has 0.754 at turn 20 where it is 0.2 like the context."""
+    tracker = StalenessTracker(similarity=lambda _: 0.2)
+    observed(tracker, filled(21))
+    assert round(tracker.staleness_of(1), 3) == 0.754
+
+
+@pytest.mark.parametrize(
+    ("step", "references"),
+    [
+        pytest.param(edit("src/config.py"), 1, id="the file is changed"),
+        pytest.param(edit("./src/config.py"), 1, id="by another spelling"),
+        pytest.param(edit("/repo/src/config.py"), 1, id="by its whole path"),
+        pytest.param(searched("LIMIT_S"), 1, id="a name in it is looked for"),
+        pytest.param(searched("LIMIT"), 0, id="a part of a name"),
+        pytest.param(searched("x", "src/config.py:1:LIMIT_S = 3"), 0, id="it only comes back"),
+        pytest.param(edit("src/other.py"), 0, id="another file"),
+    ],
+)
+def test_references(step: Step, references: int) -> None:
+    """A turn refers to another where it names itself what that one brought in."""
+    tracker = StalenessTracker(similarity=lambda _: 0.2)
+    observed(tracker, filled(21, at_15=step))
+    assert round(tracker.staleness_of(1), 3) == round(0.754 - 0.04 * references, 3)
+
+
+def test_what_is_said_is_a_reference() -> None:
+    """Naming a thing in words is as good as with a call; only the last ten turns count."""
+    tracker = StalenessTracker(similarity=lambda _: 0.2)
+    turns = filled(21)
+    turns[11] = turn(11, "As config.py says, it is 3.")
+    turns[10] = turn(10, "As config.py says, it is 3.")
+    observed(tracker, turns)
+    assert round(tracker.staleness_of(1), 3) == round(0.754 - 0.04, 3)
+
+
+def test_the_newest_reading_is_referred_to() -> None:
+    """What is read again and named then is about the newer reading; the older one grows stale."""
+    tracker = StalenessTracker(similarity=lambda _: 0.2)
+    observed(tracker, filled(25, at_12=read("src/config.py"), at_20=edit("src/config.py")))
+    assert tracker.staleness_of(12) < 0.7 < tracker.staleness_of(1)
+
+
+def test_names_of_the_work_in_hand_are_alike() -> None:
+    """A turn is like the newest ones by the names it shares with them, of those that could be."""
+    tracker = StalenessTracker()
+    turns = filled(21, at_20=read("src/config.py", "LIMIT_S = 3"))
+    observed(tracker, turns[:20])
+    unlike = tracker.staleness_of(1)
+    tracker.observe(turns[20])
+    assert unlike - tracker.staleness_of(1) > 0.25
+
+
+GAP = "x " * 50_000
+
+
+@pytest.mark.parametrize(
+    ("text", "references"),
+    [
+        pytest.param(f"NAME_1 {GAP}", 1, id="at the beginning"),
+        pytest.param(f"{GAP} NAME_1 {GAP}", 1, id="in the middle"),
+        pytest.param(f"{GAP} NAME_1", 1, id="at the end"),
+        pytest.param(f"{GAP} NAME_1 {GAP} {GAP}", 0, id="between"),
+    ],
+)
+def test_long_texts_are_read_in_parts(text: str, references: int) -> None:
+    """Of an output beginning, middle and end are read, and no more than that."""
+    mentions = Mentions(100)
+    mentions.add(turn(0, "", read("src/a.py", text)))
+    mentions.add(turn(1, "What is NAME_1?"))
+    assert mentions.references(0, turns=5) == references
+
+
+def test_a_stretch_is_proposed_when_it_grows() -> None:
+    """Not at each turn: four more stale turns make a new proposal, of the whole stretch."""
+    said = [d for d in observed(StalenessTracker(similarity=lambda _: 0.0), filled(40)) if d.fires]
+    scopes = [(d.scope.start, d.scope.stop) for d in said if d.scope is not None]
+    assert scopes[0][0] == 0
+    assert all(later[0] == 0 for later in scopes)
+    assert all(after - before >= 4 for (_, before), (_, after) in pairwise(scopes))
+    assert len(scopes) >= 4
+
+
+def test_the_oldest_stretch_comes_first() -> None:
+    """One fresh turn parts two stretches; what it is like is asked for by its number."""
+    tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number == 6))
+    scopes = [d.scope for d in observed(tracker, quiet(0, 40)) if d.scope is not None]
+    assert (scopes[0].start, scopes[0].stop) == (0, 4)
+    assert all(scope.stop <= 6 or scope.start > 6 for scope in scopes)
+    assert any(scope.start == 7 for scope in scopes)
+
+
+def test_what_is_fresh_again_is_left_out() -> None:
+    """A turn that was stale when it was judged, and is not when its stretch is proposed."""
+    near: set[int] = set()
+    tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number in near))
+    assert not any(decision.fires for decision in observed(tracker, quiet(0, 27)))
+    near.add(1)
+    scopes = [d.scope for d in observed(tracker, quiet(27, 13)) if d.scope is not None]
+    assert min(scope.start for scope in scopes) == 2
+
+
+@pytest.mark.parametrize(("above", "fires"), [(0.0, False), (1e-9, True)])
+def test_stale_is_above_the_threshold(above: float, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
+    """Not at it."""
+    oldest = staleness(age=24, recent_references=0, similarity=0, max_references=0)
+    tracker = StalenessTracker(max_references=0, threshold=oldest - above, similarity=lambda _: 0.0)
+    assert observed(tracker, quiet(0, 28))[-1].fires is fires
+
+
+def test_all_of_a_stretch_never_stays() -> None:
+    """One in which each turn is the last change of a file is proposed only with more."""
+    changes = {f"at_{i}": edit(f"src/{i}.py") for i in range(4)}
+    tracker = StalenessTracker(similarity=lambda _: 0.0)
+    scopes = [d.scope for d in observed(tracker, filled(30, **changes)) if d.scope]
+    assert (scopes[0].start, scopes[0].outcomes) == (0, (0, 1, 2, 3))
+    assert scopes[0].stop > 4
+
+
+def test_changes_stay() -> None:
+    """In a stretch the last change of each file stays, and the newest verdict."""
+    turns = filled(30, at_2=edit("src/a.py"), at_3=edit("src/a.py"), at_4=ran_tests())
+    said = [d.scope for d in observed(StalenessTracker(similarity=lambda _: 0.0), turns) if d.scope]
+    assert said[:2] == [
+        Scope(start=0, stop=4, outcomes=(3,)),
+        Scope(start=0, stop=8, outcomes=(3, 4)),
+    ]
+
+
+def test_nothing_grows_without_bound() -> None:
+    """What is older than twice the maximal age is let go of."""
+    tracker, mentions = StalenessTracker(max_age=10, max_references=5), Mentions(20)
+    for each in quiet(0, 200):
+        tracker.observe(each)
+        mentions.add(each)
+    assert tuple(mentions.numbers) == tuple(range(179, 200))
+    with pytest.raises(KeyError):
+        tracker.staleness_of(100)
+    before = len(repr(vars(tracker)))
+    observed(tracker, quiet(200, 600))
+    assert len(repr(vars(tracker))) < before + 100
+    assert CONTEXT_TURNS < 20
+
+
+def test_what_is_named_again_and_again_is_not_proposed() -> None:
+    """However old it is; all around it is."""
+    turns = [replace(each, reasoning="As config.py says, it is 3.") for each in filled(40)]
+    tracker = StalenessTracker(similarity=lambda _: 0.0)
+    scopes = [d.scope for d in observed(tracker, turns) if d.scope]
+    assert scopes
+    assert not any(scope.start <= 1 < scope.stop for scope in scopes)
+
+
+def test_names_of_forgotten_turns_are_let_go_of() -> None:
+    """They refer to nothing any more, and there are never more than twice as many as are remembered."""
+    mentions, sizes = Mentions(5), list[int]()
+    mentions.add(turn(0, "", read("src/a.py", "NAME_1")))
+    for each in quiet(1, 100):
+        mentions.add(each)
+        sizes.append(len(repr(vars(mentions))))
+    mentions.add(turn(101, "What was NAME_1?", read("src/b.py", "NAME_2")))
+    assert max(sizes[10:]) < 2.5 * min(sizes[10:])
+    assert [mentions.references(number, turns=5) for number in mentions.numbers] == [0] * 6
+
+
+@given(st.lists(st.sampled_from(["NAME_1", "añb.py", "a.b/c_d", "x", "\n", ".", "é_1", "7"])))
+def test_names_are_those_of_each_text(texts: list[str]) -> None:
+    """Read one by one or together, in any alphabet."""
+    assert names_in(texts) == frozenset[str]().union(*(names_in([text]) for text in texts))
+    assert names_in([*texts, "größe_1 in añb.py"]) >= {"größe_1", "añb.py"}
+
+
+def test_the_oldest_turn_is_remembered_whole() -> None:
+    """Each turn names what was brought in as long ago as anything is remembered, and that counts."""
+    mentions = Mentions(5)
+    for i in range(100):
+        mentions.add(turn(i, f"As NAME_{i - 5} was", read(f"src/{i}.py", f"NAME_{i}")))
+        assert i < 5 or mentions.references(i - 5, turns=5) == 1
