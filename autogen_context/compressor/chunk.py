@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 from autogen_context.language.stems import stem
 from autogen_context.language.terms import terms
-from autogen_context.ledger.cue import words
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 
 ValueKind = Literal["number", "value"]
@@ -18,17 +17,67 @@ ValueKind = Literal["number", "value"]
 WORD = re.compile(r"[a-z]+(?:['\u2019][a-z]+)?")
 RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|{RUN.pattern}")
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
-NEGATIONS = words(
-    """
-    no not never none nothing nobody nor neither without cannot avoid avoids except unless refuse refuses refused forbid
-    forbids forbidden prohibit prohibits prohibited disallow disallows disallowed reject rejects rejected
-    """
+NEGATIONS = frozenset(
+    [
+        "no",
+        "not",
+        "never",
+        "none",
+        "nothing",
+        "nobody",
+        "nor",
+        "neither",
+        "without",
+        "cannot",
+        "avoid",
+        "avoids",
+        "except",
+        "unless",
+        "refuse",
+        "refuses",
+        "refused",
+        "forbid",
+        "forbids",
+        "forbidden",
+        "prohibit",
+        "prohibits",
+        "prohibited",
+        "disallow",
+        "disallows",
+        "disallowed",
+        "reject",
+        "rejects",
+        "rejected",
+    ]
 )
-CONSTRAINTS = words(
-    """
-    must shall should only always limit limits limited max maximum min minimum cap caps capped require requires required
-    mandatory until before deadline exceed exceeds exactly
-    """
+CONSTRAINTS = frozenset(
+    [
+        "must",
+        "shall",
+        "should",
+        "only",
+        "always",
+        "limit",
+        "limits",
+        "limited",
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "cap",
+        "caps",
+        "capped",
+        "require",
+        "requires",
+        "required",
+        "mandatory",
+        "until",
+        "before",
+        "deadline",
+        "exceed",
+        "exceeds",
+        "exactly",
+    ]
 )
 RULE_STEMS = frozenset(map(stem, NEGATIONS | CONSTRAINTS))
 NO_VALUE = frozenset(["and/or", "he/she", "e.g", "i.e", "a.m", "p.m"])

@@ -12,9 +12,12 @@ from autogen_context.compressor.passage import Passage, passages_of, speaker_in
 from autogen_context.compressor.sense import sense_of
 from autogen_context.ledger import Author, Ledger
 from autogen_context.ledger.entry import AUTHORITIES
+from autogen_context.ledger.rendering import TURN
 
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
+END = re.compile(rf"{BORDER}|\n(?={TURN})")  # of a ledger
 WORD = re.compile(r"\w{2,}")
+SURE = 0.45  # confidence of what leaves its place for the ledger
 LEAST_WORDS = 4  # of what stands beside a statement in its sentence, for it to stay
 
 
@@ -53,9 +56,9 @@ def reopened(text: str) -> tuple[Ledger, str]:
     """The ledger that a text of ours opens with, and what follows it; an empty one and the text where it is not ours."""
     start = opening_end(text)
     if start is None:
-        return Ledger(), text
-    head, _, rest = text[start:].partition(BORDER)
-    ledger = Ledger.read(head)
+        return Ledger(least_confidence=SURE), text
+    head, rest = (*END.split(text[start:], maxsplit=1), "")[:2]
+    ledger = Ledger.read(head, least_confidence=SURE)
     return (ledger, rest) if len(ledger) else (ledger, text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from autogen_context.compressor.passage import Passage, joined, passages_of
 from autogen_context.ledger import Entry, Ledger
-from autogen_context.ledger.known import made_stale
+from autogen_context.ledger.ledger import replaces
 
 
 def without_outdated(text: str, newer: Sequence[Entry]) -> str:
@@ -18,7 +18,9 @@ def without_outdated(text: str, newer: Sequence[Entry]) -> str:
         newer: what was stated after them.
     """
     stated = Ledger().learn_text(text)
-    overruling = [entry for entry in newer if made_stale(entry, stated, marked=False)]
+    overruling = [
+        entry for entry in newer if any(replaces(entry, old, changes=False) for old in stated)
+    ]
     if not overruling:
         return text
     return joined(p for p in passages_of(text) if not is_outdated(p, overruling))
@@ -27,4 +29,4 @@ def without_outdated(text: str, newer: Sequence[Entry]) -> str:
 def is_outdated(passage: Passage, newer: Sequence[Entry]) -> bool:
     """Whether a statement in it is made stale by a newer one."""
     stated = Ledger().learn_text(passage.text)
-    return any(made_stale(entry, stated, marked=False) for entry in newer)
+    return any(replaces(entry, old, changes=False) for entry in newer for old in stated)

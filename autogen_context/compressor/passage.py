@@ -9,12 +9,11 @@ Who speaks is read from lines that begin with a role, ``[user] …`` or ``user: 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 from autogen_context.compressor.sentence import sentences_of
 from autogen_context.ledger import Author
-from autogen_context.ledger.english_cues import SPEAKERS
-from autogen_context.ledger.speakers import MARKER
+from autogen_context.ledger.speakers import MARKER, SPEAKERS
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -120,9 +119,7 @@ def speaker_in(line: str, *, turn: int) -> Speaker | None:
     named = SPEAKERS[marker[marker.lastgroup].lower()]
     rest = line[marker.end() :]
     opening = marker.group() + rest[: len(rest) - len(rest.lstrip(" \t"))]
-    return Speaker(
-        turn=turn, opening=opening, author=cast("Author", named)
-    )  # the table has authors alone
+    return Speaker(turn=turn, opening=opening, author=named)
 
 
 def may_fence(line: str) -> bool:

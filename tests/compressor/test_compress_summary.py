@@ -72,8 +72,9 @@ async def test_a_summary_that_is_too_long_is_compressed_itself() -> None:
     """A model that does not keep to the room costs no more than that."""
     longer = f"{GOOD} Raise POOL_SIZE to 60. Never restart the service during business hours. " * 2
     result = await compressed(longer)
-    assert result.strategy == "model summary"
+    extract = SemanticCompressor(counter=Letters()).compress_nowait(REPORT, target_tokens=TARGET)
     assert result.compressed_tokens.tokens <= TARGET
+    assert result.quality >= extract.quality - 1
 
 
 async def test_the_model_is_asked_only_where_it_is_needed() -> None:
