@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.compressor.shorten import shorten_text
+from autogen_context.messages.message import Text
 
 CountText = Callable[[str], int]
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
-Name = tuple[Topic, str]
+Name = tuple[Topic, Text]
 """What a notice is about: a later one of the same name takes its place."""
 
 LABELS: Mapping[Topic, str] = {  # the most important first
@@ -41,11 +42,11 @@ class Notice:
     """
 
     topic: Topic
-    key: str
-    text: str
+    key: Text
+    text: Text
     position: int = 0
-    detail: str = ""
-    news: str = ""
+    detail: Text = ""
+    news: Text = ""
 
     @property
     def name(self) -> Name:
