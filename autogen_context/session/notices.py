@@ -6,7 +6,9 @@ was told and no longer holds is taken back; what was never told is not. A block 
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer
 
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.messages.message import Text
@@ -15,6 +17,9 @@ CountText = Callable[[str], int]
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
 Name = tuple[Topic, Text]
 """What a notice is about: a later one of the same name takes its place."""
+
+Names = Annotated[frozenset[Name], PlainSerializer(sorted)]
+"""Some names; the same ones are saved as the same data."""
 
 LABELS: Mapping[Topic, str] = {  # the most important first
     "task": "Task: ",
@@ -86,7 +91,7 @@ class Notices:
 
     standing: tuple[Notice, ...] = ()
     due: tuple[Notice, ...] = ()
-    in_sight: frozenset[Name] = frozenset()
+    in_sight: Names = frozenset()
     waits: bool = False
 
     @property
