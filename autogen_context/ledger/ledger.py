@@ -26,7 +26,7 @@ from autogen_context.ledger.speakers import parts_by_ledger, speeches, spoken
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.people import People, is_users, people_in
-from autogen_context.view.saved_data import read_saved
+from autogen_context.messages.saved import read_saved
 
 SCHEMA = 2
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")

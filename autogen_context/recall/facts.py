@@ -15,7 +15,7 @@ from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.entry import RULES
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.view.saved_data import read_saved
+from autogen_context.messages.saved import read_saved
 
 FactKind = Literal["identity", "preference", "fact", "constraint"]
 
