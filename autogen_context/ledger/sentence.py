@@ -224,7 +224,13 @@ def telling_words(text: str, cues: Cues) -> Iterator[Word]:
             at += 1
         if match.start() >= stop:
             word = match.group().casefold()
-            yield match.start(), stem(word) if word.isascii() and word.isalpha() else word
+            yield match.start(), stemmed(word) if word.isascii() and word.isalpha() else word
+
+
+@lru_cache(REMEMBERED)
+def stemmed(word: str) -> str:
+    """The stem of a word that may come again."""
+    return stem(word)
 
 
 def given(
