@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.gate import RecallGate
-from autogen_context.recall.names import names_told
+from autogen_context.recall.known import names_told
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
 
 
