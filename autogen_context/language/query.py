@@ -19,16 +19,16 @@ END_CHARS = 600  # of a long text, from its head and from its tail: people ask b
 REMEMBERED = 64  # texts
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 QUESTION = re.compile(r"[?\uff1f\u037e\u061f][\s\"')\]\u201d\u00bb]*$")
-CAPITAL = r"[^\W\d_a-z\u00df-\u00ff]"
-NAME = re.compile(rf"\W{CAPITAL}\w")
-ONE_NAME = re.compile(rf"\s{CAPITAL}\w+ (?!{CAPITAL}|\d)")
+NAME = re.compile(r"\W[^\W\d_a-z\u00df-\u00ff]\w")
+QUOTED = re.compile(
+    r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\u201e[^\u201c\n]*\u201c"
+)
 LABELS: dict[str, tuple[QueryKind, str]] = {  # in the order in which they decide
     "not": ("casual", "asks to keep something in mind"),
     "summary": ("summary", "asks for the whole in short"),
     "recall": ("recall", "asks for the past"),
     "asked": ("recall", "asks for the past"),  # where it is a question
     "world": ("casual", "asks what all may know"),
-    "named": ("recall", "asks about somebody"),  # where one name follows
     "perhaps": ("recall", "asks for the past"),  # where it names nothing
 }
 
@@ -49,7 +49,9 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
 @lru_cache(REMEMBERED)
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """The kind of a query that is as long as it is read; a turn asks several times."""
-    verdicts = [verdict for sentence in sentences(text) if (verdict := verdict_on(sentence))]
+    verdicts = [
+        verdict for sentence in sentences(unquoted(text)) if (verdict := verdict_on(sentence))
+    ]
     for kind in ("recall", "summary"):
         for verdict in verdicts:
             if verdict[0] == kind:
@@ -69,10 +71,13 @@ def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
 def is_so(found: Found, sentence: str) -> bool:
     """Whether a phrase stands in such a sentence as it is listed for."""
     if found.label == "asked":
-        return QUESTION.search(sentence) is not None
-    if found.label == "named":
-        return ONE_NAME.match(sentence, found.stop) is not None
+        return is_question(sentence)
     return found.label != "perhaps" or NAME.search(sentence, found.stop) is None
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as questions do."""
+    return QUESTION.search(sentence) is not None
 
 
 def ends_of(text: str) -> str:
@@ -83,3 +88,8 @@ def ends_of(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
     return [part for part in SENTENCE_END.split(text) if part.strip()]
+
+
+def unquoted(text: str) -> str:
+    """A text with what it quotes left out; somebody else may have asked that."""
+    return QUOTED.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)

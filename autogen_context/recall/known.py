@@ -16,6 +16,8 @@ from itertools import islice
 
 from autogen_context.language.matcher import Found
 from autogen_context.language.phrases import phrases
+from autogen_context.language.query import ends_of, is_question, sentences
+from autogen_context.language.terms import STOP_WORDS
 from autogen_context.messages.identifiers import MOST, RUN, is_telling, values_in
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.prefix import still_there
@@ -25,14 +27,20 @@ SHORT_WORDS = 3  # a query of no more is about what it names
 NAME_WORDS = 3  # the most words that a name has
 SCANNED_WORDS = 400  # of a query, for names
 REMEMBERED = 20_000  # short runs of letters: a conversation names the same things again and again
-MOST_COUNTED = 100  # messages that come at once; to search more is quicker than to count their words
+MOST_COUNTED = (
+    100  # messages that come at once; to search more is quicker than to count their words
+)
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
 BEFORE = re.compile(rf"\w{JOINT}?\Z")  # what is part of the same word
 GAP = re.compile(r"(?:'s)?\W+")
 ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
-SPOKEN = re.compile(r"(?P<opens>(?:\A|[\n.!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60})")
-BETWEEN = str.maketrans(dict.fromkeys('"`,;()[]{}<>=|!?*+~^&%$\\', " "))  # in no word, nor at a joint
+SPOKEN = re.compile(
+    r"(?P<opens>(?:\A|[\n.!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
+)
+BETWEEN = str.maketrans(
+    dict.fromkeys('"`,;()[]{}<>=|!?*+~^&%$\\', " ")
+)  # in no word, nor at a joint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +54,17 @@ class Words:
     @classmethod
     def of(cls, text: str) -> "Words":
         """Read a text."""
-        found = [(match["opens"] is None, match["word"]) for match in SPOKEN.finditer(text)]
-        return cls(
-            small=frozenset(word for _, word in found if word[0].islower()),
-            capital=frozenset(
-                word.lower() for inside, word in found if inside and not word[0].islower()
-            ),
-            all=frozenset(word.lower() for _, word in found),
-        )
+        small: set[str] = set()
+        capital: set[str] = set()
+        words: set[str] = set()
+        for match in SPOKEN.finditer(text):
+            word = lower(match)
+            words.add(word)
+            if match["word"][0].islower():
+                small.add(word)
+            elif match["opens"] is None:
+                capital.add(word)
+        return cls(small=frozenset(small), capital=frozenset(capital), all=frozenset(words))
 
 
 @dataclass(slots=True)
@@ -84,27 +95,28 @@ class Known:
     def named(self, query: str) -> list[str]:
         """What a query names or asks about that is known here, each once, in lower case."""
         found = [word for word in words_asked(query) if word in self.identifiers]
-        return list(dict.fromkeys(found + self._spoken_of(query)))
+        for sentence in sentences(ends_of(query)):
+            found += self._spoken_of(sentence)
+        return list(dict.fromkeys(found))
 
-    def _spoken_of(self, query: str) -> list[str]:
-        """The names in a query, and the rare words that it asks about."""
-        spoken = list(islice(SPOKEN.finditer(query), SCANNED_WORDS))
-        known = [match for match in spoken if self.said[match["word"].lower()]]
+    def _spoken_of(self, sentence: str) -> list[str]:
+        """The names in a sentence, and the rare words that it asks about."""
+        known = [match for match in SPOKEN.finditer(sentence) if self.said[lower(match)]]
         if not known:
             return []
-        marks = phrases("gate").find(query)
+        marks = phrases("gate").find(sentence)
         common = [(each.start, each.stop) for each in marks if each.label == "common"]
-        asks = "?" in query or any(each.label == "about" for each in marks)
-        is_short = len(query.split()) <= SHORT_WORDS
+        asks = is_question(sentence) or any(each.label == "about" for each in marks)
+        is_short = len(sentence.split()) <= SHORT_WORDS
         found: list[str] = []
         for match in known:
-            word, start = match["word"].lower(), match.start("word")
-            if any(first <= start < stop for first, stop in common):
+            word, start = lower(match), match.start("word")
+            if word in STOP_WORDS or any(first <= start < stop for first, stop in common):
                 continue
             is_rare = self.said[word] <= RARE
             if self._is_name(word, match):
                 found += [word] if asks or is_short or is_rare else []
-            elif asks and is_rare and is_definite(query, start, marks):
+            elif asks and is_rare and is_definite(sentence, start, marks):
                 found.append(word)
         return found
 
@@ -114,13 +126,18 @@ class Known:
         return not self.small[word] and bool(inside or self.capital[word])
 
 
-def is_definite(query: str, start: int, marks: Sequence[Found]) -> bool:
-    """Whether a query speaks of the word there as of something known: alone, or behind "the" or "about"."""
-    if len(query.split()) == 1:
+def lower(spoken: re.Match[str]) -> str:
+    """A word in lower case, without the s of whose it is."""
+    return spoken["word"].lower().replace("\u2019", "'").removesuffix("'s")
+
+
+def is_definite(sentence: str, start: int, marks: Sequence[Found]) -> bool:
+    """Whether a sentence speaks of the word there as of something known: alone, or behind "the" or "about"."""
+    if len(sentence.split()) == 1:
         return True
     stops = [each.stop for each in marks if each.label in ("about", "definite")]
     before = max((stop for stop in stops if stop <= start), default=None)
-    return before is not None and len(query[before:start].split()) < NAME_WORDS
+    return before is not None and len(sentence[before:start].split()) < NAME_WORDS
 
 
 def words_said(message: Message) -> Words:

@@ -74,6 +74,10 @@ class Recaller:
         seen = cache(lambda: list(in_sight))
         return decided(query, self._out_of_sight(query, seen), speakers(seen))
 
+    def judge(self, query: str, spoken: Iterable[Message]) -> RecallDecision:
+        """The same by wording and by who spoke, whatever was read and is in sight."""
+        return decided(query, (), speakers(lambda: list(spoken)))
+
     def _out_of_sight(self, query: str, seen: Seen) -> list[str]:
         """What a query names that was told, and is not in sight."""
         named = self._known.named(query)
