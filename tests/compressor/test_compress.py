@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.concepts import concepts_of
-from autogen_context.compressor.counting import CountsText, Tally
+from autogen_context.compressor.compressor import CountsText, Tally
 from autogen_context.compressor.extract import Job, judged
 from autogen_context.compressor.material import material_of
 from autogen_context.tokens.estimate import EstimateCounter

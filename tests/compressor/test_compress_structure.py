@@ -14,7 +14,7 @@ from autogen_context.compressor.counting import Tally
 from autogen_context.compressor.extract import Job, judged
 from autogen_context.compressor.material import material_of
 from autogen_context.compressor.result import CompressionResult
-from autogen_context.compressor.sense import Concept
+from autogen_context.compressor.concepts import Concept
 from autogen_context.compressor.structure import BY_STRUCTURE
 from support.prose import TEXTS, Letters
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.result import CompressionResult
-from autogen_context.compressor.summarise import SummarizerPaused
+from autogen_context.compressor.summarizer import SummarizerPaused
 from autogen_context.errors import CompletionFailed
 from support.prose import REPORT, Letters
 

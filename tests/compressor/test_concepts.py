@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from autogen_context.compressor.concepts import Holdings, concepts_of
-from autogen_context.compressor.sense import WEIGHTS, sense_of
+from autogen_context.compressor.concepts import WEIGHTS, sense_of
 from support.prose import REPORT, TEXTS
 from support.texts import HOSTILE
 

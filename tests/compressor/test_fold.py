@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.fold import folded
+from autogen_context.compressor.action_log import action_log
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.prioritizer.blocks.references import References, UnitText
 from autogen_context.testing.transcripts import transcripts
@@ -50,7 +50,7 @@ def told(*steps: list[Message], room_tokens: int = 1_000) -> str:
 def test_it_fits_and_makes_nothing_up(messages: list[Message], room: int) -> None:
     """All words beside the fixed ones stand in the units, and the whole stands in its room."""
     units = units_of(messages)
-    text = folded(units, room_tokens=room, count=METER.text)
+    text = action_log(units, room_tokens=room, count=METER.text)
     assert METER.text(text) <= room or not text
     assert folded(units, room_tokens=room, count=METER.text) == text
     there = " ".join((joined_text(messages) + json_text(messages)).split())

@@ -12,9 +12,9 @@ from openai import AsyncOpenAI
 
 from autogen_context.compressor import summary_retry
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.summarise import SummarizerPaused
-from autogen_context.compressor.summary import Summarizer, parts_of
-from autogen_context.compressor.summary_breaker import Breaker
+from autogen_context.compressor.summarizer import SummarizerPaused
+from autogen_context.compressor.summarizer import Summarizer, parts_of
+from autogen_context.compressor.summarizer import Breaker
 from autogen_context.compressor.summary_prompt import fence_of, prompt_for
 from autogen_context.compressor.summary_retry import asked_again, pause_after, retry_after_s
 from autogen_context.errors import CompletionFailed
