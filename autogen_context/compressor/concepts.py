@@ -109,6 +109,7 @@ CONSTRAINING = re.compile(
 )
 RULE_WORD = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS | CONSTRAINTS))}|\w+n['\u2019]t)\b")
 WORD = re.compile(r"[a-z]+")
+SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # of something said: brackets and lines drawn say nothing
 RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|{RUN.pattern}")
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
 NO_VALUE = frozenset(["and/or", "he/she", "e.g", "i.e", "a.m", "p.m"])
@@ -200,7 +201,7 @@ def found(sentence: str) -> Sense:
     if about:
         kind: ConceptKind = "negation" if denies else "constraint" if demands else "statement"
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
-    elif not concepts and sentence.strip():
+    elif not concepts and SIGN.search(sentence):
         concepts.append(Concept("statement", " ".join(sentence.split())))
     return Sense(
         concepts=tuple(dict.fromkeys(concepts)),

@@ -61,12 +61,12 @@ class CompressionResult:
         """0..10: ten times the share of the concepts that were preserved, by weight.
 
         Weights by kind: keyword 4, negation 3, constraint and date 2, number and value 1.5, name, quoted string and
-        statement 1. A text without concepts has 10 where something of it is left.
+        statement 1. A text without concepts is judged by the share of its characters.
         """
         kept, gone = weight_of(self.preserved_concepts), weight_of(self.lost_concepts)
         if not kept + gone:
-            return BEST_SCORE if self.compressed.strip() or not self.original.strip() else 0.0
-        return round(BEST_SCORE * kept / (kept + gone), 2)
+            kept, gone = len(self.compressed), len(self.original) - len(self.compressed)
+        return round(BEST_SCORE * kept / (kept + gone), 2) if kept + gone else BEST_SCORE
 
 
 def weight_of(concepts: Iterable[Concept]) -> float:

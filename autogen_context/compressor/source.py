@@ -59,11 +59,12 @@ def read_source(text: str, keep: Sequence[str] = ()) -> Source:
 
 def reopened(text: str) -> tuple[Ledger, str]:
     """The ledger that a text of ours opens with, and what follows it; an empty one and the text where it is not ours."""
-    opened = opening_of(text.partition("\n")[0])
-    opening, _, author = opened or ("", "", "person")
-    head, _, rest = text[len(opening) :].partition(BORDER)
-    ledger = Ledger.read(head) if AUTHORITY[author] else Ledger()
-    return (ledger, rest) if len(ledger) else (ledger, text)
+    opening, _, author = opening_of(text.partition("\n")[0]) or ("", "", "person")
+    lines = text[len(opening) :].split("\n")
+    ends = (at for at, line in enumerate(lines) if not line.strip() or opening_of(line))
+    end = next(ends, len(lines))
+    ledger = Ledger.read("\n".join(lines[:end])) if AUTHORITY[author] else Ledger()
+    return (ledger, "\n".join(lines[end:]).lstrip("\n")) if len(ledger) else (ledger, text)
 
 
 def learn(ledger: Ledger, passages: Sequence[Passage]) -> set[int]:

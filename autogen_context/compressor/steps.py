@@ -153,16 +153,19 @@ def reserved(keyword: str, passages: Sequence[Passage], target: Target) -> int:
 # 1. Remove redundancy.
 
 
-def without_redundancy(passages: Sequence[Passage], _: Target) -> Iterator[Passage]:
-    """The passages without those that are said again later by somebody with the same say; the newest is what holds."""
-    later: dict[str, int] = {}
-    kept: list[Passage] = []
-    for passage in reversed(passages):
-        said, say = saying(passage.text), AUTHORITY[passage.speaker.author or "person"]
-        if later.get(said, -1) < say or len(said) < LEAST_CHARS or passage.kind == "heading":
-            kept.append(passage)
-            later[said] = max(say, later.get(said, -1))
-    return reversed(kept)
+def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
+    """The passages without those that say what another says: what was said last by whoever has the most say stays."""
+    sayings = [saying(passage.text) for passage in passages]
+    say = [AUTHORITY[passage.speaker.author or "person"] for passage in passages]
+    stays: dict[str, int] = {}
+    for at, said in enumerate(sayings):
+        if say[at] >= say[stays.setdefault(said, at)]:
+            stays[said] = at
+    return [
+        passage
+        for at, (passage, said) in enumerate(zip(passages, sayings, strict=True))
+        if stays[said] == at or len(said) < LEAST_CHARS or passage.kind == "heading"
+    ]
 
 
 def saying(text: str) -> str:
@@ -252,13 +255,17 @@ def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Shorter sentences; headings, blocks, and what has a keyword stay as they are."""
-    return [
-        p
-        if p.kind in {"block", "heading"} or target.asks_for(p)
-        else replace(p, text=abstracted(p.text))
-        for p in passages
-    ]
+    """Shorter sentences; headings and blocks stay as they are."""
+    return [p if p.kind == "heading" else reworded(p, abstracted, target) for p in passages]
+
+
+def reworded(passage: Passage, change: Callable[[str], str], target: Target) -> Passage:
+    """A passage in fewer words; itself where it is a block or that would cost a keyword."""
+    if passage.kind == "block":
+        return passage
+    short = replace(passage, text=change(passage.text))
+    kept = not target.asks_for(passage) or target.asks_for(short)
+    return short if kept else passage
 
 
 # 5. Keep core concepts.
@@ -266,7 +273,7 @@ def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passag
 
 def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """Notes of the passages that say most, and of the others the clauses with what would be lost."""
-    notes = scored([noted(passage) for passage in passages], target)
+    notes = scored([reworded(passage, terse, target) for passage in passages], target)
     room = target.room
     for _ in range(CORE_TRIES):
         kept = chosen(notes, room, target)
@@ -276,11 +283,6 @@ def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
             return core
         room -= over
     return []
-
-
-def noted(passage: Passage) -> Passage:
-    """A passage as a note; a block stays as it is."""
-    return passage if passage.kind == "block" else replace(passage, text=terse(passage.text))
 
 
 def chosen(notes: Sequence[Scored], room: int, target: Target) -> dict[int, Passage]:
@@ -348,9 +350,13 @@ def with_clauses(wanted: Collection[str], passage: Passage) -> Passage:
         if any(text in flattened(clause) for text in flat)
         or (not is_block and sense_of(clause).denies)
     ]
-    short = "\n".join(kept) if is_block else " ".join(map(str.strip, kept)).rstrip(",;:")
-    says_enough = bool(short) if is_block else len(short.split()) >= LEAST_WORDS
-    return replace(passage, text=short) if says_enough else passage
+    if is_block:
+        return replace(passage, text="\n".join(kept)) if kept else passage
+    short = " ".join(map(str.strip, kept)).rstrip(",;:")
+    if len(short.split()) < LEAST_WORDS:
+        return passage
+    stop = passage.text[-1] if passage.text[-1] in ".!?" and short[-1] not in ".!?" else ""
+    return replace(passage, text=short + stop)
 
 
 STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], Iterable[Passage]]] = {

@@ -5,9 +5,7 @@ import logging
 
 import pytest
 
-from autogen_context.compressor.summarizer import Summarize
-from autogen_context.compressor.summarizer import Summarizer
-from autogen_context.compressor.summarizer import Breaker
+from autogen_context.compressor.summarizer import Breaker, Summarize, Summarizer
 from autogen_context.session.span import Span, spans_of
 from autogen_context.session.summaries import Summaries
 from support.counting import Characters
