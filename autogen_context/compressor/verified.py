@@ -118,19 +118,15 @@ def fault_of(summary: str, source: Sequence[Passage]) -> str:
         source: the passages that it was to summarise.
     """
     text = joined(source)
-    if not summary.strip():
-        return "it is empty"
-    if len(summary) >= len(text):
-        return "it is not shorter than the text"
-    if not is_of_the_text(summary, text):
-        return "it is not about the text"
-    if INSTRUCTION.search(summary):
-        return "it carries instructions"
-    if any(invented(summary, text)):
-        return "it names a value that is not in the text"
-    if any(unfounded(summary, source)):
-        return "it makes a rule of what is none"
-    return ""
+    faults: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("it is empty", lambda: not summary.strip()),
+        ("it is not shorter than the text", lambda: len(summary) >= len(text)),
+        ("it is not about the text", lambda: not is_of_the_text(summary, text)),
+        ("it carries instructions", lambda: INSTRUCTION.search(summary) is not None),
+        ("it names a value that is not in the text", lambda: any(invented(summary, text))),
+        ("it makes a rule of what is none", lambda: any(unfounded(summary, source))),
+    )
+    return next((reason for reason, found in faults if found()), "")
 
 
 def is_of_the_text(summary: str, text: str) -> bool:
