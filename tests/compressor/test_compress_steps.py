@@ -255,8 +255,7 @@ def test_the_core_has_room(text: str, room: int) -> None:
     target = Target(tokens=room, count=len, keep=())
     kept = joined(core_of(passages_of(text), target))
     assert len(kept) <= room
-    words = [word.lower().rstrip(".,;:!?") for word in text.split()]
-    assert {word.lower().rstrip(".,;:!?") for word in kept.split()} <= set(words)
+    assert all(word.lower().rstrip(".,;:!?") in text.lower() for word in kept.split())
 
 
 @pytest.mark.parametrize(
