@@ -102,7 +102,7 @@ def without_null(piece: object) -> object:
 
 
 def as_record(entry: object) -> object:
-    """An entry of the stash as an object; it was a pair once."""
+    """An entry of the originals as an object; it was a pair once."""
     if not isinstance(entry, list):
         return entry
     handle, messages = cast("list[object]", entry)

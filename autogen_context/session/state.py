@@ -172,7 +172,7 @@ def load_companions(data: Record) -> dict[str, Mapping[str, object]]:
 
 
 def load_messages(data: Record) -> tuple[Message, ...]:
-    """The messages of an entry of the stash."""
+    """The messages of an entry of the originals."""
     return tuple(map(load_message, data.records("messages")))
 
 

@@ -15,7 +15,7 @@ from autogen_context.cache.redis.client import RedisLimits, checked_url, shown_u
 from autogen_context.cache.redis.outbox import Deletion, Outbox, Write
 from autogen_context.cache.redis.server import RedisServer
 from autogen_context.cache.redis.tier import RedisTier
-from autogen_context.cache.shared_tier import SharedTier
+from autogen_context.cache.tiers import SharedTier
 from support.entries import ANY_TEXT
 from support.redis_server import LocalRedis, running
 from support.waiting import until

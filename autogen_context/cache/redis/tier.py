@@ -30,7 +30,8 @@ class RedisTier:
         tenant: whose cache this is; all agents of a tenant share it.
     """
 
-    def __init__(self, server: RedisServer, *, tenant: str = "") -> None:
+    def __init__(self, server: RedisServer | str, *, tenant: str = "") -> None:
+        server = RedisServer(server) if isinstance(server, str) else server
         scope = Scope(tenant=tenant)
         self._server = server
         self._values = RedisValues(server.line, kind="cache", scope=scope, announce=self._announced)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from zlib import crc32
 
-from autogen_context.cache.originals.memory import Entry
+from autogen_context.cache.originals import Entry
 from autogen_context.cache.redis.server import RedisServer
 from autogen_context.cache.redis.values import RedisValues
 from autogen_context.cache.scope import Scope
@@ -21,8 +21,8 @@ from autogen_context.messages.message_json import messages_as_bytes, messages_fr
 _HEAD = struct.Struct(">Id")  # checksum, and when its time is over
 
 
-class RedisStash:
-    """The originals of one scope, on a server; a ``StashTier``.
+class RedisOriginals:
+    """The originals of one scope, on a server; a ``OriginalTier``.
 
     An original is kept for seven days at most, and goes earlier where the server has a limit of memory and evicts.
 
@@ -37,7 +37,7 @@ class RedisStash:
     def __init__(self, server: RedisServer, *, scope: Scope) -> None:
         self._server = server
         self._scope = scope.key
-        self._values = RedisValues(server.line, kind="stash", scope=scope)
+        self._values = RedisValues(server.line, kind="original", scope=scope)
         with suppress(StoreUnavailable):  # it may come yet
             limit_s = server.limits.timeout_s
             server.waited(
