@@ -22,9 +22,9 @@ from time import perf_counter
 
 from side_by_side import ms, table, times
 
+from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.memory import Memory
-from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisServer

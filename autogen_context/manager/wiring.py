@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autogen_context.cache.originals import DiskOriginals, Entry, OriginalStore, OriginalTier
+from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
@@ -75,6 +75,8 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
+        from autogen_context.cache.disk_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes
         tiers.insert(0, DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))

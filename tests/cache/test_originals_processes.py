@@ -8,7 +8,8 @@ from threading import Barrier
 
 import pytest
 
-from autogen_context.cache.originals import DiskOriginals, OriginalStore
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
 from support.entries import said
 
@@ -22,7 +23,7 @@ from autogen_context.messages.message import Message
 from autogen_context.cache.scope import Scope
 from autogen_context.cache import store as disk
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.originals import DiskOriginals
+from autogen_context.cache.disk_originals import DiskOriginals
 
 disk._LOCKED_S = 60.0  # a busy machine is no fault
 folder, name, entries = sys.argv[1:]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from autogen_context.cache.originals import DiskOriginals, OriginalStore
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisServer

@@ -11,8 +11,9 @@ from autogen_context import ContextConfig, IncrementalContextManager, recall_too
 from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.originals import DiskOriginals, OriginalStore
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.tiers import SharedTier
 from autogen_context.compressor.compressor import SemanticCompressor
