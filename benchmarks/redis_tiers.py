@@ -25,9 +25,8 @@ from side_by_side import ms, table, times
 from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.memory import Memory
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.originals import RedisOriginals
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.store import DiskStore
@@ -139,8 +138,7 @@ def at_once(do: Callable[[int], object]) -> Do:
 
 def sent(server: RedisServer) -> None:
     """Wait until what was put is on the server, so that it is not read from the queue."""
-    for waiting in list(server.line.unsent):
-        server.waited(waiting.flush(), within_s=60.0)
+    server.sent().result(60.0)
 
 
 async def typical(alternatives: Mapping[str, Do]) -> dict[str, float]:

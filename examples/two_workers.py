@@ -10,10 +10,9 @@ import sys
 
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.documents import RedisDocuments
 from autogen_context.cache.redis.originals import RedisOriginals
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
 

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.documents import NEW, Document, RedisDocuments
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StateError, StoreRefused, StoreUnavailable, WriteConflict
 from autogen_context.messages.message import Message
@@ -38,7 +37,7 @@ COUNTER = """
 import asyncio, sys
 from autogen_context.cache.redis.documents import RedisDocuments
 from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.scope import Scope
 
 async def main() -> None:

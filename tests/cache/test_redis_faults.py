@@ -10,9 +10,8 @@ from dataclasses import replace
 import pytest
 
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.originals import RedisOriginals
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable

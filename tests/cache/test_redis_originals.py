@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 
 from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.originals import RedisOriginals
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import OriginalNotFound, StoreRefused
 from autogen_context.messages.message import Message
@@ -29,7 +28,7 @@ WRITER = """
 import sys
 from itertools import count
 from autogen_context.messages.message import Message
-from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.redis.server import RedisServer
 from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.scope import Scope

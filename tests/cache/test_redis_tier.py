@@ -2,8 +2,11 @@
 
 import asyncio
 import itertools
+import math
+import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 
 import pytest
@@ -11,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.redis.client import RedisLimits, checked_url, shown_url
+from autogen_context.cache.redis.documents import RedisDocuments
+from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.outbox import Deletion, Outbox, Write
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer, checked_url, shown_url
 from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.scope import Scope
 from autogen_context.cache.tiers import SharedTier
-from support.entries import ANY_TEXT
+from support.entries import ANY_TEXT, said
 from support.redis_server import LocalRedis, running
 from support.waiting import until
 
@@ -24,7 +29,7 @@ PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy m
 HOSTILE = ["", "a", "a:b", "*", "a*", "[a]", "a\nb", "a\0", "é", "\ud83d", "{a}", "x" * 2_000]
 WORKER = """
 import asyncio, sys
-from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.redis.server import RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 
@@ -415,3 +420,41 @@ async def test_a_url_is_enough(redis: LocalRedis, server: RedisServer) -> None:
         await until(is_there)
     async with ContextCache(redis=tier) as other:
         assert await other.get_or_build("by url", lambda: "built there") == "built here"
+
+
+@pytest.mark.parametrize("part", [RedisTier, RedisOriginals, RedisDocuments], ids=repr)
+def test_a_url_stands_for_its_server(redis: LocalRedis, part: Callable[..., object]) -> None:
+    """F35: wherever a server is asked for; what is neither is named, with what to give."""
+    scope = {} if part is RedisTier else {"scope": Scope(agent="by url")}
+    assert part(redis.url, **scope)
+    with pytest.raises(ValueError, match=r"server=7: give a RedisServer, or the url of one"):
+        part(7, **scope)
+    with pytest.raises(ValueError, match="give redis://user:password@host"):
+        part("127.0.0.1:6379", **scope)
+
+
+async def test_a_turn_that_is_busy_does_not_make_the_server_look_slow(redis: LocalRedis) -> None:
+    """What came while the loop did other things is taken, though the limit is over by then."""
+    with RedisServer(redis.url, limits=RedisLimits(timeout_s=0.2, patience_s=20.0)) as server:
+        tier = RedisTier(server, tenant="busy")
+        await written(tier, "key", b"1")
+        reading = asyncio.create_task(tier.read("key"))
+        await asyncio.sleep(0)
+        time.sleep(0.5)  # noqa: ASYNC251 - the turn
+        assert await reading == b"1"
+        assert not server.away
+
+
+def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
+    """Threads are not forked: what they did is begun anew."""
+    originals = RedisOriginals(server, scope=Scope(agent="forked"))
+    originals.write([("before", said("before"))], expires_at=math.inf, now=0.0)
+    originals.flush()
+    child = os.fork()
+    if not child:
+        works = originals.read("before", now=0.0) == said("before")
+        originals.write([("after", said("after"))], expires_at=math.inf, now=0.0)
+        originals.flush()
+        os._exit(0 if works else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert originals.read("after", now=0.0) == said("after")
