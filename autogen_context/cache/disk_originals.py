@@ -16,7 +16,7 @@ from autogen_context.cache.originals import Entry
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.store import DiskStore
 from autogen_context.messages.message import Message
-from autogen_context.messages.message_json import messages_as_bytes, messages_from_bytes
+from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
 _LOGGER = logging.getLogger(__name__)
 _FOLDER = "originals"

@@ -16,7 +16,7 @@ from autogen_context.cache.scope import Scope
 from autogen_context.cache.store import DiskStore
 from autogen_context.errors import OriginalNotFound, StoreUnavailable
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.messages.message_json import messages_as_bytes
+from autogen_context.messages.saved import messages_as_bytes
 from support.entries import ANY_TEXT, ENTRIES, Clock, said
 
 Entry = tuple[str, tuple[Message, ...]]
