@@ -137,20 +137,6 @@ async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
         assert cache.stats().disk.hits == 1
 
 
-async def test_what_a_caller_changes_is_his_own() -> None:
-    """Neither what was built nor what is kept is reachable through what is handed out."""
-    cache, built = ContextCache(), {"lines": [1]}
-
-    async def build() -> dict[str, list[int]]:
-        return built
-
-    for _ in range(2):
-        found = await cache.get_or_build("key", build)
-        assert found == {"lines": [1]}
-        found["lines"].append(2)
-    assert built == {"lines": [1]}
-
-
 async def nothing_that_is_kept() -> object:
     """A value that is no JSON."""
     return {1, 2}
@@ -173,12 +159,6 @@ async def test_a_value_that_cannot_be_kept_is_refused(build: Callable[[], object
         await ContextCache().get_or_build("key", build)
 
 
-async def test_another_class_than_named_is_refused() -> None:
-    """The builder is at fault then."""
-    with pytest.raises(ValueError, match="the builder gave str, no Outline"):
-        await ContextCache().get_or_build("key", Builder().blocking, model=Outline)  # type: ignore[arg-type]  # the fault
-
-
 async def test_callers_at_the_same_time_share_one_build() -> None:
     """Fifty of them, and one builder that is called once."""
     cache, build = ContextCache(), Builder()
@@ -186,22 +166,6 @@ async def test_callers_at_the_same_time_share_one_build() -> None:
     assert set(found) == {"value 1"}
     assert cache.stats().misses == 50
     assert cache.stats().builds == 1
-
-
-async def test_keys_are_built_side_by_side() -> None:
-    """One that waits for another is no deadlock."""
-    cache, ready = ContextCache(), asyncio.Event()
-
-    async def first() -> str:
-        await ready.wait()
-        return "first"
-
-    async def second() -> str:
-        ready.set()
-        return "second"
-
-    found = await asyncio.gather(cache.get_or_build("a", first), cache.get_or_build("b", second))
-    assert list(found) == ["first", "second"]
 
 
 async def test_a_blocking_builder_has_a_thread() -> None:

@@ -86,16 +86,6 @@ async def test_what_one_writes_another_reads(server: RedisServer, other: RedisSe
     assert await two.read("nobody's") is None
 
 
-async def test_what_was_written_is_read_at_once_by_who_wrote(server: RedisServer) -> None:
-    """It need not be on the server for that, and the last write counts."""
-    tier = RedisTier(server, tenant="own")
-    for number in range(20):
-        await tier.write("key", b"%d" % number, ttl_s=None)
-        assert await tier.read("key") == b"%d" % number
-    await tier.forget("key")
-    assert await tier.read("key") is None
-
-
 async def test_tenants_have_nothing_in_common(redis: LocalRedis, server: RedisServer) -> None:
     """Whatever their names and keys are, none reads or forgets what another has, and no name is to be seen."""
     tenants = ["", "a", "a:b", "b", "*", "a:*", "\ud83d"]
@@ -200,15 +190,6 @@ async def test_a_planted_value_is_a_miss(
     assert await tier.read("key") is None
     await written(tier, "key", b"good")
     assert await tier.read("key") == b"good"
-
-
-async def test_many_read_and_write_at_once(server: RedisServer, other: RedisServer) -> None:
-    """Everybody gets the value of his own key."""
-    one, two = RedisTier(server, tenant="many"), RedisTier(other, tenant="many")
-    await asyncio.gather(*(one.write(str(n), b"%d" % n, ttl_s=60) for n in range(200)))
-    await one.aclose()
-    read = await asyncio.gather(*(two.read(str(n)) for n in range(200)))
-    assert read == [b"%d" % n for n in range(200)]
 
 
 async def test_who_gives_up_waiting_disturbs_nobody(server: RedisServer) -> None:
@@ -330,20 +311,6 @@ def test_a_deletion_is_done_again_for_who_orders_it_meanwhile(*, everything: boo
     outbox.sent(again)
     assert outbox.look("a") is None
     assert len(outbox) == 0
-
-
-def test_too_many_deletions_delete_everything() -> None:
-    """None is forgotten: from there on nothing is served, until everything was deleted."""
-    outbox = Outbox(100)
-    for number in range(2_001):
-        outbox.delete(str(number))
-    assert outbox.look("never written") == "deleted"
-    due = outbox.due()
-    assert isinstance(due, Deletion)
-    assert due.keys == ()
-    outbox.sent(due)
-    assert outbox.look("0") is None
-    assert outbox.due() is None
 
 
 async def test_everything_is_deleted_where_too_much_was_forgotten(

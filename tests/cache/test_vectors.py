@@ -107,14 +107,6 @@ async def test_the_last_used_stay_in_memory() -> None:
     assert [text for text in "abc" if store.ready(text)] == ["a", "c"]
 
 
-async def test_five_hundred_unless_told() -> None:
-    """So many are ready together."""
-    store = VectorStore(Hashed())
-    texts = [str(number) for number in range(600)]
-    await store.vectors(texts)
-    assert sum(store.ready(text) is not None for text in texts) == 500
-
-
 async def test_ready_asks_nobody(tmp_path: Path) -> None:
     """What is on disk only is not ready, and asking computes nothing and writes nothing."""
     await VectorStore(Hashed(), directory=tmp_path).vectors(["a"])
@@ -141,16 +133,6 @@ async def test_what_is_handed_out_cannot_be_changed() -> None:
 
 
 # On disk
-
-
-async def test_a_restart_computes_nothing(tmp_path: Path) -> None:
-    """The next process has the vectors of this one, to the bit."""
-    texts = ["a", "b\ud800", ""]
-    first = await VectorStore(Hashed(), directory=tmp_path / "x" / "y").vectors(texts)
-    embedder = Hashed()
-    second = await VectorStore(embedder, directory=str(tmp_path / "x" / "y")).vectors(texts)
-    assert [list(vector) for vector in second] == [list(vector) for vector in first]
-    assert not embedder.asked
 
 
 async def test_models_do_not_mix(tmp_path: Path) -> None:
@@ -186,16 +168,6 @@ async def test_what_was_planted_is_a_miss(tmp_path: Path, value: bytes) -> None:
     assert not last.asked
 
 
-async def test_a_folder_that_cannot_be_used(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Something in its place costs a warning for each use, no vector."""
-    store = VectorStore(Hashed(), directory=tmp_path / "x")
-    (tmp_path / "x").write_text("a file")
-    assert len(await store.vectors(["a"])) == 1
-    assert {record.levelno for record in caplog.records} == {logging.WARNING}
-
-
 async def test_a_locked_file_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,13 +191,6 @@ async def test_the_folder_has_a_limit(tmp_path: Path) -> None:
     later = Hashed()
     await VectorStore(later, directory=tmp_path).vectors(list("abcd"))
     assert later.counted == {"a": 1}
-
-
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    """The error names the argument and its value."""
-    (tmp_path / "x").write_text("")
-    with pytest.raises(ValueError, match=r"directory=.*x'"):
-        VectorStore(Hashed(), directory=tmp_path / "x")
 
 
 def test_some_memory_is_needed() -> None:
@@ -429,15 +394,6 @@ async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> 
     assert record.levelno == logging.WARNING
     assert record.__dict__["left_out"] == 300
     assert "secret" not in caplog.text
-
-
-async def test_what_is_ready_takes_no_place() -> None:
-    """A caller may name everything at each turn: the queue is for what is new."""
-    known = [str(number) for number in range(5_000)]
-    async with VectorStore(Hashed(), entries=10_000) as store:
-        await store.vectors(known)
-        store.warm([*known, "new"])
-        await until(lambda: store.ready("new") is not None)
 
 
 async def test_the_queue_has_a_limit() -> None:

@@ -52,7 +52,7 @@ MAKE: dict[str, Callable[[], object]] = {
     "counter=<built-in function len>: give an object with": lambda: SemanticCompressor(
         counter=cast("CountsText", len)
     ),
-    "limit_bytes=-1: give a number of bytes": lambda: OriginalStore(-1),
+    "limit_bytes=-1: give a number, 0 or more": lambda: OriginalStore(-1),
     r"files='my.json': give several, such as \['my.json'\]": lambda: ModelLimits(files="my.json"),
     "compare='hash': give one of times, content": lambda: ContextCache(
         compare=cast("Compare", "hash")
