@@ -169,7 +169,7 @@ async def test_a_manager_that_is_awaited_names_it_as_well(
         pytest.param("advisor", print, id="a function for an advisor"),
         pytest.param("intents", print, id="a function for intents"),
         pytest.param("clock", 5.0, id="a time"),
-        pytest.param("originals", "redis://localhost", id="a url"),
+        pytest.param("original_store", "redis://localhost", id="a url"),
         pytest.param("files", "src", id="a folder to follow"),
         pytest.param("project", Path("src"), id="a folder to read"),
     ],
