@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.session.change import ContextChange
-from autogen_context.session.migration import SCHEMA
+from autogen_context.session.state import SCHEMA
 from autogen_context.session.state_file import as_bytes, read_state, write_state
 from support.counting import Characters
 from support.working import run, text_of
@@ -62,7 +62,7 @@ async def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
 
 IN_ANOTHER = """
 import asyncio, json, sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1].split()
 from test_state_file import manager, run
 async def go_on():
     keeper = manager()
@@ -79,7 +79,7 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path, steps: int) -
     keeper, path, other = manager(), tmp_path / "a.json", tmp_path / "b.json"
     await lived(keeper, steps)
     await keeper.save(path)
-    command = [sys.executable, "-c", IN_ANOTHER, str(HERE), str(path), str(other)]
+    command = [sys.executable, "-c", IN_ANOTHER, f"{HERE} {HERE.parent}", str(path), str(other)]
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     out, _ = await process.communicate()
     sent = [keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]
@@ -190,7 +190,7 @@ async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
         with pytest.raises(StateError, match=r"state\.json: no state was saved in it"):
             await keeper.load(path)
     write_state(path, {**before, "schema": SCHEMA + 1})
-    reads = f"has schema {SCHEMA + 1} and this release reads 1 to {SCHEMA}"
+    reads = f"schema {SCHEMA + 1} and this release reads {SCHEMA}"
     with pytest.raises(StateError, match=reads):
         await keeper.load(path)
     assert keeper.save_state() == before
