@@ -16,8 +16,7 @@ from autogen_context.cache.fingerprint import Compare
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.tiers import SharedTier
-from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.counting import CountsText
+from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import BrokenTranscript
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention.filter import AttentionFilter
