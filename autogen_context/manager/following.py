@@ -12,7 +12,7 @@ from functools import partial
 
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.record import Record
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.files.followed import Followed, News
 from autogen_context.project.files.followed_files import FollowedFiles
 from autogen_context.project.files.seen_file import SeenChange

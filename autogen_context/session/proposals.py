@@ -6,7 +6,7 @@ or where the host changed its past, has the same proposals: those of the convers
 
 from collections.abc import Callable, Sequence
 
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.finished import Finished
 from autogen_context.session.floors import is_instruction
 from autogen_context.triggers.hybrid import Trigger

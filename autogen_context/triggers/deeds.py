@@ -3,13 +3,13 @@
 Promise: values only. A call that failed changed nothing; a run whose output does not tell is neither well nor ill.
 """
 
+# ruff: noqa: SIM905 - words in a line
+
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from autogen_context.messages.tools.action import ToolKind
-from autogen_context.messages.tools.answer import is_failure
-from autogen_context.messages.tools.command_words import listed
+from autogen_context.messages.tool_action import ToolKind, is_failure
 from autogen_context.triggers.file_sort import is_editing
 from autogen_context.triggers.outcome import Outcome, outcome_of
 from autogen_context.triggers.turn import Step, Turn
@@ -24,10 +24,8 @@ LOOKING: frozenset[ToolKind] = frozenset({"read", "search"})
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 ACTING: frozenset[ToolKind] = frozenset({"run", "test", "write"})
 FINISHING = frozenset(
-    listed(
-        "finish finished submit done terminate complete complete_task task_complete task_done attempt_completion final_answer "
-        "end_task mark_complete exit"
-    )
+    "finish finished submit done terminate complete complete_task task_complete task_done attempt_completion final_answer "
+    "end_task mark_complete exit".split()
 )
 
 _TROUBLE = re.compile(

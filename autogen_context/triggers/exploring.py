@@ -16,9 +16,8 @@ from posixpath import basename
 
 from autogen_context.language.stems import stem
 from autogen_context.language.terms import PART, STOP_WORDS
-from autogen_context.messages.tools.action import ToolAction, ToolKind
-from autogen_context.messages.tools.kinds import NAME_CHARS
-from autogen_context.messages.tools.words import NAME_WORDS
+from autogen_context.messages.tool_action import ToolAction, ToolKind
+from autogen_context.messages.tool_call import NAME_CHARS, NAME_WORDS
 from autogen_context.triggers.file_sort import sort_of
 from autogen_context.triggers.turn import Step, Turn
 

@@ -3,12 +3,12 @@
 Promise: whole words of the path decide, never parts of words.
 """
 
+# ruff: noqa: SIM905 - words in a line
+
 import re
 from functools import lru_cache
 from posixpath import basename
 from typing import Literal
-
-from autogen_context.messages.tools.command_words import listed
 
 FileSort = Literal["code", "test", "document", "try"]
 
@@ -20,13 +20,11 @@ _DOCUMENT = re.compile(
     r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|po|docx?|ipynb)|(?:readme|changelog|changes|news|history|contributing|authors|todo)(?:\..*)?",
     re.IGNORECASE,
 )
-_TESTING = frozenset(listed("test tests spec specs testing conftest"))
-_EDITING = frozenset(listed("apply patch fix update replace modify edit insert rewrite refactor"))
-_TRYING_IN = frozenset(listed("reproduce reproduction repro scratch tmp temp"))
+_TESTING = frozenset("test tests spec specs testing conftest".split())
+_EDITING = frozenset("apply patch fix update replace modify edit insert rewrite refactor".split())
+_TRYING_IN = frozenset("reproduce reproduction repro scratch tmp temp".split())
 _TRYING = _TRYING_IN | frozenset(
-    listed(
-        "reproducer reproducing debug demo try experiment inspect inspection verify check minimal poc edge"
-    )
+    "reproducer reproducing debug demo try experiment inspect inspection verify check minimal poc edge".split()
 )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 
-from autogen_context.messages.tools.answer import is_failure
+from autogen_context.messages.tool_action import is_failure
 from autogen_context.triggers.turn import Step, Turn
 from autogen_context.triggers.verdict import Verdict, verdict_of
 

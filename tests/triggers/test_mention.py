@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.tools.action import ToolAction
+from autogen_context.messages.tool_action import ToolAction
 from autogen_context.triggers.mention import (
     CONTEXT_TURNS,
     MOST_STEPS,
