@@ -6,6 +6,7 @@ Promise: nothing is read, loaded or asked before it is needed, and a setting tha
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autogen_context.cache.originals.file import StashFile
@@ -17,21 +18,26 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tools.kinds import ToolKinds
-from autogen_context.session.rules import Rules
+from autogen_context.session.rules import CompactionWhen, Rules
 from autogen_context.session.window import Window
 from autogen_context.tokens.gauge import Gauge
 from autogen_context.tokens.limits import ModelLimits, standard_files
 from autogen_context.tokens.prices import price_of, rates_of
-from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.decision import TriggerSettings
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
 
+EARLY_FROM = (
+    0.5  # of the price for a cached token: what is finished is cut early from there on; decision 14
+)
 RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
 def rules_of(config: ContextConfig) -> Rules:
     """What holds for every turn."""
+    rates = rates_in(config)
     return Rules(
         compact_at_share=config.compact_at_share,
         compact_to_share=config.compact_to_share,
@@ -40,14 +46,27 @@ def rules_of(config: ContextConfig) -> Rules:
         kinds=ToolKinds(named=config.tools),
         reduce=config.reduce,
         versions=config.versions,
-        rewrite=config.rewrite,
-        rates=rates_of(price_of(config.model)),
+        compaction=compaction_in(config, rates),
+        rates=rates,
         triggers=triggers_of(config),
-        shadow=config.shadow,
+        dry_run=config.dry_run,
         profile=config.profile,
         role=config.role,
         people=config.people,
     )
+
+
+def rates_in(config: ContextConfig) -> Rates:
+    """What input tokens cost: by the settings, else by the model's provider."""
+    rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
+    return rates if cached is None else replace(rates, cached_share=cached)
+
+
+def compaction_in(config: ContextConfig, rates: Rates) -> CompactionWhen:
+    """When the history is cut; by the price of cached input where the settings leave that open."""
+    if config.compaction != "auto":
+        return config.compaction
+    return "cost_based" if rates.cached_share >= EARLY_FROM else "when_cache_cold"
 
 
 def id_of(config: ContextConfig) -> str:

@@ -248,7 +248,9 @@ class _Lookups:
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, dict[str, int]] = {}  # of each thing each look-up, and its newest turn
+        self._found: dict[
+            str, dict[str, int]
+        ] = {}  # of each thing each look-up, and its newest turn
         self._around: dict[str, int] | None = {}  # look-ups of anything, until something is done
         self._last_use = -1  # number of the newest turn that did something
         self._reads: deque[int] = deque(maxlen=KEPT_READS)
@@ -281,7 +283,11 @@ class _Lookups:
     def _use(self, used: str, lookups: Mapping[str, int], *, is_around: bool = False) -> _Use:
         turns = sorted(set(lookups.values()))
         newest = turns[-KEPT_LOOKUPS:]
-        kept = (sorted(self._reads) or newest)[-KEPT_LOOKUPS:] if is_around else [*newest, *self._reads]
+        kept = (
+            (sorted(self._reads) or newest)[-KEPT_LOOKUPS:]
+            if is_around
+            else [*newest, *self._reads]
+        )
         older = frozenset(turns).difference(kept if is_around else newest)
         return _Use(used=used, lookups=len(lookups), turns=tuple(kept), older=older)
 

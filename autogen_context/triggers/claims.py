@@ -6,7 +6,8 @@ are data: the tables ``claim`` and ``clause`` of ``language/*.toml``.
 """
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
@@ -16,7 +17,7 @@ HEAD_CHARS = 1_500
 TAIL_CHARS = 500
 CLAUSE_CHARS = 300  # a longer one is pasted, not said
 OPENING_CHARS = 300  # of what is said, where what was done last is judged
-FIRST_CLAUSES = 2  # where it is praised
+FIRST_CHARS = 30  # where it is praised
 REMEMBERED = 8
 
 # Each begins with the signs of which one must come first: what cannot begin there is passed over at once.
@@ -30,63 +31,52 @@ _LEFT_OUT = re.compile(
 )
 _BREAK = re.compile(r"(?=[\s,])(?:(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |(?P<comma>, ))")
 _SIGNS = re.compile(r"[\W_]*")
+_LETTER = re.compile(r"[^\W_]")
+_APART = "\n\n"  # a phrase ends there
 _HOST = re.compile(r"\bTERMINATE\b|\bTASK[_ ]COMPLETED?\b")  # to the host, in capitals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
-    """A clause of what is said.
-
-    Attributes:
-        text: all of it.
-        said: without the interjections in front of it.
-    """
-
-    text: str
-    said: str
-
-    @property
-    def is_question(self) -> bool:
-        """Whether it asks."""
-        return self.text.rstrip("\"') ").endswith("?")
-
-
-def clauses_of(text: str) -> tuple[Clause, ...]:
-    """The clauses of a text, in order."""
+def clauses_of(text: str) -> tuple[str, ...]:
+    """The clauses of a text, in order, each without the interjections in front of it."""
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     return _clauses(text)
 
 
 @lru_cache(REMEMBERED)
-def _clauses(text: str) -> tuple[Clause, ...]:
-    plain = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text.replace("\u2019", "'"))
-    parts = (part.strip() for part in _parts(plain))
-    return tuple(
-        Clause(text=part, said=_without_interjections(part))
-        for part in parts
-        if part and len(part) <= CLAUSE_CHARS
+def _clauses(text: str) -> tuple[str, ...]:
+    text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text.replace("\u2019", "'"))
+    found = phrases("clause").find(text)
+    joints = {each.start for each in found if each.label == "joint"}
+    interjections = {each.start: each.stop for each in found if each.label == "interjection"}
+    breaks = [each for each in _BREAK.finditer(text) if not each["comma"] or each.end() in joints]
+    starts, stops = [0, *(each.end() for each in breaks)], [each.start() for each in breaks]
+    spans = zip(starts, [*stops, len(text)], strict=True)
+    clauses = (
+        text[_behind(interjections, text, start, stop) : stop].strip() for start, stop in spans
     )
+    return tuple(clause for clause in clauses if clause and len(clause) <= CLAUSE_CHARS)
 
 
-def _parts(text: str) -> list[str]:
-    """The text in its clauses: at the ends of sentences and lines, and at commas before a word that joins clauses."""
-    joints = {found.start for found in phrases("clause").find(text) if found.label == "joint"}
-    stops = [0]
-    parts: list[str] = []
-    for found in _BREAK.finditer(text):
-        if not found["comma"] or found.end() in joints:
-            parts.append(text[stops[-1] : found.start()])
-            stops.append(found.end())
-    return [*parts, text[stops[-1] :]]
+def _behind(interjections: Mapping[int, int], text: str, start: int, stop: int) -> int:
+    """Where a clause begins behind its interjections; at its start where it has nothing else."""
+    at = start
+    while (word := _SIGNS.match(text, at, stop)) and word.end() in interjections:
+        at = interjections[word.end()]
+    return at if at == start or _LETTER.search(text, at, stop) else start
 
 
-def _without_interjections(clause: str) -> str:
-    at = 0
-    for found in phrases("clause").find(clause):
-        if found.label == "interjection" and found.start <= at + len(_SIGNS.match(clause, at)[0]):  # type: ignore[index]
-            at = max(at, found.stop)
-    return clause[at:].lstrip(" ,!.:") if at else clause
+@lru_cache(REMEMBERED)
+def labels_of(topic: str, clauses: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """What each clause says of a topic; ``whole`` where nothing but signs stands behind it."""
+    labels: list[set[str]] = [set() for _ in clauses]
+    text = _APART.join(clauses)
+    starts = list(accumulate((len(clause) + len(_APART) for clause in clauses), initial=0))
+    for found in phrases(topic).find(text):
+        i = bisect_right(starts, found.start) - 1
+        if found.label != "whole" or _SIGNS.fullmatch(text, found.stop, starts[i + 1]):
+            labels[i].add(found.label)
+    return tuple(map(frozenset, labels))
 
 
 class Claims:
@@ -98,18 +88,21 @@ class Claims:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._clauses = [clause for clause in clauses_of(text) if not clause.is_question]
+        clauses = clauses_of(text)
+        self._clauses = tuple(each for each in clauses if not each.rstrip("\"') ").endswith("?"))
 
     @property
     def done(self) -> bool:
         """That work is done."""
-        sure = [labels for labels in self._labels if "doubt" not in labels]
-        return any("done" in labels for labels in sure) or _HOST.search(self._text) is not None
+        sure = (labels for labels in self._labels if "doubt" not in labels)
+        return any(labels & {"done", "whole"} for labels in sure) or bool(_HOST.search(self._text))
 
     @property
     def reported(self) -> bool:
         """That something was done, in a report."""
-        return any("reported" in labels and "doubt" not in labels for labels in self._labels)
+        return any(
+            "reported" in labels and not labels & {"doubt", "looked"} for labels in self._labels
+        )
 
     @property
     def planned(self) -> bool:
@@ -119,14 +112,12 @@ class Claims:
     @property
     def praised(self) -> bool:
         """That what was done before is good, in the first words."""
-        return any("praised" in labels for labels in self._labels[:FIRST_CLAUSES])
+        return any(label == "praised" and start <= FIRST_CHARS for label, start in self._opening)
 
     @property
     def denied(self) -> bool:
         """That something is not as it should be, in the first words."""
-        starts = accumulate((len(clause.text) for clause in self._clauses), initial=0)
-        pairs = zip(starts, self._labels, strict=False)
-        return any("denied" in labels for start, labels in pairs if start < OPENING_CHARS)
+        return any(label == "denied" for label, _ in self._opening)
 
     @property
     def elsewhere(self) -> bool:
@@ -143,21 +134,16 @@ class Claims:
         """What is made now, not looked at."""
         return any({"next", "making"} <= labels for labels in self._labels)
 
+    @cached_property
+    def _opening(self) -> list[tuple[str, int]]:
+        text = _LEFT_OUT.sub(
+            lambda left: "" if left["markup"] else left[0], self._text[:OPENING_CHARS]
+        )
+        return [(each.label, each.start) for each in phrases("claim").find(text)]
+
     def _has(self, label: str) -> bool:
         return any(label in labels for labels in self._labels)
 
-    @cached_property
-    def _labels(self) -> list[frozenset[str]]:
-        return [labels_of(clause) for clause in self._clauses]
-
-
-@lru_cache(64)
-def labels_of(clause: Clause) -> frozenset[str]:
-    """What a clause claims; a claim that must stand alone counts where nothing stands behind it."""
-    labels: set[str] = set()
-    for text in {clause.text, clause.said}:
-        for found in phrases("claim").find(text):
-            is_last = _SIGNS.fullmatch(text, found.stop) is not None
-            if found.label != "whole" or is_last:
-                labels.add("done" if found.label == "whole" else found.label)
-    return frozenset(labels)
+    @property
+    def _labels(self) -> tuple[frozenset[str], ...]:
+        return labels_of("claim", self._clauses)

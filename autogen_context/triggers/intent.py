@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol, get_args
 
-from autogen_context.language.phrases import phrases
-from autogen_context.triggers.claims import clauses_of
+from autogen_context.triggers.claims import clauses_of, labels_of
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.triggers.outcome import (
     RUNNING,
@@ -126,20 +125,15 @@ class _Said:
 
 
 def _said(text: str) -> _Said:
-    found = [_intents_in(clause.said) for clause in reversed(clauses_of(text))]
-    intents = [each for labels in found for each in _SAYABLE if each in labels]
+    found = labels_of("intent", clauses_of(text))
+    intents = [
+        each
+        for labels in reversed(found)
+        for each in _SAYABLE
+        if each in labels and not (each == "VERIFY" and "doubtful" in labels)
+    ]
     clears, probes = (any(label in each for each in found) for label in ("clearing", "probing"))
     return _Said(intents=tuple(intents), clears=clears, probes=probes)
-
-
-@lru_cache(64)
-def _intents_in(clause: str) -> frozenset[str]:
-    """What is said in a clause; ``VERIFY`` only where it is said without doubt."""
-    found = phrases("intent").find(clause)
-    doubts = [each.start for each in found if each.label == "doubtful"]
-    return frozenset(
-        each.label for each in found if each.label != "VERIFY" or each.start not in doubts
-    )
 
 
 def _of_change(sorts: frozenset[FileSort], said: _Said, standing: Standing) -> Intent:
@@ -299,7 +293,11 @@ class IntentBasedTrigger:
         """
         while self._phases and self._phases[-1].decided >= number:
             self._phases.pop()
-        while self._phases and (self._phases[-1].since or 0) < self._phases[-1].start and self._phases[-1].since is not None:
+        while (
+            self._phases
+            and (self._phases[-1].since or 0) < self._phases[-1].start
+            and self._phases[-1].since is not None
+        ):
             self._phases.pop()  # the debugging is observed again as a whole
         self._begin_again(self._phases[-1].standing if self._phases else AT_FIRST)
         return min(self._phases[-1].start if self._phases else 0, number)

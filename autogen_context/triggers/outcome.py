@@ -30,8 +30,22 @@ LOOKED_UP = 2  # turns
 
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 FINISHING = frozenset(
-    "finish finished submit done terminate complete complete_task task_complete task_done attempt_completion "
-    "final_answer end_task mark_complete exit".split()
+    {
+        "finish",
+        "finished",
+        "submit",
+        "done",
+        "terminate",
+        "complete",
+        "complete_task",
+        "task_complete",
+        "task_done",
+        "attempt_completion",
+        "final_answer",
+        "end_task",
+        "mark_complete",
+        "exit",
+    }
 )
 _TROUBLE = re.compile(
     r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|^panic: |panicked at|^make: \*\*\*"
@@ -47,12 +61,37 @@ _DOCUMENT = re.compile(
     r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|po|docx?|ipynb)|(?:readme|changelog|changes|news|history|contributing|authors|todo)(?:\..*)?",
     re.IGNORECASE,
 )
-_TESTING = frozenset("test tests spec specs testing conftest".split())
-_EDITING = frozenset("apply patch fix update replace modify edit insert rewrite refactor".split())
-_TRYING_IN = frozenset("reproduce reproduction repro scratch tmp temp".split())
-_TRYING = _TRYING_IN | frozenset(
-    "reproducer reproducing debug demo try experiment inspect inspection verify check minimal poc edge".split()
+_TESTING = frozenset({"test", "tests", "spec", "specs", "testing", "conftest"})
+_EDITING = frozenset(
+    {
+        "apply",
+        "patch",
+        "fix",
+        "update",
+        "replace",
+        "modify",
+        "edit",
+        "insert",
+        "rewrite",
+        "refactor",
+    }
 )
+_TRYING_IN = frozenset({"reproduce", "reproduction", "repro", "scratch", "tmp", "temp"})
+_TRYING = _TRYING_IN | {
+    "reproducer",
+    "reproducing",
+    "debug",
+    "demo",
+    "try",
+    "experiment",
+    "inspect",
+    "inspection",
+    "verify",
+    "check",
+    "minimal",
+    "poc",
+    "edge",
+}
 
 
 @lru_cache(REMEMBERED)

@@ -25,7 +25,14 @@ LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, how
 HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
 
 Why = Literal[
-    "forced", "nothing to save", "too little", "tried in vain", "not paid back", "not yet", "pays"
+    "forced",
+    "nothing to save",
+    "too little",
+    "tried in vain",
+    "soon full",
+    "not paid back",
+    "not yet",
+    "pays",
 ]
 
 
@@ -156,6 +163,7 @@ def estimate(
     turns: float,
     is_forced: bool = False,
     is_vain: bool = False,
+    turns_to_full: float = math.inf,
 ) -> CostEstimate:
     """Judge a rewrite.
 
@@ -165,9 +173,13 @@ def estimate(
         turns: how many are expected, this one included.
         is_forced: what is there does not fit the window.
         is_vain: it was tried, and nothing has changed since.
+        turns_to_full: until the window forces a compaction, which chooses among everything; where that is within the turns
+            expected, it is left to do so.
     """
     waited = waited_tokens + max(0.0, price.saving_tokens)
     why = "forced" if is_forced else _reason(price, waited=waited, turns=turns, is_vain=is_vain)
+    if why in {"not paid back", "not yet", "pays"} and turns_to_full <= turns:
+        why = "soon full"
     return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
 
 

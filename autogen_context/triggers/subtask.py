@@ -117,7 +117,9 @@ class SubtaskTrigger:
         name, stop = sign
         self._ends.append((turn.number, stop))
         self._subtask = None
-        if stop <= turn.number:  # of the turns behind the last change only what was looked at counts
+        if (
+            stop <= turn.number
+        ):  # of the turns behind the last change only what was looked at counts
             seen = subtask.seen if subtask.seen is not None and subtask.seen >= stop else None
             self._subtask = _Subtask(start=stop, seen=seen)
             self._subtask.add(turn, outcome)
@@ -246,11 +248,12 @@ class _Subtask:
         """Whether the agent says that it does something else now, and does.
 
         It changes other files, or goes on changing after the last change was tried out; or, where it says what it makes
-        next, it looks at a file that is new to the subtask.
+        next, it reads a file that is new to the subtask and changes none.
         """
         if outcome.changed:
             files = {path for path in outcome.written if sort_of(path) != "try"}
             others = bool(files) and files.isdisjoint(self.files)
             return claims.next and (self.proven is not None or others)
-        opened = {view.path for step in turn.steps for view in step.action.views}
+        reads = [step.action for step in turn.steps if step.action.kind == "read"]
+        opened = {view.path for each in reads for view in each.views if sort_of(view.path) != "try"}
         return bool(opened) and opened.isdisjoint(self.met) and claims.next_work

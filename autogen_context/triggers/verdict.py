@@ -24,16 +24,12 @@ REMEMBERED = 8
 
 # What a word beside a number counts.
 _WORDS = {
-    "bad": "fail fails failed failing failure failures error errors errored",
-    "good": "pass passes passed passing success successes succeeded",
+    "bad": "fail|fails|failed|failing|failure|failures|error|errors|errored|unexpected successes",
+    "good": "pass|passes|passed|passing|success|successes|succeeded",
     "all": "tests run|test run|tests|test|examples|example|specs|spec|scenarios|runs|total",
-    "rest": "skipped|skips|skip|pending|todo|ignored|xfailed|xpassed|deselected|warnings|warning|assertions|assertion|measured|filtered out",
+    "rest": "skipped|skips|skip|pending|todo|ignored|xfailed|xpassed|deselected|warnings|warning|assertions|assertion|measured|filtered out|expected failures",
 }
-_COUNTS = {
-    word: what
-    for what, words in _WORDS.items()
-    for word in (words.split("|") if "|" in words else words.split())
-}
+_COUNTS = {word: what for what, words in _WORDS.items() for word in words.split("|")}
 _WORD = "|".join(sorted(_COUNTS, key=len, reverse=True))
 _COUNT = re.compile(
     rf"(?<![\w.])(\d+) (?:(?:unit |sub)?tests? |test (?:cases?|files?|suites?) |checks? )?({_WORD})(?![\w%])"
@@ -51,11 +47,11 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 _OPENS = r"^\W{0,12}\b(?:(?:INFO|ERROR|info|error)\] )?"
 _FAILED = re.compile(
-    rf"{_OPENS}(?:FAILED(?: \(|\s*$| \S+::| \S+\.py\b| \|| {1,3}\] [1-9])|FAIL(?:\t|:(?! *0\s*$)|\s*$| +\S+[./]\w)|(?:FAILURES|ERRORS)!\s*$"
+    rf"{_OPENS}(?:FAILED(?: \(|\s*$| \S+::| \S+\.py\b| \|| {{1,3}}\] [1-9])|FAIL(?:\t|:(?! *0\s*$)|\s*$| +\S+[./]\w)|(?:FAILURES|ERRORS)!\s*$"
     r"|(?:FAIL|ERROR): \w+ \(|ERROR (?:\S+(?:::|\.py\b)|collecting )|BUILD FAIL(?:URE|ED)\b|not ok \d+(?!.*# (?:TODO|SKIP))"
     r"|Result: FAIL\b|\S+:\S+\s+FAILED in |Failed: Total |[1-9]\d* (?:tests? )?failed: |error: (?:test failed|could not compile)"
     r"|(?P<n>\d+)(?: ?/ ?| (?:out )?of )(?!(?P=n)\b)\d+ (?:tests? )?pass(?:ed|ing)?\b|\d?\d(?:\.\d+)?% (?:tests )?passed\s*(?:$|,))"
-    r"|^\s*[✕✗✘❌×] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b|\[build failed\]",
+    r"|^\s*[✕✗✘❌\xd7] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b|\[build failed\]",
     re.MULTILINE,
 )
 _PASSED = re.compile(

@@ -84,7 +84,6 @@ FAILURES = {
     "bun": " 5 pass\n 1 fail",
     "catch2": "test cases: 5 | 4 passed | 1 failed",
     "googletest": "[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test, listed below:",
-    "tox": "py39: commands failed\n  evaluation failed :(",
     "doctest": "***Test Failed*** 1 failures.",
     "an editor's own run": "374 passed. 3 failed. 1 errors.",
     "one word": "FAILED",
