@@ -4,13 +4,9 @@ Promise: a turn costs a few additions, however long the conversation is. Without
 provider's cache is never taken for cold. What was judged depends on the turns alone, so that a saved state judges alike.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from pydantic import TypeAdapter
-
-from autogen_context.messages.record import Record
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.price import (
     Attempt,
@@ -148,15 +144,3 @@ class Pricing:
             finished_waited_tokens=0.0 if rewrote else waited,
             finished_saving_tokens=0.0 if rewrote else pace.finished_saving_tokens,
         )
-
-
-def load_pace(data: Record) -> Pace:
-    """A pace from JSON data.
-
-    Raises:
-        KeyError: a field is missing.
-        ValueError: one is not of its type.
-    """
-    for known in fields(Pace):
-        data.fields[known.name]
-    return TypeAdapter(Pace).validate_json(json.dumps(data.fields), strict=True)

@@ -14,7 +14,7 @@ A change behind debugging that is no longer than that is its repair: what is ver
 What is said is read by the table ``intent`` of ``language/*.toml``.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol, get_args
