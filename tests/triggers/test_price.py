@@ -232,7 +232,7 @@ GROWTH = st.lists(st.integers(0, 3_000), min_size=1, max_size=120)
 
 
 @st.composite
-def prices(draw: st.DrawFn) -> RewritePrice:
+def any_prices(draw: st.DrawFn) -> RewritePrice:
     """Of any rewrite, warm or cold."""
     untouched, saved, rest = (draw(st.integers(0, 50_000)) for _ in range(3))
     rewrite = Rewrite(
@@ -244,7 +244,7 @@ def prices(draw: st.DrawFn) -> RewritePrice:
     return price_of_rewrite(rewrite, TENTH, is_cold=draw(st.booleans()))
 
 
-PRICES = prices()
+PRICES = any_prices()
 
 
 def price_at(window_tokens: int, new_tokens: int, *, is_cold: bool = False) -> RewritePrice:
