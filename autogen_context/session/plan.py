@@ -3,17 +3,19 @@
 Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
 input gives the same plan.
 
-The choice: what must stay; then the newest units, whole; then what older units have that is worth most, in parts. The
-rest is left out, and a notice says so. All of it is decided at once, so that the turns to come can hold it.
+The choice: what must stay; what people said, within its fraction; then the newest units, whole; then what older units have
+that is worth most, in parts. The rest is left out, and a notice says so. All of it is decided at once, so that the turns
+to come can hold it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autogen_context.budget.aim import Aim
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
-from autogen_context.session.floors import Fit, Floor, FloorPlan
+from autogen_context.session.people import Said
+from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
@@ -46,13 +48,19 @@ class Means:
 
 
 def plan(
-    candidates: Sequence[Candidate], *, floors: Mapping[int, Floor], aim: Aim, means: Means
+    candidates: Sequence[Candidate],
+    *,
+    protected: Mapping[int, Protection],
+    said: Sequence[Said] = (),
+    aim: Aim,
+    means: Means,
 ) -> tuple[Decision, ...]:
     """Choose what each unit becomes.
 
     Args:
         candidates: n units, oldest first.
-        floors: which of them must stay, from ``floors_of``.
+        protected: which of them must stay, from ``protected_of``.
+        said: what people said in others, what stays first in front.
         aim: how much they may have.
         means: what shortens, chooses, tells and counts.
 
@@ -62,23 +70,47 @@ def plan(
     Raises:
         BudgetImpossible: what must stay does not fit, not even shortened.
     """
-    chosen = FloorPlan(
+    chosen = ProtectedPlan(
         candidates=candidates,
-        floors=floors,
+        protected=protected,
         limit_tokens=aim.limit_tokens,
         fit=means.fit,
     ).choose()
-    floor_tokens = tokens_of(chosen)
+    protected_tokens = tokens_of(chosen)
     frame = means.count(notice_of(candidates, FRAME))
-    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - frame
+    beside = int((aim.limit_tokens - protected_tokens) * aim.target_share) - frame
+    import os
+    if os.environ.get('ONLY'): said = [x for x in said if x.states]
+    guaranteed = min(aim.people_tokens, (aim.limit_tokens - protected_tokens) // 2 - frame)
+    chosen |= first_that_fit(said, taken=chosen, room_tokens=guaranteed)
+    stated = [each for each in said if each.states]
+    chosen |= first_that_fit(
+        stated, taken=chosen, room_tokens=beside - (tokens_of(chosen) - protected_tokens)
+    )
+    people_tokens = tokens_of(chosen) - protected_tokens
+    import os
+    beside -= int(people_tokens * float(os.environ.get("INSIDE", "1")))
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
-    recent = tokens_of(chosen) - floor_tokens
-    told_tokens = int(beside * aim.told_share)
+    recent = tokens_of(chosen) - protected_tokens - people_tokens
+    told_tokens = max(0, int(beside * aim.told_share))
     chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
     told = means.tell(chosen, told_tokens)
     return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
+
+
+def first_that_fit(
+    said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
+) -> dict[int, Decision]:
+    """Of what people said as much as fits a room, the first ones first."""
+    chosen: dict[int, Decision] = {}
+    for each in said:
+        tokens = each.decision.tokens_after
+        if each.unit not in taken and tokens <= room_tokens:
+            chosen[each.unit] = each.decision
+            room_tokens -= tokens
+    return chosen
 
 
 def newest_that_fit(

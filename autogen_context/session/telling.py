@@ -12,13 +12,16 @@ from autogen_context.compressor.fold import folded
 from autogen_context.compressor.material import reopened
 from autogen_context.compressor.outdated import without_outdated
 from autogen_context.ledger import Ledger
+from autogen_context.ledger.choice import rank_of
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks.references import UnitText
+from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name
+from autogen_context.session.people import STATES_NOTHING
 from autogen_context.session.span import Span
 from autogen_context.session.statements import Statements
 from autogen_context.tokens.measure import Meter
@@ -45,6 +48,7 @@ class Telling:
         self._people = People()
         self._ledger = Ledger()
         self._learnt: list[Message] = []
+        self._ranks: dict[int, int] = {}
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Take in what people and the model stated since the last time."""
@@ -60,6 +64,24 @@ class Telling:
                 said = self._people.heard(replace(message, text=words))
                 self._ledger.learn([said], start=position)
         self._learnt = list(messages)
+        self._ranks = {}
+        for entry in self._ledger:
+            rank = min(rank_of(entry), self._ranks.get(entry.position, STATES_NOTHING))
+            self._ranks[entry.position] = rank
+
+    def people_in(self, conversation: Conversation) -> list[int]:
+        """Positions of the units in which a person speaks, and not another agent in a person's role."""
+        units = conversation.candidates
+        said = conversation.voices.instructions
+        return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
+
+    def rank(self, position: int) -> int:
+        """How soon what a message states is given up: 0 for last, ``STATES_NOTHING`` where nothing of it holds."""
+        return self._ranks.get(position, STATES_NOTHING)
+
+    def states(self, text: str) -> bool:
+        """Whether a text by a person states something."""
+        return bool(Ledger().learn_text(text))
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
