@@ -69,7 +69,7 @@ class ContextTransform:
         conversations: what became of the lists that ``apply_transform`` got.
     """
 
-    def __init__(  # noqa: PLR0913 - the three that every adapter takes, and what a manager is made of
+    def __init__(
         self,
         model: str | None = None,
         *,

@@ -51,7 +51,7 @@ class ProjectContext:
         ValueError: ``root`` is no folder, or a number is not positive.
     """
 
-    def __init__(  # noqa: PLR0913 - a folder, and what each user may want of his own
+    def __init__(
         self,
         root: str | Path,
         *,

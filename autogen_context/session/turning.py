@@ -62,7 +62,7 @@ class Turning:
         sender: writes what is sent.
     """
 
-    def __init__(  # noqa: PLR0913 - the parts of a conversation
+    def __init__(
         self,
         rules: Rules,
         around: Surroundings,

@@ -62,7 +62,7 @@ async def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
 
 IN_ANOTHER = """
 import asyncio, json, sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1].split()
 from test_state_file import manager, run
 async def go_on():
     keeper = manager()
@@ -79,7 +79,7 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path, steps: int) -
     keeper, path, other = manager(), tmp_path / "a.json", tmp_path / "b.json"
     await lived(keeper, steps)
     await keeper.save(path)
-    command = [sys.executable, "-c", IN_ANOTHER, str(HERE), str(path), str(other)]
+    command = [sys.executable, "-c", IN_ANOTHER, f"{HERE} {HERE.parent}", str(path), str(other)]
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     out, _ = await process.communicate()
     sent = [keeper.prepare_nowait(run(n)).messages for n in range(20, 26)]
