@@ -8,6 +8,7 @@ who asks for the past is it what answers that, and then it may fill more of the 
 """
 
 from autogen_context.compressor.fit import fit_pieces
+from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.blocks.asked import AnswerWorth
 from autogen_context.prioritizer.blocks.choose import Values
@@ -133,10 +134,21 @@ class Compaction:
     def _said(self, conversation: Conversation, room_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""
         units = self.telling.people_in(conversation)
-        people = People(ranks=self.telling.rank, states=self.telling.states, meter=self._meter)
+        people = People(
+            ranks=self.telling.rank,
+            states=self.telling.states,
+            is_used=self._is_used,
+            meter=self._meter,
+        )
         return people.said(
             conversation.candidates, units, conversation.messages, room_tokens=room_tokens
         )
+
+    def _is_used(self, unit: int) -> bool:
+        """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
+        named = [value for value in self.references.units[unit].asked if is_telling(value)]
+        uses = (self.references.uses(value) for value in named)
+        return bool(named) and all(used and used[-1] > unit for used in uses)
 
     def _summaries(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]

@@ -5,10 +5,11 @@ marks between them. Whatever states nothing comes last, the newest first.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from autogen_context.ledger import Kind
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
@@ -18,8 +19,19 @@ from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 REASON = "a person said it"
-LONG_FRACTION = 0.25  # of what people's messages may have; a longer one counts with its statements alone
+LONG_FRACTION = (
+    0.25  # of what people's messages may have; a longer one counts with its statements alone
+)
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+RANKS: Mapping[Kind, int] = {  # what is given up last comes first
+    "safety rule": 0,
+    "constraint": 1,
+    "decision": 2,
+    "goal state": 2,
+    "preference": 3,
+    "identity": 4,
+    "fact": 5,
+}
 STATES_NOTHING = 9  # the rank of a message that states nothing
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
@@ -42,9 +54,9 @@ class Said:
     decision: Decision
 
     @property
-    def states(self) -> bool:
-        """Whether it states something that still holds."""
-        return self.rank < STATES_NOTHING
+    def is_rule(self) -> bool:
+        """Whether it states a rule or a limit that still holds."""
+        return self.rank <= RANKS["constraint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +66,13 @@ class People:
     Attributes:
         ranks: what the message at a position states.
         states: whether a text by a person states something.
+        is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         meter: counts messages.
     """
 
     ranks: Ranks
     states: Callable[[str], bool]
+    is_used: Callable[[int], bool]
     meter: Meter
 
     def said(
@@ -85,6 +99,8 @@ class People:
                 continue
             rank = self.ranks(candidate.unit.start)
             if rank == STATES_NOTHING and is_carried_out(candidates, i):
+                continue
+            if rank > RANKS["constraint"] and self.is_used(i):
                 continue
             if candidate.tokens <= LONG_FRACTION * room_tokens:
                 found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))

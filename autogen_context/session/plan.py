@@ -19,6 +19,7 @@ from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
+PEOPLE_INSIDE = 0.4  # of what people's messages take, counted against what else is kept
 
 FRAME = "-"  # in place of what is told, to measure what stands around it
 
@@ -79,17 +80,9 @@ def plan(
     protected_tokens = tokens_of(chosen)
     frame = means.count(notice_of(candidates, FRAME))
     beside = int((aim.limit_tokens - protected_tokens) * aim.target_share) - frame
-    import os
-    if os.environ.get('ONLY'): said = [x for x in said if x.states]
-    guaranteed = min(aim.people_tokens, (aim.limit_tokens - protected_tokens) // 2 - frame)
-    chosen |= first_that_fit(said, taken=chosen, room_tokens=guaranteed)
-    stated = [each for each in said if each.states]
-    chosen |= first_that_fit(
-        stated, taken=chosen, room_tokens=beside - (tokens_of(chosen) - protected_tokens)
-    )
+    chosen |= people_first(said, protected, chosen, aim=aim, beside_tokens=beside)
     people_tokens = tokens_of(chosen) - protected_tokens
-    import os
-    beside -= int(people_tokens * float(os.environ.get("INSIDE", "1")))
+    beside -= int(people_tokens * PEOPLE_INSIDE)
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
@@ -98,6 +91,39 @@ def plan(
     chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
     told = means.tell(chosen, told_tokens)
     return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
+
+
+def people_first(
+    said: Sequence[Said],
+    protected: Mapping[int, Protection],
+    chosen: Mapping[int, Decision],
+    *,
+    aim: Aim,
+    beside_tokens: int,
+) -> dict[int, Decision]:
+    """What people said, within its fraction; beyond that their rules and limits, before all else that a compaction keeps.
+
+    Instructions that must stay count as theirs. Where a system prompt takes much of the window, their part shrinks as all
+    else does.
+
+    Args:
+        said: what people said, what stays first in front.
+        protected: which units must stay, and why.
+        chosen: what became of these.
+        aim: how much all may have.
+        beside_tokens: what the compaction fills beside what must stay.
+    """
+    own = sum(
+        decision.tokens_after
+        for i, decision in chosen.items()
+        if protected[i] in ("task", "instruction")
+    )
+    free = aim.limit_tokens - tokens_of(chosen)
+    guaranteed = int(aim.people_fraction * (free + own) ** 2 / max(1, aim.limit_tokens)) - own
+    kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
+    rules = [each for each in said if each.is_rule and each.unit not in kept_first]
+    room = beside_tokens - tokens_of(kept_first)
+    return kept_first | first_that_fit(rules, taken=chosen, room_tokens=room)
 
 
 def first_that_fit(

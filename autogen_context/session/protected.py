@@ -21,11 +21,17 @@ Protection = Literal["system", "pinned", "memory", "pending", "instruction", "ne
 
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
 YIELDING: frozenset[Protection] = frozenset({"memory", "task"})
-INSTRUCTION_FRACTION = 0.5  # of the room, for an instruction that does not fit beside the newest unit
+INSTRUCTION_FRACTION = (
+    0.5  # of the room, for an instruction that does not fit beside the newest unit
+)
 LEAST_TEXT = 32  # tokens; a message shortened to less tells nothing
 LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
-LEAST_NEWEST = 256  # tokens for each message of the newest unit that is cut, where there are so many
-NEWEST_FRACTION = 0.2  # of the room, for a newest unit that does not fit; the rest is turns that hold
+LEAST_NEWEST = (
+    256  # tokens for each message of the newest unit that is cut, where there are so many
+)
+NEWEST_FRACTION = (
+    0.2  # of the room, for a newest unit that does not fit; the rest is turns that hold
+)
 
 Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""

@@ -12,7 +12,6 @@ from autogen_context.compressor.fold import folded
 from autogen_context.compressor.material import reopened
 from autogen_context.compressor.outdated import without_outdated
 from autogen_context.ledger import Ledger
-from autogen_context.ledger.choice import rank_of
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
@@ -21,7 +20,7 @@ from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks.references import UnitText
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name
-from autogen_context.session.people import STATES_NOTHING
+from autogen_context.session.people import RANKS, STATES_NOTHING
 from autogen_context.session.span import Span
 from autogen_context.session.statements import Statements
 from autogen_context.tokens.measure import Meter
@@ -66,8 +65,9 @@ class Telling:
         self._learnt = list(messages)
         self._ranks = {}
         for entry in self._ledger:
-            rank = min(rank_of(entry), self._ranks.get(entry.position, STATES_NOTHING))
-            self._ranks[entry.position] = rank
+            if not entry.reported:
+                rank = min(RANKS[entry.kind], self.rank(entry.position))
+                self._ranks[entry.position] = rank
 
     def people_in(self, conversation: Conversation) -> list[int]:
         """Positions of the units in which a person speaks, and not another agent in a person's role."""
