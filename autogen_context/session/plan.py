@@ -19,6 +19,7 @@ from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
+RULES_FRACTION = 0.25  # of what a compaction fills, for rules and limits, where people have less
 PEOPLE_INSIDE = 0.4  # of what people's messages take, counted against what else is kept
 
 FRAME = "-"  # in place of what is told, to measure what stands around it
@@ -122,7 +123,7 @@ def people_first(
     guaranteed = int(aim.people_fraction * (free + own) ** 2 / max(1, aim.limit_tokens)) - own
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
     rules = [each for each in said if each.is_rule and each.unit not in kept_first]
-    room = beside_tokens - tokens_of(kept_first)
+    room = int(RULES_FRACTION * beside_tokens) - tokens_of(kept_first)
     return kept_first | first_that_fit(rules, taken=chosen, room_tokens=room)
 
 
