@@ -58,28 +58,6 @@ def test_rules_stay_verbatim(profile: str) -> None:
     assert [rule for rule in RULES if rule not in texts] == []
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        pytest.param("My dentist is Dr. Okafor.", id="a fact"),
-        pytest.param("Le code du portail est le 4417.", id="French"),
-        pytest.param("Mi hermana vive en Zaragoza.", id="Spanish"),
-        pytest.param("玄関の暗証番号は八八二一です。", id="a language without any table"),
-    ],
-)
-def test_what_was_only_answered_stays(said: str) -> None:
-    """Whatever the language, and whether or not a statement is seen in it (F38)."""
-    assert said in sent(talk(said), 3_000)
-
-
-def test_a_new_value_stands_behind_the_old_one() -> None:
-    """The list's own order says which holds (F38)."""
-    old, new = "The gate code is 4417.", "The gate code is 9031 now."
-    text = "\n".join(sent(talk(old, "Fine.", new), 3_000))
-    assert new in text
-    assert text.rfind("4417") < text.rfind("9031")
-
-
 def test_a_paste_does_not_take_the_fraction() -> None:
     """Of a long message the rule stays, in its own words, and others' rules stay beside it."""
     paste = (
