@@ -12,6 +12,7 @@ from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
+from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.blocks.references import UnitText
 from autogen_context.session.conversation import Conversation
@@ -41,6 +42,7 @@ class Telling:
         self._meter = meter
         self._named = people
         self._ledger = Ledger(people)
+        self._people = People()
         self._learnt: list[Message] = []
         self._ranks: dict[int, int] = {}
 
@@ -49,6 +51,8 @@ class Telling:
         same = same_at_front(self._learnt, messages)
         if same < len(self._learnt):
             self._ledger, self._learnt, same = Ledger(self._named), [], 0
+        if not same:
+            self._people = people_in(messages, self._named)
         for position, message in enumerate(messages[same:], same):
             if not message.own:
                 self._ledger.learn([message], start=position)
