@@ -1,7 +1,7 @@
-"""Tell in a few lines what was done in the units that are left out.
+"""The action log: in a few lines what was done in the units that are left out.
 
 Promise: the text fits its room; every name, path and word of a result in it stands in those units; the same units give
-the same text. It is made from the units themselves, never from an earlier telling, so that it does not decay.
+the same text. It is made from the units themselves, never from an earlier log, so that it does not decay.
 
 One line says all that was done to one thing, in the order of the first time: what was read, searched, changed, run and
 tested, how that ended, and, in the model's own words, what it decided. Under pressure reads go first, then searches;
@@ -9,19 +9,17 @@ what failed last and was not done again since stays longest.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from autogen_context.compressor.shorten import ERROR_LINE
+from autogen_context.compressor.shorten import ERROR_LINE, CountText
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tools.action import ToolAction, ToolKind
 from autogen_context.messages.tools.answer import answers_of, is_failure
 from autogen_context.prioritizer.blocks.extract import parsed, strings_in
 from autogen_context.prioritizer.classify import ends_of, is_decision, tells_of_error
-
-CountText = Callable[[str], int]
 
 DONE: dict[ToolKind, str] = {
     "read": "read",
@@ -43,21 +41,22 @@ NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """One line of the telling.
+class Step(Protocol):
+    """A unit, and what its calls do."""
 
-    Attributes:
-        text: the line.
-        weight: how long it stays under pressure, more is longer.
-    """
+    @property
+    def unit(self) -> Unit:
+        """The unit."""
+        ...
 
-    text: str
-    weight: int
+    @property
+    def actions(self) -> Sequence[ToolAction]:
+        """What its calls do, in their order."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)
-class Deed:
+class Action:
     """What was done to one thing, so far.
 
     Attributes:
@@ -76,7 +75,13 @@ class Deed:
     error: str = ""
     failed: int = 0
 
-    def told(self) -> Told:
+    @property
+    def weight(self) -> int:
+        """How long it stays under pressure, more is longer."""
+        return OPEN_WEIGHT if self.error else WEIGHT[self.kind]
+
+    @property
+    def line(self) -> str:
         """It as a line."""
         often = f" ({self.times} times)" if self.times > 1 else ""
         if self.parts:
@@ -86,26 +91,11 @@ class Deed:
         elif self.failed:
             ended = ": failed, then went well"
         else:
-            ended = ": went well" if self.kind in ("run", "test") else ""
-        weight = OPEN_WEIGHT if self.error else WEIGHT[self.kind]
-        return Told(text=f"- {DONE[self.kind]} {self.thing}{often}{ended}", weight=weight)
+            ended = ": went well" if self.kind in {"run", "test"} else ""
+        return f"- {DONE[self.kind]} {self.thing}{often}{ended}"
 
 
-class Step(Protocol):
-    """A unit, and what its calls do."""
-
-    @property
-    def unit(self) -> Unit:
-        """The unit."""
-        ...
-
-    @property
-    def actions(self) -> Sequence[ToolAction]:
-        """What its calls do, in their order."""
-        ...
-
-
-def folded(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
+def action_log(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
     """What was done in these units.
 
     Args:
@@ -116,58 +106,41 @@ def folded(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
     Returns:
         Lines; empty where nothing was done, or nothing fits.
     """
-    told = [*(deed.told() for deed in deeds_of(steps)), *decisions_of(steps)]
-    sizes = [count(line.text) + 1 for line in told]
-    order = sorted(range(len(told)), key=lambda i: (-told[i].weight, -i))
+    lines = [(action.line, action.weight) for action in actions_of(steps)]
+    lines += [(f"- decided: {said}", DECISION_WEIGHT) for said in decisions_of(steps)]
     kept: set[int] = set()
-    for i in order:
-        if sizes[i] <= room_tokens:
-            room_tokens -= sizes[i]
-            kept.add(i)
-    return joined(told[i].text for i in sorted(kept))
-
-
-def joined(lines: Iterable[str]) -> str:
-    """The lines, readings that follow each other as one."""
-    text = "\n".join(lines)
+    for at in sorted(range(len(lines)), key=lambda at: (-lines[at][1], -at)):
+        tokens = count(lines[at][0]) + 1
+        if tokens <= room_tokens:
+            room_tokens -= tokens
+            kept.add(at)
+    text = "\n".join(lines[at][0] for at in sorted(kept))
     return READINGS.sub(lambda run: run.group().replace(f"\n{READ}", ", "), text)
 
 
-def deeds_of(steps: Iterable[Step]) -> list[Deed]:
-    """What was done, a deed for each thing and kind, in the order of the first time."""
-    deeds: dict[tuple[ToolKind, str], Deed] = {}
+def actions_of(steps: Iterable[Step]) -> list[Action]:
+    """What was done, one for each thing and kind, in the order of the first time."""
+    actions: dict[tuple[ToolKind, str], Action] = {}
     for step in steps:
-        for action, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
-            kind, thing = action.kind, thing_of(action)
-            if thing in ("", call.name):
+        for done, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
+            kind, views = done.kind, done.views if done.kind == "read" else ()
+            thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or done.subjects)))
+            if thing in {"", call.name}:
                 kind, thing = "other", called(call)
-            deed = deeds.setdefault((kind, thing), Deed(kind=kind, thing=thing))
-            deed.times += 1
-            deed.parts |= dict.fromkeys(parts_of(action))
-            deed.error = error_of(action.kind, answer or "")
-            deed.failed += bool(deed.error)
-    return list(deeds.values())
-
-
-def thing_of(action: ToolAction) -> str:
-    """What an action is about, in one line; empty where that is not known."""
-    paths = [view.path for view in action.views] if action.kind == "read" else []
-    return shortened(" ".join(dict.fromkeys(paths or action.subjects)))
-
-
-def parts_of(action: ToolAction) -> list[str]:
-    """Which parts of a file a reading shows; none where it shows all, or several files."""
-    if action.kind != "read" or len(action.views) != 1 or action.views[0].whole:
-        return []
-    view = action.views[0]
-    return [f"{view.lines[0]}-{view.lines[1]}" if view.lines else view.part]
+            action = actions.setdefault((kind, thing), Action(kind=kind, thing=thing))
+            action.times += 1
+            if len(views) == 1 and not views[0].whole:
+                lines = views[0].lines
+                action.parts[f"{lines[0]}-{lines[1]}" if lines else views[0].part] = None
+            action.error = error_of(done.kind, answer or "")
+            action.failed += bool(action.error)
+    return list(actions.values())
 
 
 def called(call: ToolCall) -> str:
     """A call of which nothing is known but its name and its arguments."""
-    value = parsed(call.arguments)
-    short = [text for text in strings_in(value) if len(text) <= ARGUMENT_CHARS]
-    return shortened(" ".join([call.name, *short]))
+    strings = strings_in(parsed(call.arguments))
+    return shortened(" ".join([call.name, *(s for s in strings if len(s) <= ARGUMENT_CHARS)]))
 
 
 def shortened(text: str) -> str:
@@ -179,7 +152,7 @@ def shortened(text: str) -> str:
 def error_of(kind: ToolKind, answer: str) -> str:
     """The line that tells how it failed; empty where none does."""
     failed = is_failure(answer)
-    if not (failed or (kind in ("run", "test") and tells_of_error(answer))):
+    if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
         return ""
     lines = [match.group() for match in ERROR_LINE.finditer(ends_of(answer))]
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
@@ -187,21 +160,16 @@ def error_of(kind: ToolKind, answer: str) -> str:
     return shortened(telling[-1] if telling else first if failed else "")
 
 
-def decisions_of(steps: Sequence[Step]) -> list[Told]:
+def decisions_of(steps: Sequence[Step]) -> list[str]:
     """The latest sentences in which the model says what it decided; none before them is looked for."""
     latest: dict[str, None] = {}
-    for said in spoken_backwards(steps):
-        if len(latest) >= MOST_DECISIONS:
-            break
-        latest.update(dict.fromkeys(reversed(list(deciding(said)))))
-    newest = list(latest)[:MOST_DECISIONS]
-    return [Told(text=f"- decided: {said}", weight=DECISION_WEIGHT) for said in reversed(newest)]
-
-
-def spoken_backwards(steps: Sequence[Step]) -> Iterator[str]:
-    """What the model said, the latest first."""
     for step in reversed(steps):
-        yield from (m.text for m in reversed(step.unit.messages) if m.role == "assistant")
+        for message in reversed(step.unit.messages):
+            if len(latest) >= MOST_DECISIONS:
+                break
+            if message.role == "assistant":
+                latest.update(dict.fromkeys(reversed(list(deciding(message.text)))))
+    return list(reversed(list(latest)[:MOST_DECISIONS]))
 
 
 def deciding(text: str) -> Iterator[str]:
