@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.echo import LEAST_CHARS, LEAST_LEFT, Sight, echoed, mark_of
+from autogen_context.compressor.arrival.deduplication import (
+    LEAST_CHARS,
+    LEAST_LEFT,
+    LinesAbove,
+    mark_of,
+    without_lines_above,
+)
 
 MARK = re.compile(r"\[… (\d+) lines as above …\]")
 LINES = st.sampled_from(
@@ -47,30 +53,30 @@ def restored(text: str, above: list[str]) -> str:
 @given(st.lists(TEXTS, max_size=5), TEXTS)
 def test_nothing_is_lost(above: list[str], text: str) -> None:
     """Whoever has what stands above has the whole text, line by line."""
-    sight = Sight()
+    above_it = LinesAbove()
     for other in above:
-        sight.add(other)
+        above_it.add(other)
     long = [other for other in above if len(other) >= LEAST_CHARS]
-    assert restored(echoed(text, sight), long) == text
+    assert restored(without_lines_above(text, above_it), long) == text
 
 
 @given(st.lists(TEXTS, max_size=5), TEXTS)
 def test_never_larger(above: list[str], text: str) -> None:
     """It is shorter or it is the text, enough of it stays to say what it is, and the same comes out again."""
-    sight = Sight()
+    above_it = LinesAbove()
     for other in above:
-        sight.add(other)
-    short = echoed(text, sight)
+        above_it.add(other)
+    short = without_lines_above(text, above_it)
     assert short == text or len(short) < len(text)
     assert len(short) >= min(len(text), LEAST_LEFT)
-    assert echoed(text, sight) == short
+    assert without_lines_above(text, above_it) == short
 
 
 def test_a_file_read_twice_is_sent_once() -> None:
     """Of the second reading the beginning, a mark and the last line stay."""
-    sight = Sight()
-    sight.add(NUMBERED)
-    short = echoed(NUMBERED, sight)
+    above_it = LinesAbove()
+    above_it.add(NUMBERED)
+    short = without_lines_above(NUMBERED, above_it)
     assert mark_of(80) in short or MARK.search(short)
     assert len(short) < len(NUMBERED) / 3
     assert short.startswith(NUMBERED[:LEAST_LEFT])
@@ -79,9 +85,9 @@ def test_a_file_read_twice_is_sent_once() -> None:
 
 def test_what_changed_stays() -> None:
     """Of a file that was edited in its middle the changed line is sent again."""
-    sight = Sight()
-    sight.add(NUMBERED)
-    short = echoed(NUMBERED.replace("number 60 of", "number sixty of"), sight)
+    above_it = LinesAbove()
+    above_it.add(NUMBERED)
+    short = without_lines_above(NUMBERED.replace("number 60 of", "number sixty of"), above_it)
     assert "60\tline number sixty of a file" in short
     assert len(MARK.findall(short)) == 2
 
@@ -89,13 +95,13 @@ def test_what_changed_stays() -> None:
 @pytest.mark.parametrize("inner", ["old", "new"])
 def test_of_two_versions_the_nearest_is_meant(inner: str) -> None:
     """A mark never points at an older version when a newer one begins and ends alike."""
-    sight, frame = Sight(), ["# " * 300, *["filler " * 30] * 2]
+    above_it, frame = LinesAbove(), ["# " * 300, *["filler " * 30] * 2]
     texts = {
         v: "\n".join([*frame, "begin", *[f"{v} {i} " * 20 for i in range(9)], "end"])
         for v in ("old", "new")
     }
-    sight.add(texts["old"])
-    sight.add(texts["new"])
-    short = echoed(texts[inner], sight)
+    above_it.add(texts["old"])
+    above_it.add(texts["new"])
+    short = without_lines_above(texts[inner], above_it)
     assert restored(short, [texts["old"], texts["new"]]) == texts[inner]
     assert len(short) < len(texts[inner])
