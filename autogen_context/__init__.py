@@ -11,18 +11,8 @@ if TYPE_CHECKING:
     from autogen_context.adapters.classic import ContextTransform
     from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import CacheLimits, ContextCache
-    from autogen_context.cache.originals.file import StashFile
-    from autogen_context.cache.originals.stash import Stash
-    from autogen_context.cache.originals.tiers import StashTiers
-    from autogen_context.cache.redis.client import RedisLimits
-    from autogen_context.cache.redis.documents import RedisDocuments
-    from autogen_context.cache.redis.server import RedisServer
-    from autogen_context.cache.redis.stash import RedisStash
-    from autogen_context.cache.redis.tier import RedisTier
-    from autogen_context.cache.scope import Scope
+    from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
-    from autogen_context.cache.vectors.vectors import VectorStore
     from autogen_context.cache.watch.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
@@ -38,7 +28,7 @@ if TYPE_CHECKING:
         MissingExtra,
         NoSuchVersion,
         NotInHistory,
-        NotStashed,
+        OriginalNotFound,
         StateError,
         StoreRefused,
         StoreUnavailable,
@@ -94,7 +84,6 @@ __all__ = [
     "Breaker",
     "BrokenTranscript",
     "BudgetImpossible",
-    "CacheLimits",
     "CacheStats",
     "Certificate",
     "ChangeRefused",
@@ -129,20 +118,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
-    "NotStashed",
     "OpenAIEmbedder",
+    "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
     "RecallDecision",
     "RecallGate",
-    "RedisDocuments",
-    "RedisLimits",
-    "RedisServer",
-    "RedisStash",
-    "RedisTier",
-    "Scope",
     "SeenFiles",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
@@ -150,9 +133,6 @@ __all__ = [
     "SentenceTransformerEmbedder",
     "Signals",
     "StalenessTracker",
-    "Stash",
-    "StashFile",
-    "StashTiers",
     "StateError",
     "Step",
     "StoreRefused",
@@ -169,7 +149,6 @@ __all__ = [
     "TriggerSettings",
     "Turn",
     "UpdatedContext",
-    "VectorStore",
     "Version",
     "VersionDiff",
     "WriteConflict",
@@ -192,7 +171,7 @@ _HOMES = {
     "MissingExtra": "errors",
     "NoSuchVersion": "errors",
     "NotInHistory": "errors",
-    "NotStashed": "errors",
+    "OriginalNotFound": "errors",
     "StateError": "errors",
     "StoreRefused": "errors",
     "StoreUnavailable": "errors",
@@ -254,21 +233,10 @@ _HOMES = {
     "FinishedEstimate": "session.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
-    "CacheLimits": "cache.cache",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
     "FollowedFiles": "project.files.followed_files",
-    "RedisLimits": "cache.redis.client",
-    "RedisDocuments": "cache.redis.documents",
-    "RedisServer": "cache.redis.server",
-    "RedisStash": "cache.redis.stash",
-    "RedisTier": "cache.redis.tier",
-    "Scope": "cache.scope",
     "SeenFiles": "project.files.seen_file",
-    "Stash": "cache.originals.stash",
-    "StashFile": "cache.originals.file",
-    "StashTiers": "cache.originals.tiers",
-    "VectorStore": "cache.vectors.vectors",
     "FileWatch": "cache.watch.watch",
 }
 

@@ -9,16 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.originals.memory import Entry
-from autogen_context.cache.originals.stash import Stash
-from autogen_context.cache.originals.tiers import StashTier, StashTiers
+from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tools.kinds import ToolKinds
-from autogen_context.session.rules import CompactionWhen, Rules
+from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
 from autogen_context.tokens.gauge import Gauge
 from autogen_context.tokens.limits import ModelLimits, standard_files
@@ -29,15 +26,11 @@ from autogen_context.triggers.decision import TriggerSettings
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
 
-EARLY_FROM = (
-    0.5  # of the price for a cached token: what is finished is cut early from there on; decision 14
-)
 RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
 def rules_of(config: ContextConfig) -> Rules:
     """What holds for every turn."""
-    rates = rates_in(config)
     return Rules(
         compact_at_share=config.compact_at_share,
         compact_to_share=config.compact_to_share,
@@ -46,8 +39,8 @@ def rules_of(config: ContextConfig) -> Rules:
         kinds=ToolKinds(named=config.tools),
         reduce=config.reduce,
         versions=config.versions,
-        compaction=compaction_in(config, rates),
-        rates=rates,
+        compaction=config.compaction,
+        rates=rates_in(config),
         triggers=triggers_of(config),
         dry_run=config.dry_run,
         profile=config.profile,
@@ -60,13 +53,6 @@ def rates_in(config: ContextConfig) -> Rates:
     """What input tokens cost: by the settings, else by the model's provider."""
     rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
     return rates if cached is None else replace(rates, cached_share=cached)
-
-
-def compaction_in(config: ContextConfig, rates: Rates) -> CompactionWhen:
-    """When the history is cut; by the price of cached input where the settings leave that open."""
-    if config.compaction != "auto":
-        return config.compaction
-    return "cost_based" if rates.cached_share >= EARLY_FROM else "when_cache_cold"
 
 
 def id_of(config: ContextConfig) -> str:
@@ -91,22 +77,27 @@ def triggers_of(config: ContextConfig) -> TriggerSettings:
     )
 
 
-def stash_of(config: ContextConfig, entries: Iterable[Entry], shared: StashTier | None) -> Stash:
+def originals_of(
+    config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
+) -> OriginalStore:
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
-    tier = shared
-    if config.stash_directory:
+    tiers: list[OriginalTier] = [] if shared is None else [shared]
+    if config.originals_directory:
+        from autogen_context.cache.disk_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+
         scope = Scope(tenant=config.tenant, agent=config.agent)
-        near = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
-        tier = StashTiers(near, shared) if shared is not None else near
-    return Stash(config.stash_bytes, entries, file=tier, ttl_s=config.stash_ttl_s or math.inf)
+        room = config.originals_disk_bytes
+        tiers.insert(0, DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
+    ttl_s = config.originals_ttl_s or math.inf
+    return OriginalStore(config.originals_bytes, entries, tiers=tiers, ttl_s=ttl_s)
 
 
-def asked_back(stash: Stash, gauge: Gauge, window: Window) -> "AskedBack":
+def asked_back(originals: OriginalStore, gauge: Gauge, window: Window) -> "AskedBack":
     """Who answers the tool ``recall_context``."""
     from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
 
     return AskedBack(
-        stash,
+        originals,
         count=lambda text: gauge.counter.count(text).tokens,  # the meter would remember every trial
         room_tokens=int(window.limit_tokens * RECALLED_SHARE),
     )

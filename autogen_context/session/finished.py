@@ -17,7 +17,6 @@ from autogen_context.prioritizer.blocks.worth import Worth
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.compaction import Compaction
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.floors import floors_of
 from autogen_context.session.holding import Holding
 from autogen_context.session.plan import with_notice
 from autogen_context.session.rules import Rules, Surroundings
@@ -201,7 +200,8 @@ class Finishing:
         if not self._proposals.follow(candidates, since=max(0, pricing.pace.seen_units - 1)):
             return None
         decisions = self._holding.held.decisions
-        stays = frozenset(floors_of(candidates, pinned)) | {len(decisions) - 1}
+        spoken = self._conversation.voices.instructions
+        stays = frozenset(self._conversation.protected(pinned)).union(spoken)
         offers = list(offers_of(self._proposals.spans, decisions, stays))
         cuts, price = best_cuts([cut for cut, _ in offers], self._outlook(used_tokens))
         if price is None:

@@ -6,7 +6,6 @@ came that is told beside the messages.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from autogen_context.compressor.action_log import action_log
 from autogen_context.compressor.source import reopened, without_outdated
@@ -15,9 +14,10 @@ from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks.references import UnitText
+from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name
+from autogen_context.session.people import RANKS, STATES_NOTHING
 from autogen_context.session.span import Span
 from autogen_context.session.statements import Statements
 from autogen_context.tokens.measure import Meter
@@ -41,24 +41,41 @@ class Telling:
         self.statements = Statements()
         self._meter = meter
         self._named = people
+        self._ledger = Ledger(people)
         self._people = People()
-        self._ledger = Ledger()
         self._learnt: list[Message] = []
+        self._ranks: dict[int, int] = {}
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Take in what people and the model stated since the last time."""
         same = same_at_front(self._learnt, messages)
         if same < len(self._learnt):
-            self._ledger, self._learnt, same = Ledger(), [], 0
+            self._ledger, self._learnt, same = Ledger(self._named), [], 0
         if not same:
             self._people = people_in(messages, self._named)
         for position, message in enumerate(messages[same:], same):
-            before = messages[position - 1] if position else None
-            words, _ = words_and_output(message, before)
-            if words and states_something(message):
-                said = self._people.heard(replace(message, text=words))
-                self._ledger.learn([said], start=position)
+            if not message.own:
+                self._ledger.learn([message], start=position)
         self._learnt = list(messages)
+        self._ranks = {}
+        for entry in self._ledger:
+            if not entry.reported:
+                rank = min(RANKS[entry.kind], self.rank(entry.position))
+                self._ranks[entry.position] = rank
+
+    def people_in(self, conversation: Conversation) -> list[int]:
+        """Positions of the units in which a person speaks, and not another agent in a person's role."""
+        units = conversation.candidates
+        said = conversation.voices.instructions
+        return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
+
+    def rank(self, position: int) -> int:
+        """How soon what a message states is given up: 0 for last, ``STATES_NOTHING`` where nothing of it holds."""
+        return self._ranks.get(position, STATES_NOTHING)
+
+    def states(self, text: str) -> bool:
+        """Whether a text by a person states something."""
+        return bool(Ledger().learn_text(text))
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
@@ -117,8 +134,3 @@ class Telling:
         entries = [entry for entry in self._ledger if entry.position in hidden]
         entries = [entry for entry in entries if not self.statements.replace(entry)]
         return render(entries, room_tokens=room_tokens, count=self._meter.text).text
-
-
-def states_something(message: Message) -> bool:
-    """Whether a person, a model or the system says something in a message; what tools gave states nothing."""
-    return bool(message.text) and not (message.own or message.results)

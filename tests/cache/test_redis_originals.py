@@ -1,0 +1,266 @@
+"""Originals on a real server: what one worker puts away, another has by its handle."""
+
+import itertools
+import math
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
+from autogen_context.cache.scope import Scope
+from autogen_context.errors import OriginalNotFound, StoreRefused
+from autogen_context.messages.message import Message
+from support.entries import ANY_TEXT, ENTRIES, Clock, said
+from support.redis_server import LocalRedis, running
+from support.waiting import wait_until
+
+PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy machine is no fault
+SCOPE = Scope(tenant="acme", agent="coder")
+WRITER = """
+import sys
+from itertools import count
+from autogen_context.messages.message import Message
+from autogen_context.cache.redis.server import RedisLimits
+from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.scope import Scope
+from autogen_context.cache.originals import OriginalStore
+
+url, name, entries = sys.argv[1:]
+limits = RedisLimits(timeout_s=10.0, patience_s=20.0)
+tier = RedisOriginals(RedisServer(url, limits=limits), scope=Scope(tenant="acme", agent="coder"))
+stash = OriginalStore(0, tiers=[tier])
+for number in range(int(entries)) if int(entries) else count():
+    handle = f"{name}{number}"
+    stash.put(handle, (Message(role="user", text=handle * 5_000),))
+    if not int(entries):
+        tier.flush()
+    print(handle, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
+    """A server for the file."""
+    yield from running(tmp_path_factory.mktemp("redis"))
+
+
+@pytest.fixture(scope="module")
+def server(redis: LocalRedis) -> Iterator[RedisServer]:
+    """The line of one process."""
+    with RedisServer(redis.url, limits=PATIENT) as line:
+        yield line
+
+
+@pytest.fixture(scope="module")
+def other(redis: LocalRedis) -> Iterator[RedisServer]:
+    """That of another."""
+    with RedisServer(redis.url, limits=PATIENT) as line:
+        yield line
+
+
+def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> None:
+    """Keep an entry for ever, and wait until it is on the server."""
+    assert stash.write([(handle, messages)], expires_at=math.inf, now=0.0) == []
+    stash.flush()
+
+
+def writer(url: str, name: str, entries: int) -> subprocess.Popen[str]:
+    """A process that writes so many entries, for ever at 0, and names each when it is written."""
+    command = [sys.executable, "-W", "error", "-c", WRITER, url, name, str(entries)]
+    return subprocess.Popen(  # noqa: S603 - our own code
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@given(handle=ANY_TEXT, messages=ENTRIES)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_another_reads_what_was_written(
+    server: RedisServer, other: RedisServer, handle: str, messages: tuple[Message, ...]
+) -> None:
+    """To the last field, under any handle; forgotten by one, it is gone for both."""
+    one, two = RedisOriginals(server, scope=SCOPE), RedisOriginals(other, scope=SCOPE)
+    put(one, handle, messages)
+    assert two.read(handle, now=0.0) == messages
+    assert two.held([handle, handle + "?"], now=0.0) == {handle}
+    two.forget(handle)
+    assert one.read(handle, now=0.0) is two.read(handle, now=0.0) is None
+    assert one.held([handle], now=0.0) == set()
+
+
+def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: RedisServer) -> None:
+    """Memory first; what memory gave up, and what another put away, comes from the server, without an eviction."""
+    scope = Scope(tenant="acme", agent="finder")
+    small = OriginalStore(3_000, tiers=[RedisOriginals(server, scope=scope)])
+    for number in range(10):
+        small.put_text(str(number), f"{number}" * 1_000)
+    assert small.evicted == 0
+    elsewhere = OriginalStore(0, tiers=[RedisOriginals(other, scope=scope)])
+    small.put_text("last", "text")
+    small.forget("last")  # comes after all that was written before
+    for number, stash in itertools.product(range(10), (small, elsewhere)):
+        assert stash.get(str(number))[0].text == f"{number}" * 1_000
+    with pytest.raises(OriginalNotFound):
+        elsewhere.get("last")
+
+
+def test_scopes_have_nothing_in_common(server: RedisServer) -> None:
+    """None reads or deletes what another has, whatever their names and handles are."""
+    names = ["", "a", "a:b", "b", "*"]
+    scopes = [Scope(tenant=tenant, agent=agent) for tenant in names for agent in names]
+    stashes = {scope: RedisOriginals(server, scope=scope) for scope in scopes}
+    for scope, stash in stashes.items():
+        put(stash, "*", said(repr(scope)))
+    stashes[Scope(tenant="*", agent="*")].clear()
+    stashes[Scope(tenant="a", agent="b")].forget("*")
+    for scope, stash in stashes.items():
+        gone = scope in {Scope(tenant="*", agent="*"), Scope(tenant="a", agent="b")}
+        assert stash.read("*", now=0.0) == (None if gone else said(repr(scope)))
+
+
+def test_clear_deletes_what_anybody_wrote(
+    redis: LocalRedis, server: RedisServer, other: RedisServer
+) -> None:
+    """More than the server looks at in one step; also what was not written yet."""
+    scope = Scope(tenant="acme", agent="much")
+    one, two = RedisOriginals(server, scope=scope), RedisOriginals(other, scope=scope)
+    before = len(redis.stored())
+    one.write([(str(n), said("x")) for n in range(2_500)], expires_at=math.inf, now=0.0)
+    one.flush()
+    assert len(redis.stored()) == before + 2_500
+    two.write([("more", said("x"))], expires_at=math.inf, now=0.0)
+    two.clear()
+    assert len(redis.stored()) == before
+
+
+def test_what_is_past_its_time_is_gone(server: RedisServer) -> None:
+    """By the clock of who reads, and by the server's."""
+    clock = Clock()
+    tier = RedisOriginals(server, scope=Scope(agent="time"))
+    stash = OriginalStore(0, tiers=[tier], ttl_s=60.0, clock=clock)
+    stash.put("a", said("a"))
+    clock.now_s += 59.0
+    assert stash.get("a") == said("a")
+    clock.now_s += 1.0
+    assert "a" not in stash
+    tier.write([("over", said("a"))], expires_at=0.0, now=1.0)
+    tier.flush()
+    wait_until(lambda: not tier.held(["over"], now=0.0))
+
+
+@pytest.mark.parametrize(
+    "spoilt", [b"", b"1", b"1" + bytes(12), b"1" + bytes(40), b"\xff" * 90], ids=repr
+)
+def test_a_spoilt_value_is_a_miss(redis: LocalRedis, server: RedisServer, spoilt: bytes) -> None:
+    """Cut, emptied or replaced; so is a value that stands under another handle or scope."""
+    scope = Scope(agent=f"spoilt {spoilt!r}")
+    stash, stranger = (
+        RedisOriginals(server, scope=scope),
+        RedisOriginals(server, scope=Scope(tenant=scope.agent)),
+    )
+    before = set(redis.stored())
+    put(stash, "good", said("good"))
+    (good,) = set(redis.stored()) - before
+    put(stash, "bad", said("bad"))
+    (bad,) = set(redis.stored()) - before - {good}
+    put(stranger, "good", said("of another"))
+    (foreign,) = set(redis.stored()) - before - {good, bad}
+    hexed = b"".join(b"\\x%02x" % byte for byte in spoilt)
+    redis.said(b'SET %b "%b"' % (bad, hexed))
+    assert stash.read("bad", now=0.0) is None
+    redis.said(b"COPY %b %b REPLACE" % (good, bad))
+    assert stash.read("bad", now=0.0) is None
+    redis.said(b"COPY %b %b REPLACE" % (foreign, good))
+    assert stash.read("good", now=0.0) is None
+    put(stash, "bad", said("bad"))
+    assert stash.read("bad", now=0.0) == said("bad")
+
+
+def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
+    """While the server is away so much waits, the oldest go; a stash counts what is nowhere any more."""
+    limits = RedisLimits(timeout_s=10.0, retry_s=0.02, retry_max_s=0.1, waiting_bytes=10_000)
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=limits) as server:
+        tier = RedisOriginals(server, scope=SCOPE)
+        stash = OriginalStore(0, tiers=[tier])
+        stash.put_text("first", "x")
+        tier.flush()
+        away.kill()
+        for number in range(10):
+            stash.put_text(str(number), "x" * 2_000)
+        assert stash.evicted == 6
+        assert stash.handles[-4:] == ("6", "7", "8", "9")
+        assert [stash.get(h)[0].text for h in "6789"] == ["x" * 2_000] * 4
+        away.start()
+        wait_until(lambda: len(away.stored()) == 4)
+        assert OriginalStore(0, tiers=[tier]).get("9")[0].text == "x" * 2_000
+    with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000)) as narrow:
+        tier = RedisOriginals(narrow, scope=Scope(agent="narrow"))
+        large = ("large", said("x" * 1_000))
+        assert tier.write([large], expires_at=math.inf, now=0.0) == ["large"]
+
+
+def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -> None:
+    """What either has is had; what one gave up is no eviction; what is forgotten is gone from both."""
+    scope = Scope(agent="both")
+    near, far = (
+        DiskOriginals(tmp_path, scope=scope, limit_bytes=1_000),
+        RedisOriginals(server, scope=scope),
+    )
+    stash = OriginalStore(0, tiers=[near, far])
+    for number in range(5):
+        stash.put_text(str(number), "x" * 500)
+    assert (stash.evicted, near.held("01234", now=0.0)) == (0, {"4"})
+    assert all(stash.get(handle)[0].text == "x" * 500 for handle in "01234")
+    far.flush()
+    stash.forget("4")
+    assert "4" not in stash
+    assert near.held("4", now=0.0) | far.held("4", now=0.0) == set()
+    far.forget("3")
+    near.write([("3", said("near"))], expires_at=math.inf, now=0.0)
+    assert stash.get("3") == said("near")
+    stash.clear()
+    assert near.held("01234", now=0.0) | far.held("01234", now=0.0) == set()
+
+
+def test_workers_share(redis: LocalRedis, server: RedisServer) -> None:
+    """Two write at once and end without a word of farewell; this one has all they wrote, to the byte."""
+    processes = [writer(redis.url, name, 30) for name in "xy"]
+    for process, name in zip(processes, "xy", strict=True):
+        out, errors = process.communicate(timeout=60)
+        assert (out.split(), errors) == ([f"{name}{n}" for n in range(30)], "")
+    stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=SCOPE)])
+    for handle in (f"{name}{number}" for name in "xy" for number in range(30)):
+        assert stash.get(handle) == said(handle * 5_000)
+
+
+def test_a_killed_worker_leaves_what_it_wrote(redis: LocalRedis, server: RedisServer) -> None:
+    """Each entry that it said was written is there whole, and nothing else is there in part."""
+    stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=SCOPE)])
+    for times in range(5):
+        name, told = f"run{times}-", list[str]()
+        with writer(redis.url, name, 0) as process:
+            assert process.stdout is not None
+            while len(told) < 10 + times:
+                told.append(process.stdout.readline().strip())
+            process.send_signal(signal.SIGKILL)
+        for handle in told:
+            assert stash.get(handle) == said(handle * 5_000)
+        beyond = f"{name}{len(told)}"
+        assert beyond not in stash or stash.get(beyond) == said(beyond * 5_000)
+
+
+def test_a_wrong_password_is_an_error_at_once(redis: LocalRedis) -> None:
+    """It names the server and the way out, and no password."""
+    server = RedisServer(f"redis://:hunter2@127.0.0.1:{redis.port}/0", limits=PATIENT)
+    with pytest.raises(StoreRefused, match=f"127.0.0.1:{redis.port}/0 refuses") as told:
+        RedisOriginals(server, scope=SCOPE)
+    assert "hunter2" not in str(told.value)
+    server.close()
