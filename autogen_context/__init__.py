@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from autogen_context.cache.scope import Scope
     from autogen_context.cache.stats import CacheStats
     from autogen_context.cache.vectors.vectors import VectorStore
-    from autogen_context.cache.watch.watch import FileWatch
+    from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
     from autogen_context.compressor.summary import Summarizer
@@ -271,7 +271,7 @@ _HOMES = {
     "StashFile": "cache.originals.file",
     "StashTiers": "cache.originals.tiers",
     "VectorStore": "cache.vectors.vectors",
-    "FileWatch": "cache.watch.watch",
+    "FileWatch": "cache.watch",
 }
 
 

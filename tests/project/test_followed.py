@@ -1,7 +1,6 @@
 """Looks at files that were seen: few, and none is forgotten."""
 
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -55,30 +54,6 @@ def test_a_watch_that_ends_is_said_once(root: Path, caplog: pytest.LogCaptureFix
             assert is_busy_after_a_look(followed)
             assert {news.name for news in followed.news()} == set(NAMES)
     assert len(caplog.records) == 1
-
-
-class Counted(FileWatch):
-    """Counts what it is asked."""
-
-    asked = 0
-
-    @override
-    def covers(self, path: Path) -> bool:
-        self.asked += 1
-        return super().covers(path)
-
-
-def test_a_quiet_look_asks_of_one_file(root: Path) -> None:
-    """However many there are; the others have their turn."""
-    with Counted(debounce_s=0.02) as watch:
-        watch.follow(root)
-        followed = covered(FollowedFiles(root, watch=watch))
-        watch.asked = 0
-        followed.look()
-        assert watch.asked == 1
-        assert not followed.is_busy
-        os.link(root / "b.py", root.parent / "second")  # by that name it is written to unheard
-        wait_until(lambda: is_busy_after_a_look(followed), "no longer covered")
 
 
 @pytest.mark.parametrize(
@@ -157,16 +132,6 @@ def test_what_is_followed_no_more_keeps_nobody_busy(root: Path) -> None:
         assert not followed.is_busy
         assert not followed.knows("a.py")
         assert followed.news() == []
-
-
-def test_what_is_followed_no_more_takes_no_turn(root: Path, watch: FileWatch) -> None:
-    """The others have theirs as before."""
-    followed = covered(FollowedFiles(root, watch=watch))
-    (root / "a.py").unlink()
-    followed.see("a.py")
-    wait_until(lambda: not is_busy_after_a_look(followed), "quiet")
-    os.link(root / "b.py", root.parent / "second")  # by that name it is written to unheard
-    wait_until(lambda: is_busy_after_a_look(followed), "no longer covered")
 
 
 def test_a_branch_has_seen_what_is_being_read(root: Path, closed: FileWatch) -> None:

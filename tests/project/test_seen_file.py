@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from autogen_context.cache.files.bounded_read import read_regular
+from autogen_context.cache.files import read_regular
 from autogen_context.project.files.seen_file import SeenFiles
 
 BEFORE = "\n".join(f"line {n}" for n in range(1, 101))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from autogen_context.cache.files.bounded_read import read_regular
+from autogen_context.cache.files import read_regular
 
 SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
 

@@ -9,8 +9,7 @@ import os
 from pathlib import Path
 from threading import Lock, Thread
 
-from autogen_context.cache.watch.announce import Heard
-from autogen_context.cache.watch.watch import FileWatch
+from autogen_context.cache.watch import FileWatch, Heard
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class FollowedFiles:
 
     def covers(self, path: Path) -> bool:
         """Whether each change of a path is told at once."""
-        return self._watch.covers(path)
+        return self._watch.covers(path.parent)
 
     @property
     def is_watched(self) -> bool:
