@@ -27,7 +27,7 @@ from autogen_context.ledger.spoken import parts_by_ledger, spoken
 from autogen_context.ledger.step import Step
 from autogen_context.ledger.values import Value, values
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.view.saved_data import read_saved
+from autogen_context.messages.saved import read_saved
 
 MOST_REPORTED = 200  # entries that an assistant or a tool said; the oldest go first
 

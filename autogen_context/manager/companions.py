@@ -75,7 +75,9 @@ class Companions:
         try:
             each = tuple(self._resumed(companion, state) for companion in self._each)
         except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"the state is damaged: {type(error).__name__}: {error}") from error
+            raise StateError(
+                f"the saved state is damaged: {type(error).__name__}: {error}"
+            ) from error
         return Companions(each, state.companions)
 
     async def aclose(self) -> None:

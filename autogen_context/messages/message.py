@@ -10,7 +10,12 @@ payloads; no stage looks at a payload itself.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import InstanceOf
+
+Text = Annotated[str, InstanceOf()]
+"""Any string; what a tool returns may hold lone surrogates, which pydantic's own strings refuse."""
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
@@ -19,18 +24,18 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 class ToolCall:
     """One call that the model asked for; ``arguments`` as the host has them, normally JSON text."""
 
-    id: str
-    name: str
-    arguments: str
+    id: Text
+    name: Text
+    arguments: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """What one call returned; ``call_id`` may be empty, then it is paired by position."""
 
-    call_id: str
-    text: str
-    name: str = ""
+    call_id: Text
+    text: Text
+    name: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,7 @@ class Image:
 
     width: int = 0
     height: int = 0
-    detail: str = "auto"
+    detail: Text = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +62,13 @@ class Message:
         own: whether it is ours: no host ever sent it, not even with other texts.
     """
 
-    role: str
-    text: str = ""
+    role: Text
+    text: Text = ""
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
-    name: str = ""
+    name: Text = ""
     images: tuple[Image, ...] = ()
-    extra: str = ""
+    extra: Text = ""
     own: bool = False
 
 

@@ -76,6 +76,12 @@ class Advice:
     source: Literal["model", "rules"]
     reason: str = ""
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is a multiplier within its bounds for each category, and for nothing else."""
+        bounded = all(clamped(each) == each for each in self.multipliers.values())
+        return bounded and set(self.multipliers) == set(BASE_WEIGHTS)
+
     def applied_to(self, task: TaskDefinition) -> TaskDefinition:
         """The task with the complexity advised."""
         if self.complexity == task.complexity:

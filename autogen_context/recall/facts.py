@@ -13,7 +13,7 @@ from autogen_context.argument import require_text
 from autogen_context.ledger.personal import Statement, StatementKind, statements
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.view.saved_data import read_saved
+from autogen_context.messages.saved import read_saved
 
 SCHEMA = 1
 OPENING = "[What is known of the person, in their own words:]"

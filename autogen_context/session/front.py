@@ -9,7 +9,7 @@ is told beside the messages.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.message import SYSTEM_ROLES, Text
 from autogen_context.messages.piece import Piece, Written
 from autogen_context.session.beside import ROOM_NEEDED, Beside
 from autogen_context.session.conversation import Conversation
@@ -34,7 +34,7 @@ class Head:
         most_tokens: what it may have.
     """
 
-    parts: tuple[str, ...] = ()
+    parts: tuple[Text, ...] = ()
     most_tokens: int = 0
 
 
@@ -50,7 +50,7 @@ class Fronted:
         since: what is no longer as it says.
     """
 
-    text: str = ""
+    text: Text = ""
     head: Head = field(default_factory=Head)
     is_placed: bool = False
     is_told: bool = False

@@ -6,14 +6,20 @@ was told and no longer holds is taken back; what was never told is not. A block 
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer
 
 from autogen_context.compressor.shorten import shorten_text
+from autogen_context.messages.message import Text
 
 CountText = Callable[[str], int]
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
-Name = tuple[Topic, str]
+Name = tuple[Topic, Text]
 """What a notice is about: a later one of the same name takes its place."""
+
+Names = Annotated[frozenset[Name], PlainSerializer(sorted)]
+"""Some names; the same ones are saved as the same data."""
 
 LABELS: Mapping[Topic, str] = {  # the most important first
     "task": "Task: ",
@@ -41,11 +47,11 @@ class Notice:
     """
 
     topic: Topic
-    key: str
-    text: str
+    key: Text
+    text: Text
     position: int = 0
-    detail: str = ""
-    news: str = ""
+    detail: Text = ""
+    news: Text = ""
 
     @property
     def name(self) -> Name:
@@ -85,7 +91,7 @@ class Notices:
 
     standing: tuple[Notice, ...] = ()
     due: tuple[Notice, ...] = ()
-    in_sight: frozenset[Name] = frozenset()
+    in_sight: Names = frozenset()
     waits: bool = False
 
     @property

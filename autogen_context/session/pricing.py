@@ -7,7 +7,6 @@ provider's cache is never taken for cold. What was judged depends on the turns a
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from autogen_context.messages.record import Record
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.price.attempts import Attempt, Situation
 from autogen_context.triggers.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
@@ -131,32 +130,3 @@ class Pricing:
             finished_waited_tokens=0.0 if rewrote else waited,
             finished_saving_tokens=0.0 if rewrote else pace.finished_saving_tokens,
         )
-
-
-def load_pace(data: Record) -> Pace:
-    """A pace from JSON data."""
-    is_first, has_attempt = data.is_null("last_turn_s"), not data.is_null("attempt")
-    return Pace(
-        turns=data.whole("turns"),
-        waited_tokens=data.number("waited_tokens"),
-        last_turn_s=None if is_first else data.number("last_turn_s"),
-        attempt=load_attempt(data.record("attempt")) if has_attempt else None,
-        changes=data.whole("changes"),
-        seen_units=data.whole("seen_units"),
-        finished_waited_tokens=data.number("finished_waited_tokens"),
-        finished_saving_tokens=data.number("finished_saving_tokens"),
-    )
-
-
-def load_attempt(data: Record) -> Attempt:
-    """An attempt from JSON data."""
-    situation = data.record("situation")
-    return Attempt(
-        situation=Situation(
-            movable_tokens=situation.whole("movable_tokens"),
-            changes=situation.whole("changes"),
-            limit_tokens=situation.whole("limit_tokens"),
-        ),
-        promised_tokens=data.whole("promised_tokens"),
-        saved_tokens=data.whole("saved_tokens"),
-    )

@@ -1,34 +1,50 @@
-"""Save what a manager holds as JSON, and load it in another process.
+"""What a conversation needs to go on in another process, as one value and as JSON data.
 
-Promise: a loaded state equals the saved one. A state that is damaged, or of a newer schema, is refused with its reason
+Promise: a loaded state equals the saved one. A state that is damaged, or of another schema, is refused with its reason
 before anything is changed.
 
-The host's messages are not in it, the host has them; there is a digest for each, by which they are recognised.
+The host's messages are not in it, the host has them; there is a digest for each, by which they are recognised. A decision
+that several versions share, or a version and the state, is written once; a version names stretches of them.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Annotated, Any
 
-from autogen_context.errors import StateError
-from autogen_context.messages.message import Message
-from autogen_context.messages.message_json import dump_message, load_message
-from autogen_context.messages.record import Record
-from autogen_context.session.decisions_json import checked, dump_decision, load_decision
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
+
+from autogen_context.messages.message import Message, Text
+from autogen_context.messages.piece import Verbatim
+from autogen_context.messages.saved import damaged, read_saved, saved
+from autogen_context.prioritizer.advice import Advice
 from autogen_context.session.front import Fronted
-from autogen_context.session.front_json import dump_front, load_front
-from autogen_context.session.migration import SCHEMA, present
+from autogen_context.session.integrity import faults_of_notices
 from autogen_context.session.notices import Notices
-from autogen_context.session.notices_json import dump_notices, load_notices
-from autogen_context.session.pricing import Pace, load_pace
-from autogen_context.session.versions import Kept
-from autogen_context.session.versions_json import dump_versions, load_versions
+from autogen_context.session.pricing import Pace
+from autogen_context.session.versions import Kept, Moment, Past, Version
 from autogen_context.session.window import Usage
-from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decision import Decision
 
-if TYPE_CHECKING:
-    from autogen_context.prioritizer.advice import Advice
+SCHEMA = 4
+SOURCE = "save_state()"
+
+
+def from_hex(value: object) -> bytes:
+    """Bytes from their hexadecimal digits."""
+    if not isinstance(value, str):
+        raise ValueError("Input should be hexadecimal digits")  # noqa: TRY004 - pydantic collects ValueErrors
+    return bytes.fromhex(value)
+
+
+def in_order(digests: frozenset[bytes]) -> list[str]:
+    """The same set gives the same data."""
+    return sorted(digest.hex() for digest in digests)
+
+
+Digest = Annotated[bytes, BeforeValidator(from_hex), PlainSerializer(bytes.hex)]
+Digests = Annotated[frozenset[Digest], PlainSerializer(in_order)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,164 +72,181 @@ class State:
         companions: what those who go along with it need to go on, by their names, as JSON data.
     """
 
-    digests: tuple[bytes, ...] = ()
+    digests: tuple[Digest, ...] = ()
     decisions: tuple[Decision, ...] = ()
-    pins: frozenset[bytes] = frozenset()
+    pins: Digests = frozenset()
     calibration: Calibration = field(default_factory=Calibration)
-    stash: tuple[tuple[str, tuple[Message, ...]], ...] = ()
+    stash: tuple[tuple[Text, tuple[Message, ...]], ...] = ()
     must_replan: bool = False
     rewrites: int = 0
     usage: Usage = field(default_factory=Usage)
-    summaries: Mapping[str, str] = field(default_factory=dict[str, str])
-    advice: "Mapping[str, Advice]" = field(default_factory=dict[str, "Advice"])
+    summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
+    advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     notices: Notices = field(default_factory=Notices)
     sent: int = 0
     pace: Pace = field(default_factory=Pace)
-    versions: tuple[Kept, ...] = ()
-    context_id: str = ""
+    versions: Annotated[tuple[Kept, ...], PlainValidator(tuple), Field(exclude=True)] = ()
+    context_id: Text = ""
     branches: int = 0
     front: Fronted = field(default_factory=Fronted)
-    companions: Mapping[str, Mapping[str, object]] = field(
+    companions: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
         default_factory=dict[str, Mapping[str, object]]
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedVersion:
+    """A version, with the stretches of all decisions that it has: the first and the last of each."""
+
+    version: Version
+    decided: tuple[tuple[int, int], ...]
+    pins: Digests = frozenset()
+    notices: Notices = field(default_factory=Notices)
+    must_replan: bool = False
+    same: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedState(State):
+    """What is written: the state, the decisions that only versions have, and the versions."""
+
+    schema: int
+    version_decisions: tuple[Decision, ...] = ()
+    saved_versions: tuple[SavedVersion, ...] = ()
+
+
 def dump(state: State) -> dict[str, object]:
     """The state as JSON data."""
-    return {
-        "schema": SCHEMA,
-        "digests": [digest.hex() for digest in state.digests],
-        "decisions": [dump_decision(decision) for decision in state.decisions],
-        "pins": sorted(digest.hex() for digest in state.pins),
-        "calibration": asdict(state.calibration),
-        "stash": [
-            {"handle": handle, "messages": [dump_message(message) for message in entry]}
-            for handle, entry in state.stash
-        ],
-        "must_replan": state.must_replan,
-        "rewrites": state.rewrites,
-        "usage": asdict(state.usage),
-        "summaries": dict(state.summaries),
-        "advice": dump_all_advice(state.advice),
-        "notices": dump_notices(state.notices),
-        "sent": state.sent,
-        "pace": asdict(state.pace),
-        "versions": dump_versions(state.versions, state.decisions),
-        "context_id": state.context_id,
-        "branches": state.branches,
-        "front": dump_front(state.front),
-        "companions": dict(state.companions),
-    }
+    numbers: dict[Decision, int] = {}
+    by_identity: dict[int, int] = {}  # what is shared need not be compared
+    given = [
+        moment.past.decisions for _, moment in state.versions
+    ]  # alive, so no identity is another's
+
+    def number(decision: Decision) -> int:
+        known = by_identity.get(id(decision))
+        if known is None:
+            known = by_identity[id(decision)] = numbers.setdefault(decision, len(numbers))
+        return known
+
+    for decision in state.decisions:
+        by_identity[id(decision)] = len(by_identity)
+        numbers.setdefault(decision, by_identity[id(decision)])
+    own = len(state.decisions)
+    versions = [
+        SavedVersion(
+            version=version,
+            decided=tuple(stretches([number(decision) for decision in decisions])),
+            pins=moment.pins,
+            notices=moment.notices,
+            must_replan=moment.must_replan,
+            same=moment.same,
+        )
+        for (version, moment), decisions in zip(state.versions, given, strict=True)
+    ]
+    others = tuple(decision for decision, n in numbers.items() if n >= own)
+    return written(
+        SavedState(
+            schema=SCHEMA,
+            version_decisions=others,
+            saved_versions=tuple(versions),
+            **fields_of(state),
+        )
+    )
 
 
-def load(data: Mapping[str, object]) -> State:
+def load(data: object) -> State:
     """The state in JSON data.
 
     Raises:
         StateError: it is of a schema that this release does not know, or damaged.
     """
-    try:
-        return load_state(Record(present(data)))
-    except KeyError as error:
-        raise StateError(
-            f"the state is damaged: {error} is missing; give what save_state() returned"
-        ) from error
-    except (TypeError, ValueError) as error:
-        raise StateError(f"the state is damaged: {type(error).__name__}: {error}") from error
+    found = read_saved(SavedState, data, what="state", schema=SCHEMA, source=SOURCE)
+    table = (*found.decisions, *found.version_decisions)
+    kept = [(each, decided_in(each, table)) for each in found.saved_versions]
+    for fault in faults_of(found, kept):
+        raise damaged("state", fault, SOURCE)
+    if written(found) != data:  # what pydantic made fit, such as "5" for 5, or left unread
+        raise damaged("state", "a value is not as it was written", SOURCE)
+    versions = tuple((each.version, moment_of(each, decisions)) for each, decisions in kept)
+    return State(**fields_of(found) | {"versions": versions})
 
 
-def load_state(data: Record) -> State:
-    """The state in a record of this schema."""
-    digests = tuple(map(bytes.fromhex, data.texts("digests")))
-    decisions = tuple(map(load_decision, data.records("decisions")))
-    return State(
-        digests=digests,
-        decisions=checked(decisions, known=len(digests)),
-        pins=frozenset(map(bytes.fromhex, data.texts("pins"))),
-        calibration=load_calibration(data.record("calibration")),
-        stash=tuple((r.text("handle"), load_messages(r)) for r in data.records("stash")),
-        must_replan=data.flag("must_replan"),
-        rewrites=data.whole("rewrites"),
-        usage=load_usage(data.record("usage")),
-        summaries=dict(data.record("summaries").items()),
-        advice=load_all_advice(data.record("advice")),
-        notices=load_notices(data.record("notices")),
-        sent=data.whole("sent"),
-        pace=load_pace(data.record("pace")),
-        versions=load_versions(data.record("versions"), decisions, known=len(digests)),
-        context_id=data.text("context_id"),
-        branches=data.whole("branches"),
-        front=load_front(data.record("front")),
-        companions=load_companions(data.record("companions")),
+def written(state: SavedState) -> dict[str, object]:
+    """It as JSON data; what companions gave is JSON already, and pydantic would change keys that are no UTF-8."""
+    given = {"companions": dict(state.companions)} if state.companions else {}
+    return saved(state) | given
+
+
+def fields_of(state: State) -> dict[str, Any]:
+    """The fields of a state by their names."""
+    return {each.name: getattr(state, each.name) for each in fields(State)}
+
+
+def moment_of(version: SavedVersion, decisions: Sequence[Decision]) -> Moment:
+    """What a version holds."""
+    return Moment(
+        past=Past(decisions),
+        pins=version.pins,
+        notices=version.notices,
+        must_replan=version.must_replan,
+        same=version.same,
     )
 
 
-def dump_all_advice(advice: "Mapping[str, Advice]") -> dict[str, object]:
-    """Advice as JSON data, by the key of its task."""
-    if not advice:
-        return {}
-    from autogen_context.session.advice_json import dump_advice  # noqa: PLC0415 - for who has a model
-
-    return {key: dump_advice(each) for key, each in advice.items()}
-
-
-def load_all_advice(data: Record) -> "dict[str, Advice]":
-    """Advice by the key of its task from JSON data."""
-    if not data.fields:
-        return {}
-    from autogen_context.session.advice_json import load_advice  # noqa: PLC0415 - as above
-
-    return {key: load_advice(data.record(key)) for key in data.fields}
+def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where a sequence counts up, the first and the last of each stretch."""
+    breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
+    for start, stop in pairwise([0, *breaks, len(numbers)]):
+        if start < stop:
+            yield numbers[start], numbers[stop - 1]
 
 
-def load_companions(data: Record) -> dict[str, Mapping[str, object]]:
-    """What companions saved; each reads its own."""
-    return {name: data.record(name).fields for name in data.fields}
+def decided_in(version: SavedVersion, table: Sequence[Decision]) -> list[Decision]:
+    """The decisions of a version.
+
+    Raises:
+        StateError: it names decisions that there are not.
+    """
+    for first, last in version.decided:
+        if not 0 <= first <= last < len(table):
+            raise damaged("state", f"decisions {first} to {last} of {len(table)}", SOURCE)
+    return [decision for first, last in version.decided for decision in table[first : last + 1]]
 
 
-def load_messages(data: Record) -> tuple[Message, ...]:
-    """The messages of an entry of the stash."""
-    return tuple(map(load_message, data.records("messages")))
+def faults_of(
+    state: State, kept: Sequence[tuple[SavedVersion, Sequence[Decision]]]
+) -> Iterator[str]:
+    """What fits its types and cannot be."""
+    known = len(state.digests)
+    yield from faults_of_decisions(state.decisions, known=known)
+    for each, decisions in kept:
+        yield from faults_of_decisions(decisions, known=known)
+        yield from faults_of_notices(each.notices)
+    yield from faults_of_notices(state.notices)
+    for (older, _), (newer, _) in pairwise(kept):
+        if newer.version.number <= older.version.number:
+            yield f"version {newer.version.number} after {older.version.number}"
+    if not state.calibration.is_sound:
+        yield "a calibration from impossible bills or ratios"
+    if any(notice.topic != "project" for notice in state.front.since):
+        yield "a notice that is none of a project stands in front"
+    if not all(advice.is_sound for advice in state.advice.values()):
+        yield "advice beyond its bounds"
 
 
-def load_calibration(data: Record) -> Calibration:
-    """A calibration from JSON data."""
-    calibration = load_settled(data)
-    if not data.is_null("before"):
-        calibration = replace(calibration, before=load_settled(data.record("before")))
-    if not calibration.is_sound:
-        raise ValueError("a calibration from impossible bills or ratios")
-    return calibration
-
-
-def load_settled(data: Record) -> Calibration:
-    """A calibration whose bills are all confirmed."""
-    return Calibration(
-        ratio=data.number("ratio"),
-        lowest_ratio=data.number("lowest_ratio"),
-        first=load_bill(data, "first"),
-        last=load_bill(data, "last"),
-        steepest=data.number("steepest"),
-    )
-
-
-def load_bill(data: Record, key: str) -> Bill | None:
-    """A bill from JSON data."""
-    if data.is_null(key):
-        return None
-    bill = data.record(key)
-    return Bill(
-        counted=bill.whole("counted"),
-        billed=bill.whole("billed"),
-        assumed=bill.whole("assumed"),
-        rewrites=bill.whole("rewrites"),
-    )
-
-
-def load_usage(data: Record) -> Usage:
-    """Sums of bills from JSON data."""
-    return Usage(
-        requests=data.whole("requests"),
-        prompt_tokens=data.whole("prompt_tokens"),
-        cached_tokens=data.whole("cached_tokens"),
-    )
+def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterator[str]:
+    """Where decisions do not cover the front of ``known`` messages without a gap, or send what is not their own."""
+    stop = 0
+    for decision in decisions:
+        if decision.start != stop or decision.stop <= stop:
+            yield f"decision on {decision.start} to {decision.stop} after {stop}"
+        for piece in decision.pieces:
+            first = piece.start if isinstance(piece, Verbatim) else piece.index
+            last = piece.stop - 1 if isinstance(piece, Verbatim) else piece.index
+            own = first is None or last is None or stop <= first <= last < decision.stop
+            if not own:
+                yield f"a piece with {first} to {last} in the decision on {stop}"
+        stop = decision.stop
+    if stop > known:
+        yield f"{stop} messages are decided and {known} are known"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.errors import NoSuchVersion
+from autogen_context.messages.message import Text
 from autogen_context.session.notices import Notices
 from autogen_context.view.decision import Decision
 
@@ -25,8 +26,8 @@ class Version:
     """
 
     number: int
-    kind: str
-    summary: str
+    kind: Text
+    summary: Text
     tokens: int
     timestamp: float
 

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, TypeAdapter
 
 from autogen_context.errors import MissingExtra
-from autogen_context.tokens.limit_names import squash, unrouted
-from autogen_context.tokens.limit_table import ModelLimit
+from autogen_context.tokens.limits import ModelLimit
+from autogen_context.tokens.model_name import squash, unrouted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

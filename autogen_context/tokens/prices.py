@@ -16,8 +16,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from autogen_context.tokens.limit_names import ancestor, squash
 from autogen_context.tokens.limits import known_rows
+from autogen_context.tokens.model_name import ancestor, squash
 from autogen_context.tokens.rates import Rates
 
 OTHER = "other"  # the rule for providers that have none of their own

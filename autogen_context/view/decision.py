@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.messages.message import content_digest
+from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.piece import Piece
 from autogen_context.messages.segment import Unit
 
@@ -50,11 +50,11 @@ class Decision:
     start: int
     stop: int
     action: Action
-    reason: str
+    reason: Text
     tokens_before: int
     tokens_after: int
     pieces: tuple[Piece, ...]
-    handle: str = ""
+    handle: Text = ""
     before: tuple[Piece, ...] = ()
 
     @property

@@ -20,7 +20,7 @@ from typing_extensions import override
 from autogen_context.cache.originals.file import StashFile
 from autogen_context.cache.originals.stash import Stash
 from autogen_context.cache.scope import Scope
-from autogen_context.messages.message_json import messages_as_bytes
+from autogen_context.messages.saved import messages_as_bytes
 from support.entries import ANY_TEXT, said
 
 SCOPE = Scope(tenant="acme", agent="coder")

@@ -35,11 +35,9 @@ def test_a_branch_goes_on_to_the_byte(
     keeper, stop = manager(window), data.draw(st.integers(0, len(history) - 1))
     prepared(keeper, history[: stop + 1])
     other = keeper.branch()
-    assert {**other.save_state(), "context_id": ""} == {
-        **keeper.save_state(),
-        "context_id": "",
-        "branches": 0,
-    }
+    both = (other.save_state(), keeper.save_state())
+    alike = [{**state, "context_id": "", "branches": 0} for state in both]
+    assert alike[0] == alike[1]
     expected = prepared(keeper, history[stop:])
     assert prepared(other, history[stop:]) == expected
 
@@ -116,7 +114,7 @@ async def test_a_branch_is_made_of_the_same_parts() -> None:
     for each in (keeper, other):
         each.observe(read)
     assert other.prepare_nowait(read, tools) == keeper.prepare_nowait(read, tools)
-    assert other.save_state()["stash"] == keeper.save_state()["stash"]
+    assert other.save_state().get("stash") == keeper.save_state().get("stash")
     asked = len(summarising.asked)
     for n in range(4, 40):
         await other.prepare(run(n), tools)

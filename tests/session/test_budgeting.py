@@ -202,7 +202,7 @@ def test_damaged_advice_is_refused(advice: object) -> None:
     """With the state that it is in."""
     state = advised_state() | {"advice": {key_of(CASUAL): advice}}
     other = IncrementalContextManager(model="gpt-4", window_tokens=3_000, counter=Characters())
-    with pytest.raises(StateError, match="the state is damaged"):
+    with pytest.raises(StateError, match="the saved state is damaged"):
         other.load_state(state)
 
 

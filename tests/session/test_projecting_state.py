@@ -83,7 +83,7 @@ async def test_a_state_without_what_belongs_in_it_is_refused(shop: Shop) -> None
     """As one that is damaged."""
     state = json.loads(json.dumps(shop.manager().save_state()))
     state["companions"]["project"] = {}
-    with pytest.raises(StateError, match="the state is damaged"):
+    with pytest.raises(StateError, match="the saved state is damaged"):
         shop.manager().load_state(state)
 
 

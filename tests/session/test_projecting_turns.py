@@ -146,7 +146,7 @@ async def test_a_head_is_written_once_for_a_compaction(
         turn = await keeper.prepare(messages)
         front = cast("dict[str, object]", keeper.save_state()["front"])
         offered += [set()] if turn.compacted else []
-        offered[-1].add(json.dumps(front["parts"]))
+        offered[-1].add(json.dumps(front["head"]))
     assert len(offered) > 2
     assert {len(each) for each in offered[:-1]} == {2}  # the one in force, and the next
 

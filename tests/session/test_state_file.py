@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.session.change import ContextChange
-from autogen_context.session.migration import SCHEMA
+from autogen_context.session.state import SCHEMA
 from autogen_context.session.state_file import as_bytes, read_state, write_state
 from support.counting import Characters
 from support.working import run, text_of
@@ -190,7 +190,7 @@ async def test_what_is_no_state_changes_nothing(tmp_path: Path) -> None:
         with pytest.raises(StateError, match=r"state\.json: no state was saved in it"):
             await keeper.load(path)
     write_state(path, {**before, "schema": SCHEMA + 1})
-    reads = f"has schema {SCHEMA + 1} and this release reads 1 to {SCHEMA}"
+    reads = f"schema {SCHEMA + 1} and this release reads {SCHEMA}"
     with pytest.raises(StateError, match=reads):
         await keeper.load(path)
     assert keeper.save_state() == before

@@ -18,8 +18,8 @@ from autogen_context.session.diff import difference
 from autogen_context.session.held import Held
 from autogen_context.session.integrity import Integrity
 from autogen_context.session.notices import Notice, Notices
+from autogen_context.session.state import stretches
 from autogen_context.session.versions import Moment, Past, Versions
-from autogen_context.session.versions_json import Table, stretches
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Decision
 from support.counting import METER, Characters
@@ -184,10 +184,10 @@ async def test_versions_share_what_they_have_in_common() -> None:
     keeper.prepare_nowait(run(20))
     for n in range(20):
         await keeper.apply_changes([budget(n)])
-    state = cast("dict[str, list[dict[str, object]]]", keeper.save_state()["versions"])  # JSON
-    assert state["decisions"] == []
-    decided = [version["decided"] for version in state["versions"][-2:]]
-    assert decided == [[{"first": 0, "last": 21}]] * 2
+    state = keeper.save_state()
+    versions = cast("list[dict[str, object]]", state["saved_versions"])  # JSON
+    assert "version_decisions" not in state
+    assert [version["decided"] for version in versions[-2:]] == [[[0, 21]]] * 2
 
 
 def decision(start: int, tokens: int = 1) -> Decision:
@@ -206,17 +206,8 @@ def decision(start: int, tokens: int = 1) -> Decision:
 @given(st.lists(st.integers(0, 5)))
 def test_stretches_are_the_numbers(numbers: list[int]) -> None:
     """In their order, each once."""
-    found = [n for s in stretches(numbers) for n in range(s["first"], s["last"] + 1)]
+    found = [n for first, last in stretches(numbers) for n in range(first, last + 1)]
     assert found == numbers
-
-
-@given(st.lists(st.integers(0, 5)))
-def test_a_table_has_each_decision_once(starts: list[int]) -> None:
-    """Under one number, whether it is the same object or an equal one."""
-    table = Table()
-    numbers = [table.number(decision(start)) for start in starts]
-    assert [table.decisions[number].start for number in numbers] == starts
-    assert len(table.decisions) == len(set(starts))
 
 
 def test_a_version_stays_while_the_list_goes_on() -> None:

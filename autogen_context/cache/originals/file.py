@@ -22,7 +22,7 @@ from zlib import crc32
 from autogen_context.cache.originals.memory import Entry
 from autogen_context.cache.scope import Scope
 from autogen_context.messages.message import Message
-from autogen_context.messages.message_json import messages_as_bytes, messages_from_bytes
+from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
 _Row = tuple[str, bytes, float, int, int, bytes]
 

@@ -16,7 +16,7 @@ from autogen_context.cache.redis.values import RedisValues
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
-from autogen_context.messages.message_json import messages_as_bytes, messages_from_bytes
+from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
 _HEAD = struct.Struct(">Id")  # checksum, and when its time is over
 

@@ -1,0 +1,122 @@
+"""What is saved as JSON data, and read back: frozen records through pydantic.
+
+Promise: what is read equals what was written, whatever the texts hold: NULs, lone surrogates, and two of these side by
+side, which JSON's escapes would make one character of. What is damaged or of another release is refused with the names
+of the fields; no value is shown, since it may be what somebody said. Reading runs nothing.
+"""
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
+from typing import Protocol, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from autogen_context.errors import StateError
+from autogen_context.messages.message import Message
+
+
+class Saved(Protocol):
+    """A record that is saved whole, as a dataclass."""
+
+    @property
+    def schema(self) -> int:
+        """The number of the shape; a shape that changes gets another."""
+        ...
+
+
+Shape = TypeVar("Shape", bound=Saved)
+Messages = tuple[Message, ...]
+
+
+@cache
+def adapter_of(shape: Hashable) -> TypeAdapter[object]:
+    """Writes and reads a type, which is given as what can be remembered; made once."""
+    return TypeAdapter(cast("type[object]", shape))
+
+
+def saved(record: object) -> dict[str, object]:
+    """A record as JSON data, without fields that have their defaults."""
+    data = adapter_of(cast("Hashable", type(record))).dump_python(
+        record, mode="json", exclude_defaults=True
+    )
+    return cast("dict[str, object]", data)  # a record is an object
+
+
+def read_saved(
+    shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
+) -> Shape:
+    """The saved data in its shape.
+
+    Args:
+        shape: the shape of this release.
+        data: what was saved.
+        what: is saved, in words: ``"facts"``.
+        schema: the number that this release reads.
+        source: what gives such data.
+
+    Raises:
+        StateError: it is of a schema that this release does not know, or damaged.
+    """
+    if not isinstance(data, Mapping):
+        raise damaged(what, f"expected an object, got {type(data).__name__}", source)
+    found = cast("Mapping[str, object]", data).get("schema", schema)
+    if isinstance(found, int) and found != schema:
+        raise StateError(
+            f"the saved {what} {verb_of(what)} of schema {found} and this release reads {schema}; "
+            "load with the release that saved, or start without"
+        )
+    try:
+        return cast("Shape", adapter_of(cast("Hashable", shape)).validate_python(data))
+    except ValidationError as error:
+        raise damaged(what, faults(error), source) from None  # pydantic's own text shows the values
+    except RecursionError:
+        raise damaged(what, "it is nested too deep", source) from None
+
+
+def damaged(what: str, why: str, source: str) -> StateError:
+    """The error of data that cannot be read."""
+    return StateError(
+        f"the saved {what} {verb_of(what)} damaged: {why}; give what {source} returned"
+    )
+
+
+def verb_of(what: str) -> str:
+    """Of one thing or several."""
+    return "are" if what.endswith("s") else "is"
+
+
+def faults(error: ValidationError) -> str:
+    """Each field that is missing or wrong, by its place in the data."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    places = [(".".join(map(str, each["loc"])), each) for each in found]
+    return "; ".join(
+        f"'{place}' is missing" if each["type"] == "missing" else f"'{place}': {each['msg']}"
+        for place, each in places
+    )
+
+
+def messages_as_bytes(messages: Sequence[Message]) -> bytes:
+    """JSON of messages; no escapes beside those that JSON asks for, so that it is about as long as the texts."""
+    data = [saved(message) for message in messages]
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def messages_from_bytes(data: bytes) -> tuple[Message, ...]:
+    """The messages that were written so.
+
+    Raises:
+        ValueError: these are no such bytes; says what is wrong.
+    """
+    try:
+        listed = json.loads(data.decode("utf-8", "surrogatepass"))
+        found = adapter_of(cast("Hashable", Messages)).validate_python(listed)
+        messages = cast("tuple[Message, ...]", found)  # a tuple of these was asked for
+    except ValidationError as error:
+        raise ValueError(f"no messages: {faults(error)}") from None
+    except RecursionError as error:
+        raise ValueError("no messages: nested too deep") from error
+    if [saved(message) for message in messages] != listed:
+        raise ValueError("no messages: a value is not as it was written")
+    return messages
