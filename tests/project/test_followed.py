@@ -97,7 +97,7 @@ def test_who_goes_on_is_told_as_well(root: Path) -> None:
         assert not is_begun(watch)
         other = Followed(files).resumed(seen.seen)
         assert other.seen == seen.seen
-        wait_until(lambda: watch.covers(root / "a.py"), "watched")
+        wait_until(lambda: watch.covers(root), "watched")
 
 
 def test_what_is_saved_of_other_folders_is_left_out(root: Path, closed: FileWatch) -> None:

@@ -159,7 +159,7 @@ async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
         coder.goes_on()
         assert await coder.turn(waits=False) == []
         watch.answers.set()
-        wait_until(lambda: watch.covers(root / "a.py"), "followed")
+        wait_until(lambda: watch.covers(root), "followed")
         told: list[str] = []
         while not told:  # the look that hung comes to its end in its own time
             coder.goes_on()
@@ -182,7 +182,7 @@ async def test_a_disk_that_hangs_keeps_nobody_from_going_on(root: Path) -> None:
         coder.shell(EDIT)
         for manager in (branch, coder.manager):
             coder.manager = manager
-            wait_until(lambda: watch.covers(root / "a.py"), "followed")
+            wait_until(lambda: watch.covers(root), "followed")
             told: list[str] = []
             while not told:
                 coder.goes_on()
