@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
-    from autogen_context.compressor.summary import Summarizer
-    from autogen_context.compressor.summary_breaker import Breaker
+    from autogen_context.compressor.summarizer import Breaker, Summarizer
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         BrokenTranscript,
@@ -207,8 +206,8 @@ _HOMES = {
     "IntentModel": "triggers.intent_model",
     "ModelLimit": "tokens.limits",
     "ModelLimits": "tokens.limits",
-    "Summarizer": "compressor.summary",
-    "Breaker": "compressor.summary_breaker",
+    "Summarizer": "compressor.summarizer",
+    "Breaker": "compressor.summarizer",
     "Certificate": "session.assemble",
     "AttentionFilter": "prioritizer.attention.filter",
     "ContextPart": "prioritizer.attention.part",

@@ -13,7 +13,7 @@ from functools import partial
 from side_by_side import medians, ms, table
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.sense import known
+from autogen_context.compressor.concepts import known
 
 SIZES = (50_000, 200_000, 400_000)
 SHARES = (0.5, 0.2, 0.1)

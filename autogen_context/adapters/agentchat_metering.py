@@ -27,7 +27,7 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals.tiers import StashTier
-    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise

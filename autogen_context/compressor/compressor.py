@@ -4,33 +4,65 @@ Promise: the result is within its target and never larger than the input; the sa
 model is asked. Time grows with the text, and with sorting its passages. A summariser that fails in any way costs its
 summary and one warning; cancellation passes through.
 
-What has a structure is compressed by it. For the rest there are five steps, the cheapest first, until the target is met: remove
-redundancy, compress examples, summarise sections, abstract details, keep core concepts. What the text states stands first;
-what it says is looked for afterwards.
+What has a structure is compressed by it. For the rest there are five steps, the cheapest first, until the target is met. What
+the text states stands first; what it says is looked for afterwards, and what is not found is reported as lost. A model is
+asked before anything is lost.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from threading import Lock
-from typing import Literal
+from typing import Protocol
 
-from autogen_context.compressor.counting import CountsText, Tally
-from autogen_context.compressor.extract import Job, extracted
-from autogen_context.compressor.merge import summarised
-from autogen_context.compressor.parts import CompressedPart, fitted_parts
-from autogen_context.compressor.result import CompressionResult, Strategy
-from autogen_context.compressor.summarise import Summarize, SummarizerPaused
+from autogen_context.argument import require_text
+from autogen_context.compressor.concepts import Holdings, concepts_of
+from autogen_context.compressor.result import CompressionResult, Strategy, weight_of
+from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.source import read_source
+from autogen_context.compressor.steps import Target, least_of, stepped
+from autogen_context.compressor.structure import BY_STRUCTURE, structured
+from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
+from autogen_context.compressor.verified import LOST, summarised
 from autogen_context.messages.message import content_digest
+from autogen_context.prioritizer.attention.part import ContextPart
 from autogen_context.prioritizer.attention.score import AttentionScore
+from autogen_context.tokens.measure import Count
 
 logger = logging.getLogger(__name__)
 
-NEARLY_LOSSLESS: frozenset[Strategy] = frozenset(
-    {"none", "tighten structure", "remove redundancy", "compress examples"}
+COMPRESS_FROM_FRACTION = 0.75  # of the limit
+LOW_RELEVANCE = 0.3
+LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
+LEAST_QUALITY = (
+    0.9  # of what the extract preserves, by weight, for a summary with what was put back
 )
+
+
+class CountsText(Protocol):
+    """Any object that counts a text."""
+
+    def count(self, text: str, /) -> int | Count:
+        """What a text has: a ``Count``, or a plain number, which is taken for exact."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressedPart:
+    """What became of a part.
+
+    Attributes:
+        part: with the text to use; empty where the part is left out.
+        tokens: of that text.
+        result: of its compression; ``None`` where it is as it was, or left out.
+    """
+
+    part: ContextPart
+    tokens: int
+    result: CompressionResult | None = None
 
 
 class SemanticCompressor:
@@ -38,7 +70,7 @@ class SemanticCompressor:
 
     Args:
         counter: counts a text; targets are in its unit.
-        summarizer: asks a model, where the steps that lose next to nothing do not meet the target.
+        summarizer: asks a model, where the steps would lose something.
         entries: how many results are remembered; the one that was asked for longest ago goes first.
 
     Raises:
@@ -66,33 +98,35 @@ class SemanticCompressor:
         Args:
             text: any text: prose, notes, a transcript with ``[user] …`` or ``user: …`` at the beginning of lines.
             target_tokens: what the result may have.
-            keep: keywords to keep, whatever the case of their letters.
+            keep: keywords that stay as long as they have room, whatever the case of their letters.
 
         Returns:
-            The text itself where it meets the target; what ``compress_nowait`` gives where no model is needed, or where
-            it gave no summary that can be used.
+            The text itself where it meets the target; what ``compress_nowait`` gives where that loses nothing, or where the
+            model gave no summary that can be used.
 
         Raises:
-            ValueError: ``target_tokens`` is negative, or ``keep`` a single text.
+            ValueError: ``text`` is none, ``target_tokens`` is negative, or ``keep`` a single text.
         """
-        way = partial(self.compress_nowait, text, target_tokens=target_tokens, keep=keep)
-        extract = await asyncio.to_thread(way)  # large texts take a while: the event loop goes on
-        if self._summarizer is None or extract.strategy in NEARLY_LOSSLESS:
+        # Large texts take a while: the event loop goes on.
+        extract = await asyncio.to_thread(
+            self.compress_nowait, text, target_tokens=target_tokens, keep=keep
+        )
+        if self._summarizer is None or not extract.lost_concepts:
             return extract
-        job = self._job(text, target_tokens, keep)
-        key = key_of(job, "model")
+        key = content_digest("model", str(target_tokens), text, *keep)
         if known := self._recalled(key):
             return known
-        result = await self._summary(job, self._summarizer, extract)
+        target = self._target(text, target_tokens, keep)
+        result = await self._with_summary(text, target, self._summarizer, extract)
         return extract if result is None else self._remembered(key, result)
 
     def compress_nowait(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
     ) -> CompressionResult:
         """The text within a target, without a model; arguments and errors as for ``compress``."""
-        job = self._job(text, target_tokens, keep)
-        key = key_of(job, "extract")
-        return self._recalled(key) or self._remembered(key, extracted(job))
+        target = self._target(text, target_tokens, keep)
+        key = content_digest("extract", str(target_tokens), text, *keep)
+        return self._recalled(key) or self._remembered(key, self._extract(text, target))
 
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
@@ -115,39 +149,101 @@ class SemanticCompressor:
         """
         if limit_tokens < 0:
             raise ValueError(f"limit_tokens={limit_tokens}: give 0 or more")
+        parts = [self._as_it_is(score.part) for score in scores]
+        order = sorted(range(len(scores)), key=lambda at: (scores[at].score, -at))
+        worst_first = [at for at in order if not scores[at].part.critical]
+        low = [at for at in worst_first if scores[at].score < LOW_RELEVANCE]
 
-        def compress(text: str, target_tokens: int) -> CompressionResult:
-            return self.compress_nowait(text, target_tokens=target_tokens)
+        def total() -> int:
+            return sum(part.tokens for part in parts)
 
-        tally = Tally(self._counter)
-        return fitted_parts(
-            scores, limit_tokens=limit_tokens, tokens=tally.tokens, compress=compress
-        )
+        for places, limit in (
+            (low, int(limit_tokens * COMPRESS_FROM_FRACTION)),
+            (worst_first, limit_tokens),
+        ):
+            for at in places:
+                if total() > limit and parts[at].result is None:
+                    parts[at] = self._brought(parts[at], int(parts[at].tokens * LOW_FRACTION))
+        for at in worst_first:
+            if total() > limit_tokens:
+                parts[at] = CompressedPart(part=replace(parts[at].part, text=""), tokens=0)
+        if (over := total()) > limit_tokens:  # only what is critical is left
+            parts = [self._brought(p, limit_tokens * p.tokens // over) for p in parts]
+        return parts
 
-    def _job(self, text: str, target_tokens: int, keep: Sequence[str]) -> Job:
+    def _as_it_is(self, part: ContextPart) -> CompressedPart:
+        return CompressedPart(part=part, tokens=self._counted(part.text).tokens)
+
+    def _brought(self, before: CompressedPart, target_tokens: int) -> CompressedPart:
+        """A part within so many tokens."""
+        result = self.compress_nowait(before.part.text, target_tokens=target_tokens)
+        part = replace(before.part, text=result.compressed)
+        return CompressedPart(part=part, tokens=result.compressed_tokens.tokens, result=result)
+
+    def _counted(self, text: str) -> Count:
+        """The count of a text, with its source."""
+        found = self._counter.count(text)
+        return found if isinstance(found, Count) else Count(tokens=found, source="tokenizer")
+
+    def _target(self, text: str, target_tokens: int, keep: Sequence[str]) -> Target:
+        require_text("text", text)
         if target_tokens < 0:
             raise ValueError(f"target_tokens={target_tokens}: give 0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
-        return Job(
-            text=text,
-            target_tokens=target_tokens,
-            keep=tuple(keep),
-            tally=Tally(self._counter),
-        )
+        count = cache(lambda text: self._counted(text).tokens)  # each distinct text once
+        return Target(tokens=target_tokens, count=count, keep=tuple(keep))
 
-    async def _summary(
-        self, job: Job, summarizer: Summarize, extract: CompressionResult
+    def _extract(self, text: str, target: Target) -> CompressionResult:
+        """The text in its target, by the first step that meets it; something of it where none does."""
+        if target.count(text) <= target.tokens:
+            return self._judged(text, text, "none", target)
+        source = read_source(text, target.keep)
+        found = structured(text, target, statements=len(source.entries))
+        short, strategy = found or stepped(source, target)
+        if not short.strip():
+            short, strategy = least_of(text, target), "shorten"
+        return self._judged(text, short, strategy, target)
+
+    async def _with_summary(
+        self, text: str, target: Target, summarizer: Summarize, extract: CompressionResult
     ) -> CompressionResult | None:
         """The result with a model's summary, if one can be used."""
+        source = await asyncio.to_thread(read_source, text, target.keep)
         try:
-            return await summarised(job, summarizer, extract)
+            short = await summarised(source, target, summarizer, extract)
         except SummarizerPaused:
             return None  # the failures that paused it were warned of
         except Exception as error:  # noqa: BLE001 - a summariser that fails in any way costs its summary, not the turn
             reason = getattr(error, "reason", type(error).__name__)
             logger.warning("no summary by a model; the extract is used", extra={"reason": reason})
             return None
+        result = self._judged(text, short, "model summary", target)
+        if worth(result) < LEAST_QUALITY * worth(extract):
+            logger.warning("no summary by a model; the extract is used", extra={"reason": LOST})
+            return None
+        return result
+
+    def _judged(
+        self, text: str, short: str, strategy: Strategy, target: Target
+    ) -> CompressionResult:
+        """The result with this text, or with as much of it as fits, and with what it kept of the original."""
+        if target.count(short) > target.tokens:
+            short = shorten_text(short, room_tokens=target.tokens, count=target.count)
+            strategy = "shorten"
+        concepts = concepts_of(text, target.keep)
+        has: Callable[..., bool] = Holdings(short, in_columns=strategy in BY_STRUCTURE).has
+        preserved = concepts if short == text else tuple(filter(has, concepts))
+        held = set(preserved)
+        return CompressionResult(
+            original=text,
+            compressed=short,
+            original_tokens=self._counted(text),
+            compressed_tokens=self._counted(short),
+            preserved_concepts=preserved,
+            lost_concepts=tuple(concept for concept in concepts if concept not in held),
+            strategy=strategy,
+        )
 
     def _recalled(self, key: bytes) -> CompressionResult | None:
         with self._lock:
@@ -163,6 +259,6 @@ class SemanticCompressor:
         return result
 
 
-def key_of(job: Job, way: Literal["extract", "model"]) -> bytes:
-    """What results are remembered by: the text, the target, the keywords, and whether a model was asked."""
-    return content_digest(way, str(job.target_tokens), job.text, *job.keep)
+def worth(result: CompressionResult) -> float:
+    """What a result preserves beside whole statements, which a model puts in other words."""
+    return weight_of(c for c in result.preserved_concepts if c.kind != "statement")

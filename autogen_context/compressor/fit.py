@@ -33,37 +33,16 @@ def fit_pieces(
         keep_calls: leave messages with calls as they are (a pending call is never touched).
 
     Returns:
-        n pieces and their tokens; ``None`` if even empty texts do not fit.
+        n pieces, shortened where they must be, and their tokens; ``None`` if even empty texts do not fit.
     """
-    short = fit(messages, room_tokens=room_tokens, meter=meter, keep_calls=keep_calls)
-    if short is None:
-        return None
-    written = tuple(
-        piece if after is before else Written(message=after, index=index_of(piece))
-        for piece, before, after in zip(pieces, messages, short, strict=True)
-    )
-    return written, sum(map(meter.message, short))
-
-
-def fit(
-    messages: Sequence[Message], *, room_tokens: int, meter: Meter, keep_calls: bool = False
-) -> tuple[Message, ...] | None:
-    """The messages within ``room_tokens``.
-
-    Args:
-        messages: the messages of one unit, in order.
-        room_tokens: what they may have together, in tokens.
-        meter: counts texts and messages.
-        keep_calls: leave messages with calls as they are.
-
-    Returns:
-        n messages, same order, shortened where they must be; ``None`` if even empty texts do not fit.
-    """
-    for candidate in (tuple(messages), tuple(without_images(message) for message in messages)):
-        fitter = Fitter(meter=meter, keep_calls=keep_calls)
-        short = fitter.fit(candidate, room_tokens)
+    for candidate in (tuple(messages), tuple(map(without_images, messages))):
+        short = Fitter(meter=meter, keep_calls=keep_calls).fit(candidate, room_tokens)
         if short is not None:
-            return short
+            written = tuple(
+                piece if after is before else Written(message=after, index=index_of(piece))
+                for piece, before, after in zip(pieces, messages, short, strict=True)
+            )
+            return written, sum(map(meter.message, short))
     return None
 
 
@@ -74,24 +53,22 @@ class Fitter:
     meter: Meter
     keep_calls: bool
 
-    def fit(self, messages: tuple[Message, ...], room_tokens: int) -> tuple[Message, ...] | None:
+    def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
         """The messages within the room, or ``None``."""
-        texts = [self._sizes(message) for message in messages]
+        texts = [[self.meter.text(text) for text in self._texts(message)] for message in messages]
         empty_arguments = self.meter.text("{}") * sum(len(message.calls) for message in messages)
         fixed = sum(map(self.meter.message, messages)) - sum(map(sum, texts)) + empty_arguments
         if fixed > room_tokens:
             return None
-        *others, last = lengths(texts, room_tokens - fixed)
-        earlier = [self._shortened(m, n) for m, n in zip(messages[:-1], others, strict=True)]
-        return (*earlier, self._shortened(messages[-1], last))
+        found = lengths(texts, room_tokens - fixed)
+        return tuple(self._shortened(m, n) for m, n in zip(messages, found, strict=True))
 
-    def _sizes(self, message: Message) -> list[int]:
-        """The tokens of each text of a message that may be shortened."""
+    def _texts(self, message: Message) -> list[str]:
+        """The texts of a message that may be shortened."""
         if message.calls and self.keep_calls:
             return []
         results = [result.text for result in message.results]
-        arguments = [call.arguments for call in message.calls]
-        return [self.meter.text(text) for text in (message.text, *results, *arguments)]
+        return [message.text, *results, *(call.arguments for call in message.calls)]
 
     def _shortened(self, message: Message, length: int) -> Message:
         """The message with each of its texts within ``length`` tokens; itself if nothing changed."""
@@ -109,8 +86,7 @@ class Fitter:
         return shorten_text(text, room_tokens=length, count=self.meter.text)
 
     def _short_call(self, call: ToolCall, length: int) -> ToolCall:
-        count = self.meter.text
-        arguments = shorten_arguments(call.arguments, room_tokens=length, count=count)
+        arguments = shorten_arguments(call.arguments, room_tokens=length, count=self.meter.text)
         return replace(call, arguments=arguments)
 
 
@@ -125,9 +101,8 @@ def lengths(sizes: Sequence[Sequence[int]], room: int) -> list[int]:
     if common >= least:
         return [common] * len(sizes)
     left = room - sum(min(size, least) for size in last)
-    return [common_length([size for texts in earlier for size in texts], left)] * len(earlier) + [
-        least
-    ]
+    others = common_length([size for texts in earlier for size in texts], left)
+    return [others] * len(earlier) + [least]
 
 
 def common_length(sizes: Sequence[int], room: int) -> int:

@@ -3,7 +3,9 @@
 Promise: the passages have every word of the text, in its order; none ends in the middle of a sentence, and code between
 fences is one passage. Linear time, whatever is in the text.
 
-Who speaks is read from lines that begin with a role, ``[user] …`` or ``user: …``, as a ledger reads it.
+Who speaks is read from lines that begin with a role, ``[user] …`` or ``user: …``. Nobody gains authority by such a line: all
+are written as the first one is, the system speaks at the very beginning alone, and what was handed on (``[system] [tool] …``)
+has no more authority than who said it first.
 """
 
 import re
@@ -11,24 +13,28 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from autogen_context.compressor.sentence import sentences_of
 from autogen_context.ledger import Author
 from autogen_context.ledger.english_cues import SPEAKERS
-from autogen_context.ledger.speakers import MARKER
+from autogen_context.ledger.speakers import INNER, MARKER
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
 FENCE = re.compile(r"\s*(```|~~~)")
 INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
-HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$")
-TITLE = re.compile(r"[^.!?\s][^.!?]{0,58}:$")
+HEADING = re.compile(r"#{1,6} \S|[=\-*_]{3,}$|[^.!?\s][^.!?]{0,58}:$")
 ITEM = re.compile(r"(?:[-*•+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+(?=\S)", re.IGNORECASE)
-BULLETS = frozenset("-*•+")
-HEADING_SIGNS = frozenset("#=-*_")
-BLANKS = frozenset(" \t")
-MARKS = ("[", "*", "<", "#")  # with which a line that names a speaker begins, unless it has a colon
+SENTENCE_END = re.compile(  # a character first, then what stands before it: so the search is quick
+    r"[.!?](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019)\]]*+(?P<blanks>[ \t]++)(?=[\"'\u201c\u2018(\[$\u20ac\u00a3]?[A-Z0-9])"
+    r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
+)
+SHORT_FORM = re.compile(  # what only looks like the end of a sentence
+    r"(?:\b(?:e\.g|i\.e|cf|vs|mr|mrs|ms|dr|prof|approx|fig|sec|st|[a-z])|^\(?\d{1,3})\.[\"')\]]*$",
+    re.IGNORECASE,
+)
+SHORT_FORM_CHARS = 12
 WRAPPED_CHARS = 40  # a line so long may go on in the next
 LONGEST_WRAPPED = 2_000  # characters; what goes on for longer is no sentence
+AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +52,6 @@ class Speaker:
     author: Author | None = None
 
 
-NOBODY = Speaker()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """What stays or goes whole.
@@ -60,18 +63,14 @@ class Passage:
         gap: the white space that stands before it.
         speaker: whose turn it is in.
         section: number of the section that it belongs to, from 0; a heading, an empty line and a turn open one.
-        start: where it begins in the text, its lead included.
-        end: where it ends there.
     """
 
     text: str
     kind: Kind = "sentence"
     lead: str = ""
     gap: str = ""
-    speaker: Speaker = NOBODY
+    speaker: Speaker = Speaker()
     section: int = 0
-    start: int = 0
-    end: int = 0
 
     @property
     def written(self) -> str:
@@ -87,53 +86,51 @@ def passages_of(text: str) -> list[Passage]:
 
 
 def joined(passages: Iterable[Passage]) -> str:
-    """The text of some passages of a text, in its order: each turn opens with its role, lines and paragraphs stay apart."""
-    return "".join(pieces(passages))
-
-
-def pieces(passages: Iterable[Passage]) -> Iterator[str]:
-    """What is written for each passage, with what parts it from the one before."""
+    """The text of some passages, in order: each turn opens with its role, lines and paragraphs stay apart."""
+    parts: list[str] = []
     before: Passage | None = None
     for passage in passages:
-        if before is None:
-            yield passage.written
-        elif before.speaker != passage.speaker:
-            yield "\n" + passage.written
+        if before is None or before.speaker != passage.speaker:
+            parts += ["\n" * (before is not None), passage.written]
         else:
-            yield gap_between(before, passage) + passage.lead + passage.text
+            together = before.section == passage.section and before.kind in {"sentence", "item"}
+            gap = passage.gap if together or "\n" in passage.gap else "\n"
+            parts += [gap, passage.lead, passage.text]
         before = passage
+    return "".join(parts)
 
 
-def gap_between(before: Passage, passage: Passage) -> str:
-    """What parts two passages of a turn; sentences stand on one line only where they are of one paragraph."""
-    together = before.section == passage.section and before.kind not in {"heading", "block"}
-    return passage.gap if together or "\n" in passage.gap else "\n"
-
-
-def speaker_in(line: str, *, turn: int) -> Speaker | None:
-    """Whose turn a line opens, if it opens one."""
-    if ":" not in line and line.lstrip()[:1] not in MARKS:
+def opening_of(line: str) -> tuple[str, str, Author] | None:
+    """What opens a turn, in which style, and whose it is, if a line opens one."""
+    if ":" not in line and line.lstrip()[:1] not in {"[", "*", "<", "#"}:
         return None
     marker = MARKER.match(line)
     if marker is None or marker.lastgroup is None:
         return None
-    named = SPEAKERS[marker[marker.lastgroup].lower()]
-    rest = line[marker.end() :]
-    opening = marker.group() + rest[: len(rest) - len(rest.lstrip(" \t"))]
-    return Speaker(
-        turn=turn, opening=opening, author=cast("Author", named)
-    )  # the table has authors alone
+    author = author_named(marker[marker.lastgroup])
+    end = marker.end()
+    while marker.lastgroup == "bracketed" and (inner := INNER.match(line, end)):
+        end = inner.end()
+        author = min(author, author_named(inner["bracketed"]), key=lambda who: AUTHORITY[who])
+    end = len(line) - len(line[end:].lstrip(" \t"))
+    return line[:end], marker.lastgroup, author
 
 
-def may_fence(line: str) -> bool:
-    """Whether a line has signs that open and close blocks."""
-    return "```" in line or "~~~" in line
+def author_named(role: str) -> Author:
+    """Whose role it is."""
+    return cast("Author", SPEAKERS[role.lower()])  # the table has authors alone
 
 
-def item_in(bare: str) -> re.Match[str] | None:
-    """What opens an item, if a line begins with that: a bullet, or at most four characters and then a stop or a bracket."""
-    head = bare[:5]
-    return ITEM.match(bare) if head[:1] in BULLETS or "." in head or ")" in head else None
+def sentences_of(line: str) -> Iterator[slice]:
+    """Where the sentences of a line stand, without the white space between them."""
+    start = 0
+    for match in SENTENCE_END.finditer(line):
+        end = match.end() - len(match["blanks"] or "")
+        if end > start and not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end]):
+            yield slice(start, end)
+            start = match.end()
+    if start < len(line):
+        yield slice(start, len(line))
 
 
 class Reader:
@@ -143,64 +140,76 @@ class Reader:
         self._found: list[Passage] = []
         self._block: list[str] = []
         self._fenced = False
-        self._at = 0  # where the line begins
         self._line_chars = 0
         self._gap = ""
         self._section = 0
-        self._speaker = NOBODY
+        self._speaker = Speaker()
+        self._style = ""  # in which the first speaker is written
+        self._begun = False
 
     def read(self, text: str) -> list[Passage]:
         """All passages of a text."""
         for line in text.split("\n"):
             self._take(line)
-            self._at += len(line) + 1
-        self._end_block(self._at - 1)
+        self._end_block()
         return self._found
 
     def _take(self, line: str) -> None:
+        fence = ("```" in line or "~~~" in line) and FENCE.match(line)
         if self._fenced:
             self._block.append(line)
-            if may_fence(line) and FENCE.match(line):
-                self._end_block(self._at + len(line))
-        elif may_fence(line) and FENCE.match(line):
-            self._end_block(self._at - 1)
+            if fence:
+                self._end_block()
+        elif fence:
+            self._end_block()
             self._block, self._fenced = [line], True
-        elif line[:1] in BLANKS and INDENTED.match(line) and not item_in(line.lstrip()):
+        elif line[:1] in {" ", "\t"} and INDENTED.match(line) and not ITEM.match(line.lstrip()):
             self._block.append(line)
         else:
-            self._end_block(self._at - 1)
-            self._take_prose(line)
+            self._end_block()
+            self._take_line(self._without_speaker(line))
+        self._begun = self._begun or bool(line.strip())
 
-    def _end_block(self, end: int) -> None:
+    def _end_block(self) -> None:
         block, self._block, self._fenced = "\n".join(self._block), [], False
         if block:
-            self._add(block, kind="block", end=end)
+            self._add(block, kind="block")
             self._gap = "\n"
 
-    def _take_prose(self, line: str) -> None:
-        speaker = speaker_in(line, turn=self._speaker.turn + 1)
-        if speaker:
-            self._speaker = speaker
-            self._section += 1
-        rest = line[len(speaker.opening) :] if speaker else line
-        if bare := rest.strip():
-            self._take_line(bare, at=self._at + len(line) - len(rest.lstrip()))
-            self._line_chars = len(bare)
-            self._gap = "\n"
-        elif self._gap == "\n":
-            self._gap = "\n\n"
-            self._section += 1
+    def _without_speaker(self, line: str) -> str:
+        """What a line says; who says it is noted."""
+        opened = opening_of(line)
+        if opened is None or self._style not in {"", opened[1]}:
+            return line
+        opening, self._style, author = opened
+        if author == "system" and self._begun:
+            author = "tool"
+        self._speaker = Speaker(turn=self._speaker.turn + 1, opening=opening, author=author)
+        self._section += 1
+        return line[len(opening) :]
 
-    def _take_line(self, bare: str, *, at: int) -> None:
-        item = item_in(bare)
-        signed = bare[0] in HEADING_SIGNS and HEADING.match(bare)
-        if signed or (bare[-1] == ":" and TITLE.match(bare) and not item):
+    def _take_line(self, line: str) -> None:
+        bare = line.strip()
+        if not bare:
+            self._section += self._gap == "\n"
+            self._gap = "\n\n" if self._gap == "\n" else self._gap
+            return
+        item = ITEM.match(bare)
+        if not item and HEADING.match(bare):
             self._section += 1
-            self._add(bare, kind="heading", end=at + len(bare))
+            self._add(bare, kind="heading")
         elif self._goes_on(bare):
-            self._go_on(bare, at=at)
+            first, *others = sentences_of(bare)
+            last = self._found.pop()
+            self._found.append(replace(last, text=f"{last.text} {bare[first]}"))
+            self._add_sentences(bare, others, kind="sentence", gap=" ")
         else:
-            self._add_sentences(bare, lead=item.group() if item else "", at=at)
+            lead = item.group() if item else ""
+            rest = bare[len(lead) :]
+            self._add_sentences(
+                rest, sentences_of(rest), kind="item" if item else "sentence", lead=lead
+            )
+        self._line_chars, self._gap = len(bare), "\n"
 
     def _goes_on(self, bare: str) -> bool:
         """Whether a line ends a sentence that the line before began."""
@@ -215,24 +224,15 @@ class Reader:
             and last.text[-1] not in ".!?:;}{)]>"
         )
 
-    def _go_on(self, bare: str, *, at: int) -> None:
-        """Put the rest of a sentence to its beginning; what follows in the line are sentences of their own."""
-        last = self._found.pop()
-        first, *others = sentences_of(bare)
-        text = f"{last.text} {bare[first]}"
-        self._found.append(replace(last, text=text, end=at + first.stop))
-        self._gap = " "
-        for other in others:
-            self._add(bare[other], kind="sentence", end=at + other.stop)
+    def _add_sentences(
+        self, line: str, places: Iterable[slice], *, kind: Kind, lead: str = "", gap: str = ""
+    ) -> None:
+        self._gap = gap or self._gap
+        for place in places:
+            self._add(line[place], kind=kind, lead=lead)
+            self._gap, lead = " " if line[place.stop : place.stop + 1].isspace() else "", ""
 
-    def _add_sentences(self, bare: str, *, lead: str, at: int) -> None:
-        kind: Kind = "item" if lead else "sentence"
-        rest, at = bare[len(lead) :], at + len(lead)
-        for sentence in sentences_of(rest):
-            self._add(rest[sentence], kind=kind, lead=lead, end=at + sentence.stop)
-            self._gap, lead = " " if rest[sentence.stop : sentence.stop + 1].isspace() else "", ""
-
-    def _add(self, text: str, *, kind: Kind, end: int, lead: str = "") -> None:
+    def _add(self, text: str, *, kind: Kind, lead: str = "") -> None:
         self._found.append(
             Passage(
                 text=text,
@@ -241,7 +241,5 @@ class Reader:
                 gap=self._gap,
                 speaker=self._speaker,
                 section=self._section,
-                start=end - len(text) - len(lead),
-                end=end,
             )
         )

@@ -3,11 +3,11 @@
 Promise: values only; the ratio and the score follow from what is compared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.compressor.sense import Concept
+from autogen_context.compressor.concepts import Concept
 from autogen_context.tokens.measure import Count
 
 Strategy = Literal[
@@ -26,7 +26,6 @@ Strategy = Literal[
 plain cut."""
 
 BEST_SCORE = 10.0
-CONCEPT_SHARE = 0.8  # of the score; the rest is for words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +37,8 @@ class CompressionResult:
         compressed: what to use instead; the original itself where it met the target.
         original_tokens: of the original, with the source of the count.
         compressed_tokens: of the compressed text, with the source of the count.
-        quality: 0..10: ``8 · kept weight of concepts / weight of concepts + 2 · share of the distinct words (by stem, not
-            the frequent ones) that are still there``. A text without concepts is judged by its words alone.
-            Concepts weigh by kind: keyword 4, negation 3, constraint and date 2, number and value 1.5, name and quoted
-            string 1. What a later statement replaced is no concept of the text.
-        preserved: concepts that the compressed text holds.
-        lost: concepts that it does not hold.
+        preserved_concepts: concepts of the original that the compressed text holds.
+        lost_concepts: concepts of the original that it does not hold, whoever took them and why.
         strategy: the step that met the target.
     """
 
@@ -51,9 +46,8 @@ class CompressionResult:
     compressed: str
     original_tokens: Count
     compressed_tokens: Count
-    quality: float
-    preserved: tuple[Concept, ...]
-    lost: tuple[Concept, ...]
+    preserved_concepts: tuple[Concept, ...]
+    lost_concepts: tuple[Concept, ...]
     strategy: Strategy
 
     @property
@@ -62,18 +56,19 @@ class CompressionResult:
         before = self.original_tokens.tokens
         return self.compressed_tokens.tokens / before if before else 1.0
 
+    @property
+    def quality(self) -> float:
+        """0..10: ten times the share of the concepts that were preserved, by weight.
 
-def quality_of(
-    preserved: Sequence[Concept], lost: Sequence[Concept], *, kept_words: float
-) -> float:
-    """The score of a compression, 0..10, as ``CompressionResult`` defines it.
+        Weights by kind: keyword 4, negation 3, constraint and date 2, number and value 1.5, name, quoted string and
+        statement 1. A text without concepts is judged by the share of its characters.
+        """
+        kept, gone = weight_of(self.preserved_concepts), weight_of(self.lost_concepts)
+        if not kept + gone:
+            kept, gone = len(self.compressed), len(self.original) - len(self.compressed)
+        return round(BEST_SCORE * kept / (kept + gone), 2) if kept + gone else BEST_SCORE
 
-    Args:
-        preserved: concepts that the compressed text holds.
-        lost: concepts that it does not hold.
-        kept_words: share of the distinct words that are still there, 0..1.
-    """
-    kept = sum(concept.weight for concept in preserved)
-    gone = sum(concept.weight for concept in lost)
-    concepts = kept / (kept + gone) if kept + gone else kept_words
-    return round(BEST_SCORE * (CONCEPT_SHARE * concepts + (1 - CONCEPT_SHARE) * kept_words), 2)
+
+def weight_of(concepts: Iterable[Concept]) -> float:
+    """What some concepts weigh together."""
+    return sum(concept.weight for concept in concepts)

@@ -6,7 +6,7 @@ is returned as it is. Calls keep their names and ids, and arguments that were va
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -25,6 +25,9 @@ HEAD_SHARE = 0.5  # of what is left, for the beginning; the rest for the end
 SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
 LONGEST_LINE = 300  # characters of one error line
 FITTING_STEPS = 6
+MORE = "…"
+WORD = re.compile(r"\S+")
+LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
 
 
 def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
@@ -46,6 +49,44 @@ def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
     if room < 1:
         return mark if count(mark) <= room_tokens else ""
     return fitted(text, mark=mark, tokens=tokens, room_tokens=room_tokens, count=count)
+
+
+def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) -> str:
+    """As much of a text from a place on as has room.
+
+    Args:
+        text: any text.
+        room_tokens: what the result may have, in tokens.
+        count: tokens of a text.
+        start: where to begin, in characters.
+
+    Returns:
+        Whole words, letters where not one word has room; marks where something went, as far as they have room. Empty only
+        where nothing is there or not one letter has room.
+    """
+    rest = text[start:].strip()
+    before = f"{MORE} " if text[:start].strip() else ""
+    words = [match.end() for match in WORD.finditer(rest)]
+    letters = range(1, len(rest[:LONGEST_WORD]) + 1)
+    for ends in (words, letters):
+        for lead, mark in ((before, MORE), ("", "")):
+            if short := begun(rest, ends, lead, mark, lambda text: count(text) <= room_tokens):
+                return short
+    return ""
+
+
+def begun(text: str, ends: Sequence[int], lead: str, mark: str, fits: Callable[[str], bool]) -> str:
+    """The longest beginning of a text that fits and ends at one of some places; empty where none does."""
+
+    def shown(number: int) -> str:
+        end = ends[number - 1]
+        return f"{lead}{text[:end]}{mark if end < len(text) else ''}"
+
+    least, most = 0, len(ends)
+    while least < most:
+        half = (least + most + 1) // 2
+        least, most = (half, most) if fits(shown(half)) else (least, half - 1)
+    return shown(least) if least else ""
 
 
 def mark_of(tokens: int) -> str:

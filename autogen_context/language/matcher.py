@@ -247,8 +247,8 @@ def listed_words(text: str) -> list[str]:
     words = words_of(text)
     if not words or "*" in text[:-1]:
         raise ValueError(f"has {text!r}, which is no word")
-    if text.endswith("*"):
-        words[-1] += "*"
+    if text.endswith(("*", "'")):  # any ending, or an elision
+        words[-1] += text[-1]
     return words
 
 

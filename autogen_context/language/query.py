@@ -1,24 +1,36 @@
-"""What a person asks for: something of the past, a summary, or neither.
+"""What a person asks for: something of the past, a summary of it, or neither.
 
-Promise: whole words decide, never parts of words; the same text has the same kind; a text of any length costs about the
-same. Each verdict names the words that led to it.
+Promise: whole words decide; the same text has the same kind; a text of any length costs about the same. Each verdict
+names the words that led to it. The words are data: the topic ``gate`` of each language.
 """
 
 import re
-from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
+from typing import Literal
 
-from autogen_context.language.query_english import ENGLISH
-from autogen_context.language.query_languages import OTHER_LANGUAGES
-from autogen_context.language.query_matcher import Matcher
-from autogen_context.language.query_rules import Finding, QueryKind
+from autogen_context.language.matcher import Found
+from autogen_context.language.phrases import phrases
 
 __all__ = ["QueryKind", "kind_of"]
 
+QueryKind = Literal["casual", "recall", "summary"]
+
 END_CHARS = 600  # of a long text, from its head and from its tail: people ask before or behind what they paste
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")  # noqa: RUF001 - Chinese punctuation
-ORDER: tuple[QueryKind, ...] = ("recall", "summary")
 REMEMBERED = 64  # texts
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+QUESTION = re.compile(r"[?\uff1f\u037e\u061f][\s\"')\]\u201d\u00bb]*$")
+NAME = re.compile(r"\W[^\W\d_a-z\u00df-\u00ff]\w")
+QUOTED = re.compile(
+    r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\u201e[^\u201c\n]*\u201c"
+)
+LABELS: dict[str, tuple[QueryKind, str]] = {  # in the order in which they decide
+    "not": ("casual", "asks to keep something in mind"),
+    "summary": ("summary", "asks for the whole in short"),
+    "recall": ("recall", "asks for the past"),
+    "asked": ("recall", "asks for the past"),  # where it is a question
+    "world": ("casual", "asks what all may know"),
+    "perhaps": ("recall", "asks for the past"),  # where it names nothing
+}
 
 
 def kind_of(text: str) -> tuple[QueryKind, str]:
@@ -37,24 +49,35 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
 @lru_cache(REMEMBERED)
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """The kind of a query that is as long as it is read; a turn asks several times."""
-    findings = list(found_in(text))
-    for kind in ORDER:
-        for finding in findings:
-            if finding.rule.kind == kind:
-                return kind, told(finding)
-    return "casual", told(findings[0]) if findings else "nothing in it asks for the past"
+    verdicts = [
+        verdict for sentence in sentences(unquoted(text)) if (verdict := verdict_on(sentence))
+    ]
+    for kind in ("recall", "summary"):
+        for verdict in verdicts:
+            if verdict[0] == kind:
+                return verdict
+    return verdicts[0] if verdicts else ("casual", "nothing in it asks for the past")
 
 
-def told(finding: Finding) -> str:
-    """The reason of a rule and the words that it found."""
-    return f'{finding.rule.reason}: "{finding.words}"'
+def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
+    """What a sentence asks for, and why; the first of ``LABELS`` that fits decides."""
+    found = {each.label: each for each in reversed(phrases("gate").find(sentence))}
+    for label, (kind, reason) in LABELS.items():
+        if label in found and is_so(found[label], sentence):
+            return kind, f'{reason}: "{sentence[found[label].start : found[label].stop]}"'
+    return None
 
 
-def found_in(text: str) -> Iterator[Finding]:
-    """What the rules of each language find in each sentence."""
-    search = matcher().search(plain(text))
-    for sentence in sentences(text) if search.phrases else ():
-        yield from search.findings(sentence)
+def is_so(found: Found, sentence: str) -> bool:
+    """Whether a phrase stands in such a sentence as it is listed for."""
+    if found.label == "asked":
+        return is_question(sentence)
+    return found.label != "perhaps" or NAME.search(sentence, found.stop) is None
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as questions do."""
+    return QUESTION.search(sentence) is not None
 
 
 def ends_of(text: str) -> str:
@@ -64,16 +87,9 @@ def ends_of(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    parts = SENTENCE_END.split(plain(text))
-    return [part.lower() if part.isupper() else part for part in parts if part.strip()]
+    return [part for part in SENTENCE_END.split(text) if part.strip()]
 
 
-def plain(text: str) -> str:
-    """A text with plain apostrophes."""
-    return text.replace("\u2019", "'").replace("\u02bc", "'").replace("`", "'")
-
-
-@cache
-def matcher() -> Matcher:
-    """The languages, ready to be asked; made at the first query, since that takes a while."""
-    return Matcher(ENGLISH, *OTHER_LANGUAGES)
+def unquoted(text: str) -> str:
+    """A text with what it quotes left out; somebody else may have asked that."""
+    return QUOTED.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)

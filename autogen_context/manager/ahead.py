@@ -20,7 +20,7 @@ from autogen_context.tokens.gauge import load_tokenizer
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
-    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.session.advising import Advise, Advising
     from autogen_context.session.intents import Intents

@@ -15,7 +15,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals.tiers import StashTier
-    from autogen_context.compressor.summarise import Summarize
+    from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.files.followed_files import FollowedFiles
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from autogen_context.compressor.fold import Step
+from autogen_context.compressor.action_log import Step
 from autogen_context.ledger import Entry
 from autogen_context.prioritizer.attention.part import ContextPart
 from autogen_context.project.builds import Builds, Counted, Kept

@@ -5,7 +5,7 @@ Promise: the tail has no more tokens than its room; what matters less goes first
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from autogen_context.compressor.fold import Step, folded
+from autogen_context.compressor.action_log import Step, action_log
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import render
 from autogen_context.prioritizer.attention.part import ContextPart
@@ -112,7 +112,7 @@ def of_steps(steps: Sequence[Step], room: int, count: CountText) -> ContextPart 
     """What was done lately and how it ended."""
     if not steps or room < LEAST_TOKENS:
         return None
-    text = folded(steps, room_tokens=room - LEAST_TOKENS, count=count)
+    text = action_log(steps, room_tokens=room - LEAST_TOKENS, count=count)
     return (
         ContextPart(LABELS["execution_history"], f"{DONE}\n{marked(text.splitlines())}")
         if text

@@ -18,7 +18,7 @@ from autogen_context.messages.json_value import canonical, fields_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import read_content
 from autogen_context.prioritizer.relevance.authors import asked_about
-from autogen_context.recall.names import names_asked, stands_in
+from autogen_context.recall.known import names_asked, stands_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class RecallDecision:
 
 
 class RecallGate:
-    """Opens for queries that ask for the past, or that name something known which is not in sight.
+    """Opens for queries that ask for the past, for a part of it or all in short, or that name something known which is not in sight.
 
     Args:
         known: names and identifiers of the whole conversation, which may grow; or an index of which only ``in`` is asked, in
@@ -104,7 +104,7 @@ def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ())
     """
     kind, reason = kind_of(query)
     names = tuple(out_of_sight)
-    if kind == "recall":
+    if kind != "casual":
         return RecallDecision(retrieve=True, reason=reason, kind=kind, names=names)
     if names:
         reason = f"names what is known and not in sight: {', '.join(names)}"

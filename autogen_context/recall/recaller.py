@@ -3,7 +3,6 @@
 Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
@@ -15,9 +14,8 @@ from autogen_context.prioritizer.relevance.lexical import LexicalIndex
 from autogen_context.prioritizer.relevance.recollection import recollected
 from autogen_context.recall.exchange import Exchanges
 from autogen_context.recall.gate import RecallDecision, decided
-from autogen_context.recall.names import names_told, words_asked
+from autogen_context.recall.known import Known, Sight
 from autogen_context.recall.search import rendered, retrieve, searched_in
-from autogen_context.recall.sight import Sight, count_off
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
@@ -45,7 +43,7 @@ class Recaller:
         self._messages: list[Message] = []
         self._texts: list[str] = []
         self._openings: list[str] = []  # names that messages open with
-        self._names: Counter[str] = Counter()  # in how many messages each stands
+        self._known = Known()
         self._sight = Sight()
 
     def follow(self, messages: Sequence[Message]) -> None:
@@ -53,8 +51,8 @@ class Recaller:
         same = still_there(self._messages, messages)
         self._index.truncate(min(same, len(self._index)))
         self._exchanges.truncate(same)
-        for text in self._texts[same:]:
-            count_off(self._names, names_told(text))
+        for message, text in zip(self._messages[same:], self._texts[same:], strict=True):
+            self._known.remove(message, text)
         del self._messages[same:], self._texts[same:], self._openings[same:]
         for message in messages[same:]:
             self._read(message)
@@ -64,7 +62,7 @@ class Recaller:
         self._messages.append(message)
         self._texts.append(text)
         self._openings.append(opening_of(message))
-        self._names.update(names_told(text))
+        self._known.add(message, text)
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
         """Whether what a person says asks for what is out of sight, or about those who speak in it.
@@ -76,9 +74,13 @@ class Recaller:
         seen = cache(lambda: list(in_sight))
         return decided(query, self._out_of_sight(query, seen), speakers(seen))
 
+    def judge(self, query: str, spoken: Iterable[Message]) -> RecallDecision:
+        """The same by wording and by who spoke, whatever was read and is in sight."""
+        return decided(query, (), speakers(lambda: list(spoken)))
+
     def _out_of_sight(self, query: str, seen: Seen) -> list[str]:
         """What a query names that was told, and is not in sight."""
-        named = [name for name in dict.fromkeys(words_asked(query)) if name in self._names]
+        named = self._known.named(query)
         if named:
             self._sight.follow(seen())
         return [name for name in named if name not in self._sight]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from autogen_context.compressor.arrival.arrive import Asked, asked_by, by_itself, cut, tidied
-from autogen_context.compressor.arrival.echo import Sight
+from autogen_context.compressor.arrival.deduplication import LinesAbove
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
@@ -41,7 +41,7 @@ class Arrival:
         self._meter = meter
         self._kinds = kinds
         self._keep = keep
-        self._sight = Sight()
+        self._above = LinesAbove()
         self._task = ""
         self._last: Message | None = None
         self._by_itself: dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]] = {}
@@ -177,7 +177,7 @@ class Arrival:
         """A smaller result, by an exact count; itself where it is as small as it gets."""
         count, original = self._meter.text, result.text
         asked, text = self._known(result, call)
-        short, handle = tidied(text, asked, self._sight), ""
+        short, handle = tidied(text, asked, self._above), ""
         if self.mode == "lossy":
             arrived = cut(short, original, replace(asked, task=self._task), count)
             short, handle = arrived.text, arrived.handle
@@ -196,7 +196,7 @@ class Arrival:
         return known
 
     def _forget(self) -> None:
-        self._sight, self._task, self._last = Sight(), "", None
+        self._above, self._task, self._last = LinesAbove(), "", None
 
     def _see(self, message: Message) -> None:
         if message.own:
@@ -204,9 +204,9 @@ class Arrival:
         if message.role == "user" and not message.results:
             self._task = words_and_output(message, self._last)[0].strip() or self._task
         self._last = message
-        self._sight.add(message.text)
+        self._above.add(message.text)
         for result in message.results:
-            self._sight.add(result.text)
+            self._above.add(result.text)
 
 
 def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:

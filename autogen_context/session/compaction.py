@@ -142,8 +142,10 @@ class Compaction:
         query = said_now(conversation.messages)
         if not query:
             return []
-        # Its wording decides: what is known depends on what was read, and here nothing must have been read yet.
-        if not self._memory.decide(query, conversation.messages).retrieve:
+        # Its wording decides: what is known depends on what was read, and here nothing must have been read yet. What is
+        # asked for all of it matches nothing more than the rest.
+        verdict = self._memory.judge(query, conversation.messages)
+        if not verdict.retrieve or verdict.kind == "summary":
             return []
         self._memory.follow(conversation.messages[:-1])  # a question is no answer to itself
         return self._memory.scores(query)

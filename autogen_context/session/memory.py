@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from autogen_context.compressor.shorten import CountText
+from autogen_context.language.query import QueryKind
 from autogen_context.messages.message import Message
 
 
@@ -23,6 +24,11 @@ class Verdict(Protocol):
         """Why, in words."""
         ...
 
+    @property
+    def kind(self) -> QueryKind:
+        """What the message asks for."""
+        ...
+
 
 class Memory(Protocol):
     """Looks back in one conversation."""
@@ -33,6 +39,10 @@ class Memory(Protocol):
 
     def decide(self, query: str, in_sight: Iterable[Message], /) -> Verdict:
         """Whether what a person says asks for what is out of sight; what is in sight is looked at only where it matters."""
+        ...
+
+    def judge(self, query: str, spoken: Iterable[Message], /) -> Verdict:
+        """The same by wording and by who spoke, whatever was read and is in sight."""
         ...
 
     def scores(self, query: str, /) -> list[float]:

@@ -8,9 +8,8 @@ came that is told beside the messages.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from autogen_context.compressor.fold import folded
-from autogen_context.compressor.material import reopened
-from autogen_context.compressor.outdated import without_outdated
+from autogen_context.compressor.action_log import action_log
+from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
@@ -93,7 +92,7 @@ class Telling:
                 summed.insert(0, summary)
                 gone -= covered
                 room_tokens -= count(summary) + 1
-        done = folded([units[i] for i in sorted(gone)], room_tokens=room_tokens, count=count)
+        done = action_log([units[i] for i in sorted(gone)], room_tokens=room_tokens, count=count)
         return "\n\n".join(part for part in (stated, *summed, done) if part)
 
     def _current(

@@ -12,7 +12,7 @@ from typing_extensions import override
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_summary import complete_with
-from autogen_context.compressor.summary import Summarizer
+from autogen_context.compressor.summarizer import Summarizer
 from autogen_context.errors import CompletionFailed
 from support.counting import Characters
 from support.working import FINDING, prose

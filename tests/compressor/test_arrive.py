@@ -24,9 +24,8 @@ from autogen_context.compressor.arrival.arrive import (
     cut,
     mark_of,
 )
-from autogen_context.compressor.arrival.echo import Sight
-from autogen_context.compressor.arrival.json_columns import MOST_DEPTH
-from autogen_context.compressor.arrival.json_text import minified
+from autogen_context.compressor.arrival.deduplication import LinesAbove
+from autogen_context.compressor.arrival.json_text import MOST_DEPTH, minified
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tools.kinds import BY_NAME
 from autogen_context.messages.tools.recall_tool import RECALL_TOOL_NAME
@@ -52,36 +51,36 @@ def called(name: str, **arguments: str) -> ToolCall:
     return ToolCall(id="c", name=name, arguments=json.dumps(arguments))
 
 
-def tidied(text: str, asked: Asked, sight: Sight) -> str:
+def tidied(text: str, asked: Asked, above: LinesAbove) -> str:
     """A result as it is sent without loss."""
-    return arrive.tidied(by_itself(text, asked), asked, sight)
+    return arrive.tidied(by_itself(text, asked), asked, above)
 
 
 def arrived(text: str, asked: Asked) -> str:
     """A result as it is sent where the rest can be asked back."""
-    return cut(tidied(text, asked, Sight()), text, asked, exact).text
+    return cut(tidied(text, asked, LinesAbove()), text, asked, exact).text
 
 
 @settings(max_examples=60)
 @given(RESULTS | st.sampled_from([*LONG.values()]))
 def test_of_a_file_every_line_stays(text: str) -> None:
     """To the character, whatever is in the file; only the blanks go that align line numbers."""
-    tidy = tidied(text, FILE, Sight())
+    tidy = tidied(text, FILE, LinesAbove())
     assert tidy in (text, PADDING.sub("", text))
 
 
 @settings(max_examples=60)
 @given(RESULTS, RESULTS, ASKED, st.sampled_from(sorted(COUNTERS)))
 def test_never_longer_and_the_same_each_time(
-    text: str, above: str, asked: Asked, counter: str
+    text: str, before: str, asked: Asked, counter: str
 ) -> None:
     """With any counter, the lying ones too; what is cut ends with the mark of its original."""
-    sight, count = Sight(), COUNTERS[counter]
-    sight.add(above)
-    tidy = tidied(text, asked, sight)
+    above, count = LinesAbove(), COUNTERS[counter]
+    above.add(before)
+    tidy = tidied(text, asked, above)
     short = cut(tidy, text, asked, count)
     assert len(short.text) <= len(tidy) <= len(text)
-    assert (tidied(text, asked, sight), cut(tidy, text, asked, count)) == (tidy, short)
+    assert (tidied(text, asked, above), cut(tidy, text, asked, count)) == (tidy, short)
     assert short.text == tidy or short.text.endswith(mark_of(count(text), short.handle))
     assert (short.text == tidy) == (not short.handle)
 
@@ -103,7 +102,7 @@ def test_what_is_small_is_not_cut(size: int) -> None:
     text = LONG["log"][:size]
     assert cut(text, text, Asked(), exact).text is text
     padded = json.dumps([1, 2], indent=8).ljust(size)
-    assert (tidied(padded, Asked(), Sight()) is padded) == (size < LEAST_CHARS)
+    assert (tidied(padded, Asked(), LinesAbove()) is padded) == (size < LEAST_CHARS)
 
 
 @pytest.mark.parametrize("kind", LONG)
@@ -181,7 +180,7 @@ def test_data_that_nobody_reads_is_not_sent(around: str) -> None:
 def test_each_original_has_its_handle() -> None:
     """Also where two are alike once they are tidied."""
     texts = [rows_of_json(300, indent=indent) for indent in (1, 2)]
-    one, other = (tidied(text, Asked(), Sight()) for text in texts)
+    one, other = (tidied(text, Asked(), LinesAbove()) for text in texts)
     assert one == other
     assert len({cut(one, text, Asked(), exact).handle for text in texts}) == 2
 
@@ -192,9 +191,9 @@ def test_each_original_has_its_handle() -> None:
 def test_what_was_asked_back_is_not_touched(text: str) -> None:
     """However large, or repeated."""
     asked = asked_by(called(RECALL_TOOL_NAME, handle="abc"), "", BY_NAME)
-    sight = Sight()
-    sight.add(text)
-    assert tidied(text, asked, sight) is text
+    above = LinesAbove()
+    above.add(text)
+    assert tidied(text, asked, above) is text
     assert cut(text, text, asked, exact).text is text
 
 
@@ -202,11 +201,11 @@ def test_what_was_asked_back_is_not_touched(text: str) -> None:
 @pytest.mark.parametrize("kind", BROKEN)
 def test_broken_results_raise_nothing(kind: str, asked: Asked) -> None:
     """Nor does what is broken in the call, or said before."""
-    text, sight = BROKEN[kind], Sight()
-    sight.add(text[:5_000])
-    tidy = tidied(text, asked, sight)
+    text, above = BROKEN[kind], LinesAbove()
+    above.add(text[:5_000])
+    tidy = tidied(text, asked, above)
     assert len(cut(tidy, text, asked, len).text) <= len(tidy) <= len(text)
-    sight.add(text)
+    above.add(text)
     strange = asked_by(ToolCall(id="", name=text[:9_000], arguments=text[:9_000]), text, BY_NAME)
     assert len(cut(tidy, text, strange, len).text) <= len(tidy)
 
@@ -214,7 +213,7 @@ def test_broken_results_raise_nothing(kind: str, asked: Asked) -> None:
 @pytest.mark.parametrize("kind", ["json", "json, indented"])
 def test_json_keeps_each_key_beside_its_value(kind: str) -> None:
     """Without the blanks between its parts it is the same JSON."""
-    tidy = tidied(LONG[kind], Asked(), Sight())
+    tidy = tidied(LONG[kind], Asked(), LinesAbove())
     assert json.loads(tidy) == json.loads(LONG[kind])
     assert '"user":"user-7","state":"ok"' in tidy
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.fit import LEAST_LAST, common_length, fit, fit_pieces, lengths
+from autogen_context.compressor.fit import LEAST_LAST, common_length, fit_pieces, lengths
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim, Written
@@ -30,35 +30,31 @@ def cost(messages: tuple[Message, ...]) -> int:
     return sum(map(METER.message, messages))
 
 
+def fit(
+    messages: tuple[Message, ...], room: int, *, keep_calls: bool = False
+) -> tuple[Message, ...] | None:
+    """The messages within a room; what was not shortened keeps its piece, and the tokens are theirs."""
+    pieces = [Verbatim(start=i, stop=i + 1) for i in range(len(messages))]
+    fitted = fit_pieces(pieces, messages, room_tokens=room, meter=METER, keep_calls=keep_calls)
+    if fitted is None:
+        return None
+    short: list[Message] = []
+    for i, (piece, before) in enumerate(zip(fitted[0], messages, strict=True)):
+        if isinstance(piece, Written):
+            assert (piece.index, piece.message == before) == (i, False)
+            short.append(piece.message)
+        else:
+            assert piece == pieces[i]
+            short.append(before)
+    assert fitted[1] == cost(tuple(short))
+    return tuple(short)
+
+
 def bones(message: Message) -> object:
     """What may never change in a message."""
     calls = [(call.id, call.name) for call in message.calls]
     results = [(result.call_id, result.name) for result in message.results]
     return message.role, message.name, message.extra, calls, results
-
-
-@settings(max_examples=150)
-@given(unit=UNITS, room=st.integers(0, 500), keep_calls=st.booleans())
-def test_it_fits_and_keeps_its_bones(unit: Unit, room: int, *, keep_calls: bool) -> None:
-    """Within the room, the same messages with the same calls and results, kept calls untouched."""
-    short = fit(unit.messages, room_tokens=room, meter=METER, keep_calls=keep_calls)
-    if short is None:
-        assert room < cost(unit.messages)
-        return
-    assert cost(short) <= room
-    assert list(map(bones, short)) == list(map(bones, unit.messages))
-    if keep_calls:
-        assert [m for m in short if m.calls] == [m for m in unit.messages if m.calls]
-    if cost(unit.messages) + len(unit.messages[0].calls) <= room:
-        assert all(after is before for after, before in zip(short, unit.messages, strict=True))
-
-
-@settings(max_examples=100)
-@given(UNITS, st.integers(0, 300))
-def test_there_is_no_way_only_where_there_is_none(unit: Unit, room: int) -> None:
-    """Refused is a room that the unit with all its texts emptied would not fit either."""
-    if fit(unit.messages, room_tokens=room, meter=METER) is None:
-        assert cost(tuple(map(emptied, unit.messages))) > room
 
 
 def emptied(message: Message) -> Message:
@@ -70,6 +66,23 @@ def emptied(message: Message) -> Message:
         calls=tuple(replace(call, arguments="{}") for call in message.calls),
         results=tuple(replace(result, text="") for result in message.results),
     )
+
+
+@settings(max_examples=150)
+@given(unit=UNITS, room=st.integers(0, 500), keep_calls=st.booleans())
+def test_it_fits_and_keeps_its_bones(unit: Unit, room: int, *, keep_calls: bool) -> None:
+    """Within the room, the same calls and results, kept calls untouched; refused only where not even empty texts fit."""
+    short = fit(unit.messages, room, keep_calls=keep_calls)
+    if short is None:
+        assert room < cost(unit.messages)
+        assert keep_calls or cost(tuple(map(emptied, unit.messages))) > room
+        return
+    assert cost(short) <= room
+    assert list(map(bones, short)) == list(map(bones, unit.messages))
+    if keep_calls:
+        assert [m for m in short if m.calls] == [m for m in unit.messages if m.calls]
+    if cost(unit.messages) + len(unit.messages[0].calls) <= room:
+        assert all(after is before for after, before in zip(short, unit.messages, strict=True))
 
 
 @given(st.lists(st.integers(0, 300), max_size=8), st.integers(0, 1_000))
@@ -95,42 +108,18 @@ def test_the_last_message_gets_its_least_first(sizes: list[list[int]], room: int
     assert len(set(found)) == 1 or found[-1] == needs > max(found[:-1])
 
 
-@settings(max_examples=100)
-@given(UNITS, st.integers(0, 500))
-def test_pieces_name_the_messages_that_they_stand_for(unit: Unit, room: int) -> None:
-    """What was not shortened keeps its piece, the rest is written anew in its place; the tokens are theirs."""
-    pieces = [Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop)]
-    fitted = fit_pieces(pieces, unit.messages, room_tokens=room, meter=METER)
-    short = fit(unit.messages, room_tokens=room, meter=METER)
-    assert (fitted is None) == (short is None)
-    if fitted is None or short is None:
-        return
-    assert fitted[1] == cost(short)
-    for i, (piece, before, after) in enumerate(zip(fitted[0], unit.messages, short, strict=True)):
-        at = unit.start + i
-        kept = Verbatim(start=at, stop=at + 1)
-        assert piece == (kept if before is after else Written(message=after, index=at))
-
-
-def test_a_supplied_result_has_no_place_to_name() -> None:
-    """A piece of our own that is shortened stays one of our own."""
-    message = Message(role="tool", results=(ToolResult(call_id="a", text="x" * 900),))
-    fitted = fit_pieces([Written(message=message)], [message], room_tokens=60, meter=METER)
-    assert fitted is not None
-    assert [piece.index for piece in fitted[0] if isinstance(piece, Written)] == [None]
-
-
 @pytest.mark.parametrize(
     ("room", "images"),
     [pytest.param(200, 2, id="texts give first"), pytest.param(100, 0, id="then the images")],
 )
 def test_images_go_where_texts_alone_do_not_suffice(room: int, images: int) -> None:
-    """All of them, with a note."""
+    """All of them, with a note; a supplied message has no place to name."""
     message = Message(role="user", text="x" * 900, images=(Image(), Image()))
-    short = fit((message,), room_tokens=room, meter=METER)
-    assert short is not None
-    assert len(short[0].images) == images
-    assert cost(short) <= room
+    fitted = fit_pieces([Written(message=message)], [message], room_tokens=room, meter=METER)
+    assert fitted is not None
+    (piece,) = fitted[0]
+    assert isinstance(piece, Written)
+    assert (piece.index, len(piece.message.images)) == (None, images)
 
 
 def test_long_arguments_give_too() -> None:
@@ -140,8 +129,8 @@ def test_long_arguments_give_too() -> None:
         Message(role="assistant", calls=(call,)),
         Message(role="tool", results=(ToolResult(call_id="a", text="written"),)),
     )
-    short = fit(unit, room_tokens=100, meter=METER)
+    short = fit(unit, 100)
     assert short is not None
     assert short[1] is unit[1]
     assert "shortened from" in short[0].calls[0].arguments
-    assert fit(unit, room_tokens=100, meter=METER, keep_calls=True) is None
+    assert fit(unit, 100, keep_calls=True) is None

@@ -6,7 +6,7 @@ import sys
 import pytest
 from hypothesis import given
 
-from autogen_context.compressor.arrival.code import Code
+from autogen_context.compressor.arrival.code import CODE
 from autogen_context.compressor.arrival.grammar import LONGEST_CHARS, grammar_of, parsed_outline
 from autogen_context.compressor.arrival.outline import Span, holders, outline
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
@@ -32,13 +32,13 @@ def module(functions: int) -> str:
 @given(BROKEN, ROOMS)
 def test_promises(text: str, tokens: int) -> None:
     """Never larger, within the room, the same again, for code and for what is broken."""
-    assert_promises(Code(), text, tokens)
+    assert_promises(CODE, text, tokens)
 
 
 @given(BROKEN)
 def test_no_character_of_code_changes(text: str) -> None:
     """Only blanks before line numbers go, and can be written again."""
-    tight = Code().tighten(text)
+    tight = CODE.tighten(text)
     if tight != text:
         aligned = re.sub(r"^(\d+)\t", lambda m: f"{m[1]:>6}\t", tight, flags=re.MULTILINE)
         assert aligned == text
@@ -47,8 +47,8 @@ def test_no_character_of_code_changes(text: str) -> None:
 def test_line_numbers_save_tokens() -> None:
     """A tenth of them at least."""
     code = numbered(module(9))
-    assert exact(Code().tighten(code)) < 0.9 * exact(code)
-    assert Code().tighten(module(9)) == module(9)
+    assert exact(CODE.tighten(code)) < 0.9 * exact(code)
+    assert CODE.tighten(module(9)) == module(9)
 
 
 @given(BROKEN)
@@ -107,14 +107,14 @@ def test_without_a_grammar_words_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is not needed."""
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
     assert parsed_outline(PYTHON) == []
-    short = Code().cut(module(30), room_of(600))
+    short = CODE.cut(module(30), room_of(600))
     assert all(f"def step_{n}(value_0):" in short for n in range(30))
 
 
 @pytest.mark.parametrize("write", [str, numbered], ids=["plain", "numbered"])
 def test_a_skeleton_stays(write: type[str]) -> None:
     """Imports, heads, and what documents them, before any body."""
-    short = Code().cut(write(module(20)), room_of(800))
+    short = CODE.cut(write(module(20)), room_of(800))
     assert "import re" in short
     for n in range(20):
         assert f"def step_{n}(value_0):" in short
@@ -126,34 +126,14 @@ def test_a_skeleton_stays(write: type[str]) -> None:
 def test_a_body_that_is_asked_for_stays_whole(write: type[str]) -> None:
     """Named in the call's arguments."""
     code = write(module(20))
-    lines = Code().tighten(code).split("\n")
+    lines = CODE.tighten(code).split("\n")
     start = next(i for i, line in enumerate(lines) if line.endswith("def step_7(value_0):"))
-    assert "\n".join(lines[start : start + 21]) in Code().cut(code, room_of(600, "step_7"))
+    assert "\n".join(lines[start : start + 21]) in CODE.cut(code, room_of(600, "step_7"))
 
 
 def test_a_wanted_line_keeps_its_head() -> None:
     """One knows whose line it is."""
     code = module(20).replace("return value_18 + 13", "return unlucky + 13")
-    short = Code().cut(code, room_of(200, "unlucky"))
+    short = CODE.cut(code, room_of(200, "unlucky"))
     assert "return unlucky + 13" in short
     assert "def step_13(value_0):" in short
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        *(pytest.param(text, True, id=name) for name, text in SOURCES.items()),
-        *(pytest.param(numbered(text), True, id=f"{name} -n") for name, text in SOURCES.items()),
-        pytest.param("12:    x = 1\n13-    y = 2\n14:    z\n19:q\n20:r\n21:s", True, id="grep -n"),
-        pytest.param("The class of 1990 met.\nIt was fun for all.\n" * 5, False, id="prose"),
-        pytest.param("2024-01-02 a\n2024-01-03 b\n" * 5, False, id="dates"),
-        pytest.param("name: value\nlist:\n  - a\n  - b\n" * 5, False, id="yaml"),
-        pytest.param(
-            "\n".join(f"{i}: a step" for i in range(9)) + "\nand so on" * 20, False, id="steps"
-        ),
-        pytest.param("7\t8\n7\t9\n6\t1\n" * 5, False, id="a table"),
-    ],
-)
-def test_recognition(text: str, told: bool) -> None:  # noqa: FBT001 - a row of the table
-    """Lines with growing numbers, or statements."""
-    assert Code().recognises(text) == told

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from autogen_context.compressor.arrival.arrive import MOST_CODE_TOKENS, MOST_TOKENS, mark_of
-from autogen_context.compressor.arrival.echo import mark_of as echo_mark_of
-from autogen_context.compressor.arrival.repeats import note_of
+from autogen_context.compressor.arrival.deduplication import mark_of as lines_mark_of
+from autogen_context.compressor.arrival.output import note_of
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reduce.md"
 
@@ -29,5 +29,5 @@ def test_the_guide_has_the_numbers_and_marks_of_the_code() -> None:
     page = GUIDE.read_text("utf-8")
     assert f"to {MOST_TOKENS:,} tokens (code and files: {MOST_CODE_TOKENS:,})" in page
     mark = mark_of(0, "…").replace(" 0 ", " N ")
-    for each in (mark, echo_mark_of(80), note_of(11)):
+    for each in (mark, lines_mark_of(80), note_of(11)):
         assert f"`{each}`" in page

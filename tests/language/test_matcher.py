@@ -60,6 +60,7 @@ def spans(phrase: str, text: str) -> list[str]:
         ),
         pytest.param("you can", "you can't", [], id="not is part of its word"),
         pytest.param("don't", "I DON\u2019T", ["DON\u2019T"], id="other apostrophe"),
+        pytest.param("(t'|te) ai", "je t'ai, je t ai", ["t'ai"], id="elision alone"),
         pytest.param("accord", "d'accord", ["accord"], id="elision"),
         pytest.param(
             "qu'est-ce que", "Qu\u2019est-ce que c'est", ["Qu\u2019est-ce que"], id="elided phrase"

@@ -19,30 +19,30 @@ LANGUAGES = {
 @pytest.mark.parametrize("text", LANGUAGES.values(), ids=LANGUAGES)
 def test_language_of_the_package(text: str) -> None:
     """Each language has phrases."""
-    assert "asks" in phrases("gate").labels(text)
+    assert "recall" in phrases("gate").labels(text)
 
 
 def test_language_is_added_by_a_file(tmp_path: Path) -> None:
     """A file more is a language more, of all topics that it has."""
     (tmp_path / "nl.toml").write_text(
         '[words]\nwij = "wij|we"\nallen = "{wij}|ik"\n'
-        '[gate]\nasks = ["(herinner|weet) je (je|nog)", "wat hebben {allen} ... gezegd"]\n',
+        '[gate]\nrecall = ["(herinner|weet) je (je|nog)", "wat hebben {allen} ... gezegd"]\n',
         encoding="utf-8",
     )
     (tmp_path / "notes.txt").write_text("[", encoding="utf-8")
     dutch = Phrases([tmp_path]).matcher("gate")
-    assert dutch.labels("Weet je nog hoe het heette?") == {"asks"}
-    assert dutch.labels("Wat hebben we daarover gezegd?") == {"asks"}
-    assert "asks" not in phrases("gate").labels("Weet je nog hoe het heette?")
+    assert dutch.labels("Weet je nog hoe het heette?") == {"recall"}
+    assert dutch.labels("Wat hebben we daarover gezegd?") == {"recall"}
+    assert "recall" not in phrases("gate").labels("Weet je nog hoe het heette?")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("[gate", "xx.toml"),
-        ("[gate]\nasks = 'do you'", "xx.toml"),
+        ("[gate]\nrecall = 'do you'", "xx.toml"),
         ("gate = 3", "xx.toml"),
-        ("[gate]\nasks = ['{who} said']", "xx.toml.*who"),
+        ("[gate]\nrecall = ['{who} said']", "xx.toml.*who"),
     ],
 )
 def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> None:

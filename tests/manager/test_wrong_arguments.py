@@ -16,8 +16,7 @@ from autogen_context.cache.originals.file import StashFile
 from autogen_context.cache.originals.stash import Stash
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.shared_tier import SharedTier
-from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.counting import CountsText
+from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import BrokenTranscript
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention.filter import AttentionFilter

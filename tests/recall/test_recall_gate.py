@@ -21,9 +21,16 @@ def test_the_past_opens_it(query: str) -> None:
     assert decision.reason.partition('"')[2].rstrip('"') in query
 
 
-@pytest.mark.parametrize("query", ["Hi!", "How do I save a file?", "Summarise what we did.", ""])
+def test_a_summary_opens_it() -> None:
+    """What is asked for in short stands out of sight as well; its kind tells it apart."""
+    decision = RecallGate().decide("Summarise our talk about the parser.")
+    assert decision.retrieve
+    assert decision.kind == "summary"
+
+
+@pytest.mark.parametrize("query", ["Hi!", "How do I save a file?", "Summarise this page.", ""])
 def test_all_else_leaves_it_shut(query: str) -> None:
-    """A summary is made of summaries, not of what a search finds."""
+    """Nothing in it asks for the past."""
     decision = RecallGate().decide(query)
     assert not decision.retrieve
     assert decision.names == ()

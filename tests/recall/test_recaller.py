@@ -1,11 +1,12 @@
 """Looking back in a conversation: what its newest message asks for comes back, and nothing is read twice."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.gate import RecallGate
-from autogen_context.recall.names import names_told
+from autogen_context.recall.known import names_told
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
 
 
@@ -80,10 +81,44 @@ def test_a_known_name_out_of_sight_opens_the_gate() -> None:
 def test_what_is_known() -> None:
     """Telling names of what is there: no plain words, and nothing of what the host took back."""
     made = recaller(TALK)
-    assert not made.decide("Please talk about the weather", []).retrieve
+    assert not made.decide("Please talk of other weather", []).retrieve
     made.follow(TALK[2:])
     assert not made.decide("Please book a seat on lx-1284", []).retrieve
     assert made.decide("Please use 8081", []).retrieve
+
+
+SPOKEN_OF = [
+    says("The project Kestrel belongs to the platform team."),
+    says("Kestrel it is. The cheese project starts on Monday.", "assistant"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("Kestrel?", ["kestrel"]),  # F26
+        ("Tell me about Kestrel", ["kestrel"]),  # F26
+        ("tell me about kestrel please", ["kestrel"]),
+        ("Deploy Kestrel.", ["kestrel"]),
+        ("How is the cheese project going?", ["cheese", "project"]),
+        ("Do you like cheese?", []),
+        ("I love cheese.", []),
+        ("Are you there on Monday?", []),
+        ("Heron?", []),
+    ],
+)
+def test_names_and_rare_words_out_of_sight_open_the_gate(query: str, names: list[str]) -> None:
+    """A name wherever it stands, a rare word where it is spoken of as known; not while they are in sight."""
+    made = recaller(SPOKEN_OF)
+    assert made.decide(query, []).names == tuple(names)
+    assert made.decide(query, []).retrieve == bool(names)
+    assert not made.decide(query, SPOKEN_OF).retrieve
+
+
+def test_frequent_words_tell_nothing() -> None:
+    """What stands in many messages is what one talks of all the time."""
+    talk = [says(f"The cheese was good on day {n}.") for n in range(4)]
+    assert not recaller(talk).decide("How was the cheese?", []).retrieve
 
 
 NAMED = ["LX-1284", "port 8081", "lx-1284's", "8081.", "staging_server", "\u0130d_1", "Friday"]

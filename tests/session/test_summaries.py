@@ -5,9 +5,7 @@ import logging
 
 import pytest
 
-from autogen_context.compressor.summarise import Summarize
-from autogen_context.compressor.summary import Summarizer
-from autogen_context.compressor.summary_breaker import Breaker
+from autogen_context.compressor.summarizer import Breaker, Summarize, Summarizer
 from autogen_context.session.span import Span, spans_of
 from autogen_context.session.summaries import Summaries
 from support.counting import Characters
@@ -118,7 +116,7 @@ async def test_a_span_that_came_while_the_model_was_left_alone_is_asked_for_agai
         asked.append(prompt)
         return await model(prompt, 0)
 
-    one = summaries(Summarizer(complete, retries=0, breaker=breaker))
+    one = summaries(Summarizer(complete, breaker=breaker))
     first, second = spans()
     await one.make([first], timeout_s=SECONDS)
     await one.make([first, second], timeout_s=SECONDS)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.summarise import Summarize
+from autogen_context.compressor.summarizer import Summarize
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.waiting import until

@@ -5,33 +5,27 @@ was; where a file is shown, each line of it stays to the character. With loss, w
 before the rest, and the last line says how much there was and how to have it back. No more characters than there were.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from autogen_context.compressor.arrival.blobs import without_blobs
-from autogen_context.compressor.arrival.echo import Sight, echoed
+from autogen_context.compressor.arrival.data import without_data
+from autogen_context.compressor.arrival.deduplication import LinesAbove, without_lines_above
 from autogen_context.compressor.arrival.json_text import minified
-from autogen_context.compressor.arrival.output import Output
+from autogen_context.compressor.arrival.output import OUTPUT
 from autogen_context.compressor.arrival.recognise import reducer_for
-from autogen_context.compressor.arrival.reducer import Reducer, Room
+from autogen_context.compressor.arrival.reducer import CountText, Room
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import ToolCall, content_digest
 from autogen_context.messages.tools.kinds import ToolKinds, action_of
 from autogen_context.messages.tools.recall_tool import RECALL_TOOL_NAME
 from autogen_context.prioritizer.blocks.extract import parsed, strings_in
 
-CountText = Callable[[str], int]
-
 LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
 
 # Of a result; of a larger one not all is sent where the rest can be asked back. Code is edited by its exact text.
 MOST_TOKENS = 800
 MOST_CODE_TOKENS = 5_000
-
-# Kinds that tighten without moving a word, and of these the one that leaves the lines of a file as they are.
-TIDY = frozenset({"code", "log", "output", "table", "tests", "trace"})
-EXACT = frozenset({"code"})
 
 WANTED = 60  # names that a call and the task ask for, those of the call first
 ARGUMENT_CHARS = 400  # of one argument; a longer one is content
@@ -102,27 +96,15 @@ def by_itself(text: str, asked: Asked) -> str:
     """
     if asked.is_asked_back or len(text) < LEAST_CHARS:
         return text
-    return tight(text, reducer_for(text), asked)
+    reducer = reducer_for(text)
+    if reducer is None or (asked.shows_file and reducer.kind != "code"):
+        return text  # whoever edits a file looks for its text to the character
+    return minified(text) if reducer.kind == "json" else reducer.tighten(text)
 
 
-def tidied(text: str, asked: Asked, sight: Sight) -> str:
-    """A result without what is sent before it; itself where that is nothing.
-
-    Args:
-        text: what it is by itself.
-        asked: what it answers.
-        sight: what is sent before it.
-    """
-    return text if asked.is_asked_back else echoed(text, sight)
-
-
-def tight(text: str, reducer: Reducer | None, asked: Asked) -> str:
-    """The text by itself with nothing in it that says nothing."""
-    if reducer is None:
-        return text
-    if reducer.kind == "json" and not asked.shows_file:
-        return minified(text)
-    return reducer.tighten(text) if reducer.kind in (EXACT if asked.shows_file else TIDY) else text
+def tidied(text: str, asked: Asked, above: LinesAbove) -> str:
+    """A result without what is sent before it; itself where that is nothing."""
+    return text if asked.is_asked_back else without_lines_above(text, above)
 
 
 def cut(text: str, original: str, asked: Asked, count: CountText) -> Arrived:
@@ -140,8 +122,8 @@ def cut(text: str, original: str, asked: Asked, count: CountText) -> Arrived:
     tokens = 0 if asked.is_asked_back else count(text)
     if tokens <= MOST_TOKENS:
         return Arrived(text=text)
-    readable = without_blobs(text)
-    reducer = reducer_for(readable) or Output()
+    readable = without_data(text)
+    reducer = reducer_for(readable) or OUTPUT
     most = MOST_CODE_TOKENS if asked.shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return Arrived(text=text)

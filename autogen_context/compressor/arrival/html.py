@@ -1,113 +1,112 @@
-"""HTML and XML pages.
+"""HTML pages, and XML documents.
 
-Promise: tightened, only the blanks between two tags on different lines go, and none inside what keeps its blanks. Cut, a
-page is its text: headings, links with where they lead, lists, tables row by row; no scripts, no styles. Broken pages are
-read as far as they can be.
+Promise: tightened, a page is as it was. Cut, a page is its text: headings, links with where they lead, lists, tables row by
+row, images by what they show; no scripts, styles and comments. A document of other elements has one on each line. Broken
+pages are read as far as they can be, in linear time.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from html import unescape
 
-from autogen_context.compressor.arrival.lines import GLANCE_CHARS, fits
-from autogen_context.compressor.arrival.markup import lowered
-from autogen_context.compressor.arrival.page import WRITTEN, lines_of_page
-from autogen_context.compressor.arrival.reducer import Room
-from autogen_context.compressor.arrival.rows import Rows, kept, ranks_of
+from autogen_context.compressor.arrival.lines import choose, ranked
+from autogen_context.compressor.arrival.reducer import Reducer, Room
 
 SAMPLE_CHARS = 6_000
 LEAST_TAGS = 8
-LEAST_SHARE = 0.15  # of a sample's characters that stand in tags
-LEAST_HTML_SHARE = 0.5  # of the tags; with fewer known ones, names of elements are information
-HEADING_RANK = 1.2
+LEAST_FRACTION = 0.15  # of a sample's characters that stand in tags
+LEAST_PAGE_FRACTION = 0.5  # of the tags; with fewer known ones, names of elements are information
+LONGEST_LINK = 300  # characters of an address
 BEGINS = re.compile(
     r"^[ \t]*+<(?:!doctype|html|head|body|\?xml|rss|feed|svg)\b|\A\s*+<[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>\s*<",
     re.IGNORECASE | re.MULTILINE,
 )
-A_TAG = re.compile(r"</?([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>")
-KEPT = re.compile(r"<(pre|textarea|script|style)\b|<!--|<!\[CDATA\[", re.IGNORECASE)
-ENDS = {"<!--": "-->", "<![cdata[": "]]>"}
-BETWEEN = re.compile(r">[ \t\r]*+\n\s*+(?=<)")
-ELEMENTS = re.compile(r"(?<=>)\s*+(?=<)")
-BLOCK_NAMES = """
+HIDDEN = re.compile(  # what begins and never ends is hidden to the end, as browsers have it
+    r"<(script|style|noscript|template|svg)\b[^<>]*(?<!/)>.*?(?:</\1\b[^<>]*>|\Z)|<!--.*?(?:-->|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+TAG = re.compile(r"<([/!?]?[A-Za-z][\w:.-]*)([^<>]*)>")
+BETWEEN = re.compile(r"(?<=>)\s*+(?=<)")
+ATTRIBUTE = r"(?<![\w:-]){}\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))"
+HREF, ALT = (re.compile(ATTRIBUTE.format(name), re.IGNORECASE) for name in ("href", "alt"))
+INLINE = "a abbr b bdi big cite code del dfn em font i img ins kbd label mark q s samp small span strong sub sup time u var"
+BLOCKS = """
 html head body meta link script style div p br hr ul ol dl dt dd table thead tbody tfoot tr caption form nav main
 header footer section article aside pre blockquote option iframe figure figcaption
-"""  # elements that begin a line and need no other mark
-KNOWN = WRITTEN.keys() | frozenset(BLOCK_NAMES.split())
+"""
+WRITTEN = {
+    **dict.fromkeys(INLINE.split(), ""),
+    **dict.fromkeys((f"/{name}" for name in INLINE.split()), ""),
+    **{f"h{level}": f"\n{'#' * level} " for level in range(1, 7)},
+    **dict.fromkeys(("td", "th"), " | "),
+    **dict.fromkeys(("/td", "/th"), ""),
+    "title": "\n# ",
+    "li": "\n- ",
+}
+"""What a tag adds to the text; all others begin a line."""
+KNOWN = WRITTEN.keys() | set(BLOCKS.split())
+EMPTY = frozenset({"", "-", "#", "|"})
+HEADING_RANK = 1.2
+ENDS_RANK = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Html:
-    """Pages, and XML documents."""
-
-    kind: str = "html"
-
-    def recognises(self, text: str, /) -> bool:
-        """Whether a text begins as a page or a document does, with many tags."""
-        sample = text[:SAMPLE_CHARS]
-        if sample.count("<") < LEAST_TAGS:
-            return False
-        begins = BEGINS.search(sample)
-        tags = [match.end() - match.start() for match in A_TAG.finditer(sample)]
-        rest = len(sample) - (begins.start() if begins else 0)
-        return bool(begins) and len(tags) >= LEAST_TAGS and sum(tags) >= LEAST_SHARE * rest
-
-    def tighten(self, text: str, /) -> str:
-        """One line's end for all blanks between tags on different lines."""
-        if "xml:space" in text:
-            return text
-        return "".join(
-            part if kept_whole else BETWEEN.sub(">\n", part) for part, kept_whole in spans_of(text)
-        )
-
-    def cut(self, text: str, room: Room, /) -> str:
-        """The text of a page; of other documents the elements that matter."""
-        if len(text) <= GLANCE_CHARS * room.tokens:
-            tight = self.tighten(text)
-            if fits(tight, room):
-                return tight
-        lines = lines_of(text)
-        return kept(Rows(lines=lines, ranks=ranked(lines, room.wanted), noun="lines"), text, room)
+def recognises(text: str, _: Sequence[str]) -> bool:
+    """Whether a text begins as a page or a document does, with many tags."""
+    sample = text[:SAMPLE_CHARS]
+    if sample.count("<") < LEAST_TAGS:
+        return False
+    begins = BEGINS.search(sample)
+    tags = [match.end() - match.start() for match in TAG.finditer(sample)]
+    rest = len(sample) - (begins.start() if begins else 0)
+    return bool(begins) and len(tags) >= LEAST_TAGS and sum(tags) >= LEAST_FRACTION * rest
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a page's text, and those of what stands before and after it; of a document, its elements."""
-    begins = BEGINS.search(text)
-    start = begins.start() if begins else 0
-    end = text.rfind("</html>") + len("</html>")
-    end = end if end > start + len("</html>") else len(text)
-    inner = text[start:end]
-    lines = lines_of_page(inner) if is_page(inner) else ELEMENTS.sub("\n", inner).split("\n")
-    around = [part.split("\n") if part.strip() else [] for part in (text[:start], text[end:])]
-    return [*around[0], *lines, *around[1]]
+def cut(text: str, room: Room) -> str:
+    """The text of a page; of other documents the elements that matter."""
+    lines = lines_of_page(text) if is_page(text) else BETWEEN.sub("\n", text).split("\n")
+    ranks = [HEADING_RANK if line.startswith("#") else 0.0 for line in lines]
+    for i in {0, 1, len(lines) - 1} if len(lines) > 1 else ():
+        ranks[i] = ENDS_RANK
+    short = choose(lines, ranked(ranks, lines, room, errors=True), room)
+    return short if len(short) <= len(text) else choose([text], [0.0], room)
 
 
 def is_page(text: str) -> bool:
     """Whether most tags of a sample are those of HTML."""
-    names = [match[1].lower() for match in A_TAG.finditer(text[:SAMPLE_CHARS])]
-    return sum(name in KNOWN for name in names) >= LEAST_HTML_SHARE * len(names)
+    names = [match[1].lower().lstrip("/!?") for match in TAG.finditer(text[:SAMPLE_CHARS])]
+    return sum(name in KNOWN for name in names) >= LEAST_PAGE_FRACTION * len(names)
 
 
-def spans_of(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in parts, and whether each is an element that keeps its blanks; what never ends is one to the end."""
-    at = 0
-    low = lowered(text)
-    match = KEPT.search(text)
-    while match:
-        yield text[at : match.start()], False
-        end = low.find(
-            f"</{match[1].lower()}" if match[1] else ENDS[match.group().lower()], match.end()
-        )
-        at = end if end >= 0 else len(text)
-        yield text[match.start() : at], True
-        match = KEPT.search(text, at)
-    yield text[at:], False
+def lines_of_page(text: str) -> list[str]:
+    """The text of a page, line by line."""
+    words = unescape(TAG.sub(writer(), HIDDEN.sub("", text)))
+    lines = (" ".join(line.split()).removeprefix("| ") for line in words.split("\n"))
+    return [line for line in lines if line not in EMPTY] or [""]
 
 
-def ranked(lines: Sequence[str], wanted: Collection[str]) -> list[float]:
-    """A rank for each line: headings above other text."""
-    ranks = ranks_of(lines, wanted)
-    return [
-        max(rank, HEADING_RANK) if line.startswith("#") else rank
-        for line, rank in zip(lines, ranks, strict=True)
-    ]
+def writer() -> Callable[[re.Match[str]], str]:
+    """Says what each tag of one page adds: a link's address where it ends, what an image shows."""
+    links: list[str] = []
+
+    def written(tag: re.Match[str]) -> str:
+        name = tag[1].lower()
+        if name == "a":
+            links.append(value_in(HREF, tag[2]))
+        elif name == "/a" and links:
+            address = links.pop()
+            shown = address and not address.startswith(("#", "javascript:", "data:"))
+            return f" ({address[:LONGEST_LINK]})" if shown else ""
+        elif name == "img":
+            return value_in(ALT, tag[2])
+        return WRITTEN.get(name, "\n")
+
+    return written
+
+
+def value_in(attribute: re.Pattern[str], attributes: str) -> str:
+    """The value of an attribute; empty if there is none."""
+    match = attribute.search(attributes)
+    return next(filter(None, match.groups()), "").strip() if match else ""
+
+
+HTML = Reducer(kind="html", recognises=recognises, cut=cut)

@@ -1,103 +1,69 @@
 """JSON: whole, in lines, or as blocks inside other text.
 
-Promise: tightened, every number, string and key is spelled as it was, in the same order; only blanks between them go, and
-the repeated keys of like objects. Cut, keys and the first, the last, the wanted and the failed rows of lists stay.
+Promise: without blanks, every string, number and key is spelled as it was, in the same order, repeated keys as well.
+Tightened, like objects are a table besides, ``{"columns":[...],"rows":[...]}``, which is JSON with the same values. Cut, keys
+stay and the failed, the wanted, the first two and the last rows of lists; long values are shortened with marks.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from json import JSONDecodeError, JSONDecoder
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from typing import TypeAlias, cast
 
-from autogen_context.compressor.arrival.json_blocks import OPENING, blocks_of
-from autogen_context.compressor.arrival.json_columns import MOST_DEPTH, tightened
-from autogen_context.compressor.arrival.json_layout import laid_out
-from autogen_context.compressor.arrival.json_spelling import BLANKS, Spelling, Tree
-from autogen_context.compressor.arrival.lines import GLANCE_CHARS, fits
-from autogen_context.compressor.arrival.reducer import Room
-from autogen_context.compressor.arrival.rows import kept
+from autogen_context.compressor.arrival.lines import (
+    ERROR_RANK,
+    GAP,
+    GLANCE_CHARS,
+    choose,
+    fits,
+    ranked,
+    shortened,
+)
+from autogen_context.compressor.arrival.reducer import Reducer, Room
 
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | bool | None"
+"""A JSON value; numbers are strings between two bars, so that they are written as they were."""
+
+BLANKS = " \t\r\n"
+BAR, APART = "\ue000", "\ue001"  # private characters; a text that has them has no columns
+MOST_DEPTH = 40  # containers in one another; what has more is no data that anybody reads
 SAMPLE_CHARS = 4_000
-SAMPLE_DEPTH = 100  # brackets on end; what has more is no data that anybody reads
-OPENED_WITHIN = 1_000  # characters of prose before the JSON
-OPENINGS_TRIED = 5
-LEAST_SHARE = 0.5  # of the sample that is JSON
-NO_BLANK = re.compile(r"[^ \t\r\n]")
+SAMPLED_CHARS = 1_000  # of prose before the JSON
+LEAST_FRACTION = 0.5  # of the sample that is JSON
+LEAST_BLOCK = 80  # characters of JSON inside other text; shorter pieces may be anything
+FAILED_CHARS = 4  # for each character of a text, what may be read in vain
+LEAST_ROWS = 3  # of a table
+LEAST_SAVED = 40  # characters of keys, for a table
+PART_CHARS = 300  # a larger part is written in several lines
+CONTAINERS = (dict, list)  # in which JSON is read
+LONGEST_STRING = 200
+SHORT_STRING = 160
+FLAT_FIELDS = 6  # that stand on one line, however long they are
+MOST_FIELDS = 40  # of an object; of a larger one only both ends stay before the rest
+HEADER_RANK = ERROR_RANK + 2
+ENDS_RANK = 2.0
+DEEPER = 0.1  # less for each container around it
+
+OPENING = re.compile(
+    r"^[\[{](?=\s*(?:[\"{\[\]}]|-?\d[\d.eE+-]*\s*[,\]]|true\b|false\b|null\b|\Z))", re.MULTILINE
+)
+REST_OF_LINE = re.compile(r"[ \t\r]*(?=\n|\Z)")
+UNREAD = (BAR, APART, "\\ue0", "\\uE0", "\\ud", "\\uD", '"columns"')  # which would not come back
+STRING_OR_BLANKS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+')
+BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
+LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
+LONG_NUMBERS = re.compile(r"((?:-?\d[\d.eE+-]*,){6})(?:-?\d[\d.eE+-]*,){16,}+")
+
 READ = JSONDecoder().raw_decode
+ENCODE = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-@dataclass(frozen=True, slots=True)
-class Json:
-    """JSON, JSON lines, JSON inside text."""
-
-    kind: str = "json"
-
-    def recognises(self, text: str, /) -> bool:
-        """Whether the text begins as JSON, or with a few lines and then JSON, and goes on so for most of a sample."""
-        sample = text.lstrip(BLANKS)[:SAMPLE_CHARS]
-        if "[" * SAMPLE_DEPTH in sample:
-            return False
-        openings = [match.start() for match in OPENING.finditer(sample, 0, OPENED_WITHIN)]
-        return any(begins_well(sample, start) for start in openings[:OPENINGS_TRIED])
-
-    def tighten(self, text: str, /) -> str:
-        """No blanks between the parts of JSON, and like objects as tables; text around it as it is."""
-        try:
-            return rewritten(Spelling(text), tightened)
-        except (ValueError, RecursionError):
-            return text
-
-    def cut(self, text: str, room: Room, /) -> str:
-        """Keys and the rows that matter; long strings are shortened, nulls left out."""
-        if len(text) <= GLANCE_CHARS * room.tokens:
-            tight = self.tighten(text)
-            if fits(tight, room):
-                return tight
-        return kept(laid_out(text, room.wanted), text, room)
-
-
-def minified(text: str) -> str:
-    """The text with no blanks between the parts of JSON in it; each key still stands beside its value."""
-    try:
-        short = rewritten(Spelling(text), one_a_line)
-    except (ValueError, RecursionError):
-        return text
-    return short if len(short) < len(text) else text
-
-
-def one_a_line(trees: Sequence[Tree], spelling: Spelling) -> str:
-    """JSON values without blanks, several ones on a line each.
-
-    Raises:
-        RecursionError: they are nested too deep.
-    """
-    if levels_in(trees) > MOST_DEPTH:
-        raise RecursionError(f"JSON with more than {MOST_DEPTH} containers in one another")
-    return "\n".join(map(spelling.written, trees))
-
-
-def levels_in(trees: Sequence[Tree]) -> int:
-    """How many containers are in one another, at most."""
-    levels, level = 0, [tree for tree in trees if isinstance(tree, dict | list)]
-    while level:
-        levels += 1
-        parts = (part.values() if isinstance(part, dict) else part for part in level)
-        level = [item for items in parts for item in items if isinstance(item, dict | list)]
-    return levels
-
-
-def rewritten(spelling: Spelling, write: Callable[[Sequence[Tree], Spelling], str]) -> str:
-    """The text of a spelling with each block of JSON in it written anew.
-
-    Raises:
-        RecursionError: one is nested too deep.
-    """
-    parts: list[str] = []
-    at = 0
-    for block in blocks_of(spelling.text, spelling):
-        parts += (spelling.text[at : block.start], write(block.trees, spelling))
-        at = block.end
-    return spelling.spelled("".join((*parts, spelling.text[at:])))
+def recognises(text: str, _: Sequence[str]) -> bool:
+    """Whether the text begins as JSON, or with a few lines and then JSON, and goes on so for most of a sample."""
+    sample = text.lstrip(BLANKS)[:SAMPLE_CHARS]
+    openings = [match.start() for match in OPENING.finditer(sample, 0, SAMPLED_CHARS)]
+    return any(begins_well(sample, start) for start in openings[:5])
 
 
 def begins_well(sample: str, start: int) -> bool:
@@ -106,15 +72,250 @@ def begins_well(sample: str, start: int) -> bool:
     try:
         while end < len(sample) and (end == start or OPENING.match(sample, end)):
             _, end = READ(sample, end)
-            end = after_blanks(sample, end)
+            end += len(sample) - end - len(sample[end:].lstrip(BLANKS))
     except JSONDecodeError as error:
         end = len(sample) if error.msg.startswith("Unterminated") else error.pos
     except RecursionError:
         return False
-    return end - start >= LEAST_SHARE * len(sample)
+    return end - start >= LEAST_FRACTION * len(sample)
 
 
-def after_blanks(text: str, start: int) -> int:
-    """The first place from one on that has no blank."""
-    match = NO_BLANK.search(text, start)
-    return match.start() if match else len(text)
+def minified(text: str) -> str:
+    """The text with no blanks between the parts of JSON in it; each key still stands beside its value."""
+    return rewritten(text, without_blanks)
+
+
+def tighten(text: str) -> str:
+    """No blanks between the parts of JSON, and like objects as tables where that is smaller; text around it as it is."""
+    return rewritten(text, lambda block: columned(block) or without_blanks(block))
+
+
+def rewritten(text: str, write: Callable[[str], str]) -> str:
+    """The text with each block of JSON in it written anew; the text itself where that is no shorter."""
+    parts: list[str] = []
+    at = 0
+    for start, end in blocks_of(text):
+        if end - start >= LEAST_BLOCK or not (text[:start] + text[end:]).strip(BLANKS):
+            parts += (text[at:start], write(text[start:end]))
+            at = end
+    short = "".join((*parts, text[at:]))
+    return short if len(short) < len(text) else text
+
+
+def blocks_of(text: str) -> Iterator[tuple[int, int]]:
+    """Where each value begins and ends that begins and ends with a line; the blanks around a whole text are part of it."""
+    at, left = 0, FAILED_CHARS * len(text)
+    first = len(text) - len(text.lstrip(BLANKS))
+    opening = first if text[first : first + 1] in {"{", "["} else next_opening(text, 0)
+    while opening is not None and left > 0:
+        at = opening + 1
+        try:
+            tree, end = READ(text, opening)
+        except JSONDecodeError as error:
+            left -= error.pos + 1  # its line is counted from the start of the text
+        except RecursionError:
+            left -= len(text)
+        else:
+            rest = REST_OF_LINE.match(text, end)
+            if rest and is_shallow(tree):
+                yield opening, rest.end()
+                at = end
+            else:
+                left -= end - opening
+        opening = next_opening(text, at)
+
+
+def next_opening(text: str, start: int) -> int | None:
+    """The next place where a line begins with a bracket."""
+    match = OPENING.search(text, start)
+    return match.start() if match else None
+
+
+def is_shallow(tree: object) -> bool:
+    """Whether few containers are in one another, so that it can be read however deep the stack is."""
+    level = [tree]
+    for _ in range(MOST_DEPTH):
+        level = [
+            part
+            for each in level
+            for part in (each.values() if isinstance(each, dict) else cast("list[object]", each))
+            if type(part) in CONTAINERS
+        ]
+        if not level:
+            return True
+    return False
+
+
+def without_blanks(block: str) -> str:
+    """A JSON value without the blanks between its parts."""
+    if '\\"' in block:
+        return STRING_OR_BLANKS.sub(r"\1", block)
+    parts = block.split('"')  # every other one is a string
+    parts[::2] = ["".join(part.split()) for part in parts[::2]]
+    return '"'.join(parts)
+
+
+def columned(block: str) -> str:
+    """A JSON value with like objects as tables, numbers as they are spelled; empty where that cannot be."""
+    tree = read(block) if len(block) >= PART_CHARS else None
+    return "" if tree is None else spelled(ENCODE(columnar(tree)))
+
+
+def read(block: str) -> Tree:
+    """The value of a block; ``None`` where writing it anew would not give the same values."""
+    if (
+        BAR in block
+        or '"columns"' in block
+        or "\\ud" in block.lower()
+        or "\\ue000" in block.lower()
+    ):
+        return None
+    try:
+        return cast("Tree", DECODE(block.strip(BLANKS)))  # of what the hooks return
+    except (ValueError, RecursionError):
+        return None
+
+
+def bare(text: str) -> str:
+    """A string that is written without quotes."""
+    return f"{BAR}{text}{BAR}"
+
+
+def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
+    """An object.
+
+    Raises:
+        ValueError: it has a key twice.
+    """
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return fields
+
+
+DECODE = JSONDecoder(
+    parse_int=bare, parse_float=bare, parse_constant=bare, object_pairs_hook=distinct
+).decode
+
+
+def spelled(written: str) -> str:
+    """What was written, numbers without quotes."""
+    return written.replace(f'"{BAR}', "").replace(f'{BAR}"', "")
+
+
+def columnar(tree: Tree) -> Tree:
+    """The same values, each list of objects with the same keys as a table where that is smaller."""
+    if isinstance(tree, dict):
+        inner = {key: columnar(part) for key, part in tree.items() if type(part) in CONTAINERS}
+        return tree | inner if inner else tree
+    if not isinstance(tree, list):
+        return tree
+    rows = [columnar(item) if type(item) in CONTAINERS else item for item in tree]
+    keys = list(rows[0]) if rows and isinstance(rows[0], dict) else []
+    saved = (len(rows) - 1) * sum(len(key) + len('"":') for key in keys)
+    if len(rows) < LEAST_ROWS or saved < LEAST_SAVED:
+        return rows
+    if not all(isinstance(row, dict) and list(row) == keys for row in rows):
+        return rows
+    values: list[Tree] = [list(row.values()) for row in rows if isinstance(row, dict)]
+    return {"columns": [*keys], "rows": values}
+
+
+@dataclass(slots=True)
+class Sheet:
+    """Lines of JSON with their ranks, and which lines each container that was opened has."""
+
+    lines: list[str] = field(default_factory=list)
+    open: list[int] = field(default_factory=list)
+    ranks: list[float] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, line: str, rank: float) -> None:
+        """Go on with a line."""
+        self.lines.append(line)
+        self.ranks.append(rank)
+
+
+def lay(sheet: Sheet, tree: Tree, written: str, around: tuple[str, str], rank: float) -> None:
+    """Write a value, in several lines where it is large.
+
+    Args:
+        sheet: goes on with it.
+        tree: the value.
+        written: it as JSON on one line.
+        around: its key, and the comma behind it.
+        rank: what a line for it is worth; a little less for those in it.
+    """
+    before, after = around
+    if not isinstance(tree, dict | list) or len(written) <= PART_CHARS or is_flat(tree):
+        sheet.add(f"{before}{written}{after}", rank)
+        return
+    start, last = len(sheet.lines), len(tree) - 1
+    keyed = isinstance(tree, dict)
+    names = [f"{ENCODE(key)}:" if keyed else "" for key in tree]
+    parts = list(tree.values()) if isinstance(tree, dict) else tree
+    apart = ENCODE([APART, *(each for part in parts for each in (part, APART))])
+    sheet.add(f"{before}{written[0]}", 0.0)
+    for i, line in enumerate(apart.split(f'"{APART}"')[1:-1]):
+        ends = i < 2 or i == last or (keyed and last < MOST_FIELDS)  # noqa: PLR2004 - the first two
+        is_head = names[i] == '"columns":'
+        high = HEADER_RANK if is_head else ENDS_RANK - DEEPER * len(sheet.open)
+        sheet.open.append(start)
+        lay(sheet, parts[i], line[1:-1], (names[i], "," * (i < last)), high if ends else 0.0)
+        sheet.open.pop()
+    sheet.add(f"{written[-1]}{after}", 0.0)
+    sheet.spans.append((start, len(sheet.lines) - 1))
+
+
+def is_flat(tree: Tree) -> bool:
+    """Whether it has a few texts and numbers, or is a list of numbers; its long values are shortened where they stand."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    if all(isinstance(part, str) and part.startswith(BAR) for part in parts):
+        return True
+    return len(parts) <= FLAT_FIELDS and not any(
+        isinstance(part, dict | list) and not is_flat(part) for part in parts
+    )
+
+
+def cut(text: str, room: Room) -> str:
+    """Keys and the rows that matter; long values are shortened."""
+    tight = tighten(text) if len(text) <= GLANCE_CHARS * room.tokens else text
+    if fits(tight, room):
+        return tight
+    sheet = Sheet()
+    at = 0
+    for start, end in blocks_of(text):
+        tree = read(text[start:end])
+        if tree is not None and end - start >= LEAST_BLOCK:
+            add_text(sheet, text[at:start])
+            table = columnar(tree)
+            lay(sheet, table, ENCODE(table), ("", ""), ENDS_RANK)
+            at = end
+    add_text(sheet, text[at:])
+    lines = spelled("\n".join(sheet.lines)).split("\n")
+    lines = [
+        line if len(line) <= LONGEST_STRING else with_short_values(line, room) for line in lines
+    ]
+    ranks = ranked(sheet.ranks, lines, room, errors=True)
+    for start, end in sheet.spans:
+        ranks[start] = ranks[end] = max(ranks[start : end + 1])
+    short = choose(lines, ranks, room, noun="rows")
+    return short if len(short) <= len(text) else choose([text], [0.0], room)
+
+
+def add_text(sheet: Sheet, text: str) -> None:
+    """Go on with what is no JSON, or JSON that is broken; a line for each of its parts."""
+    text = text.strip(BLANKS)
+    for line in BETWEEN_PARTS.sub("\n", text).split("\n") if text else ():
+        sheet.add(line, ENDS_RANK if not sheet.lines else 0.0)
+
+
+def with_short_values(line: str, room: Room) -> str:
+    """A line with its long strings and long runs of numbers shortened; what is wanted stays in them."""
+    line = LONG_NUMBERS.sub(lambda m: f"{m[1]}{GAP}{m.group().count(',') - 6} numbers …],", line)
+    return LONG_STRING.sub(
+        lambda match: f'"{shortened(match[1], SHORT_STRING, room.wanted)}"', line
+    )
+
+
+JSON = Reducer(kind="json", recognises=recognises, tighten=tighten, cut=cut)

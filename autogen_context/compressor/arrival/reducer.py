@@ -1,12 +1,13 @@
-"""What every kind of content can do to become smaller.
+"""What every kind of content can do to become smaller, and how a text is told to be of a kind.
 
-Promise: a seam. A reducer knows one kind of content and nothing of messages, stashes or models; it is deterministic,
-takes time in proportion to the text, raises on no input, and what it returns is never larger than what it was given.
+Promise: a seam. A reducer knows one kind of content and nothing of messages, stores or models; it is deterministic, takes
+time in proportion to the text, raises on no input, and what it returns has no more characters than what it was given.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import filterfalse, islice
+from math import ceil
 
 CountText = Callable[[str], int]
 
@@ -27,25 +28,32 @@ class Room:
     wanted: frozenset[str] = frozenset()
 
 
-class Reducer(Protocol):
-    """One kind of content."""
+def unchanged(text: str) -> str:
+    """The text itself."""
+    return text
 
-    @property
-    def kind(self) -> str:
-        """Its name, for reports, such as ``json`` or ``log``."""
-        ...
 
-    def recognises(self, text: str, /) -> bool:
-        """Whether a text is of this kind, told by the text alone."""
-        ...
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reducer:
+    """One kind of content.
 
-    def tighten(self, text: str, /) -> str:
-        """The same information in fewer characters; the text itself where nothing can be gained.
+    Attributes:
+        kind: its name, for reports, such as ``json`` or ``log``.
+        recognises: whether a text is of this kind, told by the text and a sample of its lines.
+        cut: what matters of a text within a room, in its order, with a mark in square brackets wherever something went.
+        tighten: the same information in fewer characters; the text itself where nothing can be gained.
+    """
 
-        What a program or a person would look up in it is still there word for word.
-        """
-        ...
+    kind: str
+    recognises: Callable[[str, Sequence[str]], bool]
+    cut: Callable[[str, Room], str]
+    tighten: Callable[[str], str] = unchanged
 
-    def cut(self, text: str, room: Room, /) -> str:
-        """What matters of a text within a room, in its order; a line in square brackets wherever something went."""
-        ...
+
+def are_enough(
+    lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
+) -> bool:
+    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test; stops at the one that makes it too few."""
+    spare = len(lines) - max(least, ceil(share * len(lines)))
+    others = filterfalse(test, lines)
+    return spare >= 0 and next(islice(others, spare, None), None) is None
