@@ -61,8 +61,7 @@ if TYPE_CHECKING:
         PrioritizedContext,
         Signals,
     )
-    from autogen_context.project.files.followed_files import FollowedFiles
-    from autogen_context.project.files.seen_file import SeenFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
@@ -115,10 +114,10 @@ __all__ = [
     "EmbeddingFailed",
     "Entry",
     "Facts",
+    "FileChangeTracker",
     "FileWatch",
     "FinishedSpan",
     "FinishedVerdict",
-    "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -143,7 +142,6 @@ __all__ = [
     "RedisStash",
     "RedisTier",
     "Scope",
-    "SeenFiles",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
     "SemanticHybridTrigger",
@@ -258,14 +256,13 @@ _HOMES = {
     "CacheLimits": "cache.cache",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
-    "FollowedFiles": "project.files.followed_files",
+    "FileChangeTracker": "project.file_changes",
     "RedisLimits": "cache.redis.client",
     "RedisDocuments": "cache.redis.documents",
     "RedisServer": "cache.redis.server",
     "RedisStash": "cache.redis.stash",
     "RedisTier": "cache.redis.tier",
     "Scope": "cache.scope",
-    "SeenFiles": "project.files.seen_file",
     "Stash": "cache.originals.stash",
     "StashFile": "cache.originals.file",
     "StashTiers": "cache.originals.tiers",

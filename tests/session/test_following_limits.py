@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from autogen_context import FileWatch
 from autogen_context.manager.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
-from autogen_context.project.files.followed import MOST_LOOKED_AT
-from autogen_context.project.files.seen_file import MOST_FILES
+from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT
 from support.coder import (
     CHANGED,
     CONTENT,
