@@ -11,18 +11,8 @@ if TYPE_CHECKING:
     from autogen_context.adapters.classic import ContextTransform
     from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import CacheLimits, ContextCache
-    from autogen_context.cache.originals.file import StashFile
-    from autogen_context.cache.originals.stash import Stash
-    from autogen_context.cache.originals.tiers import StashTiers
-    from autogen_context.cache.redis.client import RedisLimits
-    from autogen_context.cache.redis.documents import RedisDocuments
-    from autogen_context.cache.redis.server import RedisServer
-    from autogen_context.cache.redis.stash import RedisStash
-    from autogen_context.cache.redis.tier import RedisTier
-    from autogen_context.cache.scope import Scope
+    from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
-    from autogen_context.cache.vectors.vectors import VectorStore
     from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
@@ -38,7 +28,7 @@ if TYPE_CHECKING:
         MissingExtra,
         NoSuchVersion,
         NotInHistory,
-        NotStashed,
+        OriginalNotFound,
         StateError,
         StoreRefused,
         StoreUnavailable,
@@ -94,7 +84,6 @@ __all__ = [
     "Breaker",
     "BrokenTranscript",
     "BudgetImpossible",
-    "CacheLimits",
     "CacheStats",
     "Certificate",
     "ChangeRefused",
@@ -128,29 +117,20 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
-    "NotStashed",
     "OpenAIEmbedder",
+    "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
     "RecallDecision",
     "RecallGate",
-    "RedisDocuments",
-    "RedisLimits",
-    "RedisServer",
-    "RedisStash",
-    "RedisTier",
-    "Scope",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
     "SemanticHybridTrigger",
     "SentenceTransformerEmbedder",
     "Signals",
     "StalenessTracker",
-    "Stash",
-    "StashFile",
-    "StashTiers",
     "StateError",
     "Step",
     "StoreRefused",
@@ -167,7 +147,6 @@ __all__ = [
     "TriggerSettings",
     "Turn",
     "UpdatedContext",
-    "VectorStore",
     "Verdict",
     "Version",
     "VersionDiff",
@@ -191,7 +170,7 @@ _HOMES = {
     "MissingExtra": "errors",
     "NoSuchVersion": "errors",
     "NotInHistory": "errors",
-    "NotStashed": "errors",
+    "OriginalNotFound": "errors",
     "StateError": "errors",
     "StoreRefused": "errors",
     "StoreUnavailable": "errors",
@@ -253,20 +232,9 @@ _HOMES = {
     "FinishedVerdict": "session.finished_verdict",
     "Prepared": "session.prepared",
     "Version": "session.versions",
-    "CacheLimits": "cache.cache",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
     "FileChangeTracker": "project.file_changes",
-    "RedisLimits": "cache.redis.client",
-    "RedisDocuments": "cache.redis.documents",
-    "RedisServer": "cache.redis.server",
-    "RedisStash": "cache.redis.stash",
-    "RedisTier": "cache.redis.tier",
-    "Scope": "cache.scope",
-    "Stash": "cache.originals.stash",
-    "StashFile": "cache.originals.file",
-    "StashTiers": "cache.originals.tiers",
-    "VectorStore": "cache.vectors.vectors",
     "FileWatch": "cache.watch",
 }
 

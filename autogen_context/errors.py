@@ -6,13 +6,13 @@
     ├── BudgetImpossible    what must stay is larger than the window
     ├── BrokenTranscript    the messages do not form a conversation
     ├── NotInHistory        a message that the manager never saw
-    ├── NotStashed          an original that the stash does not hold (any more)
+    ├── OriginalNotFound    an original that is not kept (any more)
     ├── ChangeRefused       a change that cannot be applied; nothing was
     ├── NoSuchVersion       a version that there never was, or that is not kept any more
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
     ├── StateError          a saved state that cannot be loaded
-    ├── StoreUnavailable    a shared store gave no answer
+    ├── StoreUnavailable    a store gave no answer, or declined
     ├── StoreRefused        a shared store refuses whoever comes with this url
     ├── WriteConflict       somebody else wrote a shared document first
     └── MissingExtra        an optional dependency is needed and not installed
@@ -81,20 +81,20 @@ class NotInHistory(ContextError, LookupError):
         )
 
 
-class NotStashed(ContextError, KeyError):
-    """The stash holds nothing under this handle.
+class OriginalNotFound(ContextError, KeyError):
+    """No original is kept under this handle.
 
     Attributes:
         handle: what was asked for.
-        evicted: how many originals the stash gave up so far, for want of room.
+        evicted: how many originals their store gave up so far, for want of room.
     """
 
     def __init__(self, handle: str, *, evicted: int) -> None:
         self.handle = handle
         self.evicted = evicted
         super().__init__(
-            f"the stash holds no original under {handle!r} (evicted so far: {evicted}); "
-            "raise stash_bytes to keep more"
+            f"no original is kept under {handle!r} (evicted so far: {evicted}); "
+            "raise originals_bytes to keep more"
         )
 
     @override
@@ -166,17 +166,17 @@ class StateError(ContextError):
 
 
 class StoreUnavailable(ContextError):
-    """A shared store gave no answer, or declined what it was asked.
+    """A store gave no answer, or declined what it was asked.
 
     Attributes:
-        store: its url, without a password.
+        store: its file, or its url without a password.
         reason: what went wrong.
     """
 
     def __init__(self, store: str, *, reason: str) -> None:
         self.store = store
         self.reason = reason
-        super().__init__(f"the shared store {store} cannot be used: {reason}")
+        super().__init__(f"the store {store} cannot be used: {reason}")
 
 
 class StoreRefused(ContextError):

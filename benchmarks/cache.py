@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from side_by_side import table
 
 from autogen_context.cache.cache import CacheLimits, ContextCache
-from autogen_context.cache.shared_tier import SharedTier
+from autogen_context.cache.tiers import SharedTier
 
 VALUE = "a line of a value\n" * 600  # 11 kB
 ROUNDS = 200

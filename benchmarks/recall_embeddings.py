@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
 from autogen_context.models.embeddings import SentenceTransformerEmbedder
 from autogen_context.models.similarity import similarities

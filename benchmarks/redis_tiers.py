@@ -22,15 +22,14 @@ from time import perf_counter
 
 from side_by_side import ms, table, times
 
-from autogen_context.cache.disk import CacheDisk
-from autogen_context.cache.entry import CacheEntry, entry_as_bytes
-from autogen_context.cache.memory import CacheMemory
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.redis.client import RedisLimits
-from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
+from autogen_context.cache.memory import Memory
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
+from autogen_context.cache.store import DiskStore
 from autogen_context.messages.message import Message
 
 RUNS = 300
@@ -94,11 +93,11 @@ async def measured(url: str, folder: Path) -> None:
 def alternatives(server: RedisServer, folder: Path) -> tuple[Mapping[str, Do], Mapping[str, Do]]:
     """The puts of all tiers, and their gets of what was put; a cold get is of what is not there."""
     memory, disk = (
-        CacheMemory(entries=RUNS, limit_bytes=2**30),
-        CacheDisk(folder / "cache", limit_bytes=2**30),
+        Memory[CacheEntry](entries=RUNS, limit_bytes=2**30),
+        DiskStore(folder / "cache", keep_open=True),
     )
     tier, scope = RedisTier(server), Scope(agent="coder")
-    file, stash = StashFile(folder / "stash", scope=scope), RedisStash(server, scope=scope)
+    file, stash = DiskOriginals(folder / "stash", scope=scope), RedisOriginals(server, scope=scope)
 
     async def put_shared(n: int) -> None:
         await tier.write(str(n), entry_as_bytes(entry(n)), ttl_s=None)
@@ -107,21 +106,23 @@ def alternatives(server: RedisServer, folder: Path) -> tuple[Mapping[str, Do], M
         return [(str(n), (Message(role="tool", text=f"{n} {TEXT}"),))]
 
     puts = {
-        "cache, memory: put": at_once(lambda n: memory.write(entry(n))),
-        "cache, disk: put": at_once(lambda n: disk.write(entry(n), ttl_s=None)),
+        "cache, memory: put": at_once(
+            lambda n: memory.put(str(n), entry(n), size_bytes=entry(n).size_bytes)
+        ),
+        "cache, disk: put": at_once(lambda n: disk.write({str(n): entry_as_bytes(entry(n))})),
         "cache, Redis: put (queued)": put_shared,
-        "stash, disk: put": at_once(lambda n: file.write(original(n), expires_at=inf, now=0.0)),
-        "stash, Redis: put (queued)": at_once(
+        "originals, disk: put": at_once(lambda n: file.write(original(n), expires_at=inf, now=0.0)),
+        "originals, Redis: put (queued)": at_once(
             lambda n: stash.write(original(n), expires_at=inf, now=0.0)
         ),
     }
     gets: dict[str, Do] = {
-        "cache, memory: get": at_once(lambda n: memory.read(str(n))),
-        "cache, disk: get": at_once(lambda n: disk.read(str(n))),
+        "cache, memory: get": at_once(lambda n: memory.use(str(n))),
+        "cache, disk: get": at_once(lambda n: entry_from_bytes(disk.read(str(n)) or b"")),
         "cache, Redis: cold get": lambda n: tier.read(f"none {n}"),
         "cache, Redis: warm get": lambda n: tier.read(str(n)),
-        "stash, disk: get": at_once(lambda n: file.read(str(n), now=0.0)),
-        "stash, Redis: get": at_once(lambda n: stash.read(str(n), now=0.0)),
+        "originals, disk: get": at_once(lambda n: file.read(str(n), now=0.0)),
+        "originals, Redis: get": at_once(lambda n: stash.read(str(n), now=0.0)),
     }
     return puts, gets
 
@@ -137,8 +138,7 @@ def at_once(do: Callable[[int], object]) -> Do:
 
 def sent(server: RedisServer) -> None:
     """Wait until what was put is on the server, so that it is not read from the queue."""
-    for waiting in list(server.line.unsent):
-        server.waited(waiting.flush(), within_s=60.0)
+    server.sent().result(60.0)
 
 
 async def typical(alternatives: Mapping[str, Do]) -> dict[str, float]:

@@ -10,10 +10,9 @@ import sys
 
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.documents import RedisDocuments
-from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
 
@@ -23,7 +22,7 @@ TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share
 async def work(name: str, server: RedisServer) -> None:
     """Build once for all; put away what leaves the window, or ask it back."""
     manager = IncrementalContextManager(
-        model="gpt-4o", window_tokens=4_000, originals=RedisStash(server, scope=TEAM)
+        model="gpt-4o", window_tokens=4_000, original_store=RedisOriginals(server, scope=TEAM)
     )
     documents = RedisDocuments(server, scope=TEAM)
     async with ContextCache(redis=RedisTier(server, tenant=TEAM.tenant)) as cache:

@@ -18,7 +18,7 @@ WAITS = (
     "manager.projecting.LONGEST_WAIT_S",
     "manager.following.LONGEST_WAIT_S",
 )
-LOCKS = ("cache.originals.file._LOCKED_S", "cache.rows._LOCKED_S", "cache.vectors.file._LOCKED_S")
+LOCKS = ("cache.store._LOCKED_S",)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -23,7 +23,7 @@ from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
-    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -72,7 +72,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         summarizer: likewise.
         advisor: likewise.
         intents: likewise.
-        originals: likewise.
+        original_store: likewise.
         files: as for the manager; its folder is part of the component's configuration.
         project: likewise.
 
@@ -103,7 +103,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
         intents: "AskIntent | None" = None,
-        originals: "StashTier | None" = None,
+        original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
@@ -120,7 +120,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             summarizer=summarizer,
             advisor=advisor,
             intents=intents,
-            originals=originals,
+            original_store=original_store,
             files=files,
             project=project,
             clock=time.time,

@@ -26,7 +26,7 @@ from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
-    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -46,7 +46,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     summarizer: "Summarize | None" = None,
     advisor: "Advise | None" = None,
     intents: "AskIntent | None" = None,
-    originals: "StashTier | None" = None,
+    original_store: "OriginalTier | None" = None,
     files: "FileChangeTracker | None" = None,
     project: "ProjectContext | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
@@ -63,7 +63,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
         advisor: likewise; ``Advisor(complete_with(client))``.
         intents: likewise.
-        originals: likewise.
+        original_store: likewise.
         files: likewise.
         project: likewise.
 
@@ -86,7 +86,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         summarizer=summarizer,
         advisor=advisor,
         intents=intents,
-        originals=originals,
+        original_store=original_store,
         files=files,
         project=project,
     )

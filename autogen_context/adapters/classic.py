@@ -23,7 +23,7 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.cache.originals import OriginalTier
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -58,7 +58,7 @@ class ContextTransform:
             (an eighth of a window below 8,000).
         config: all settings; the three above win over it.
         counter: counts tokens; the model's tokenizer where left out.
-        originals: as for the manager; shared by all conversations.
+        original_store: as for the manager; shared by all conversations.
         files: likewise.
         project: likewise. A classic hook cannot wait, so that the first turns may go without it; it is read meanwhile.
 
@@ -77,7 +77,7 @@ class ContextTransform:
         reserve_tokens: int | None = None,
         config: ContextConfig | None = None,
         counter: TokenCounter | None = None,
-        originals: "StashTier | None" = None,
+        original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
@@ -85,7 +85,7 @@ class ContextTransform:
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._counter = counter
-        self._originals, self._files, self._project = originals, files, project
+        self._original_store, self._files, self._project = original_store, files, project
         self._agents: WeakSet[ClassicAgent] = WeakSet()
         self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
 
@@ -162,7 +162,7 @@ class ContextTransform:
             host=ClassicFormat(),
             counter=self._counter,
             clock=time.time,
-            originals=self._originals,
+            original_store=self._original_store,
             files=self._files,
             project=self._project,
         )

@@ -8,29 +8,36 @@ A value is kept only if its files were the same before and after it was built, a
 asked for.
 """
 
+import asyncio
 import math
+import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
+from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, cast, overload
+from typing import Literal, Protocol, Self, TypeVar, cast, overload
 
 from autogen_context.cache.dependency import absolute_names, is_touched
-from autogen_context.cache.disk import CacheDisk
-from autogen_context.cache.entry import value_of
-from autogen_context.cache.fingerprint import Compare, FingerprintReader
-from autogen_context.cache.memory import CacheMemory
-from autogen_context.cache.search import CacheSearch, Order, Outcome, Source
-from autogen_context.cache.shared_tier import SharedTier, tier_of
-from autogen_context.cache.single_flight import SingleFlight
+from autogen_context.cache.entry import CacheEntry, payload_of, value_of
+from autogen_context.cache.fingerprint import Compare, FingerprintReader, Reading
+from autogen_context.cache.memory import Memory
+from autogen_context.cache.single_flight import Flight, SingleFlight
 from autogen_context.cache.stats import CacheStats, TierStats
-from autogen_context.cache.tiers import CacheTiers, Wanted
+from autogen_context.cache.store import DiskStore
+from autogen_context.cache.tiers import CacheTiers, SharedTier, Wanted
 
 ValueT = TypeVar("ValueT")
+Source = Literal["memory", "disk", "shared", "built"]
+
+_MOST_WAITS = 2
+_LONGEST_WAIT_S = (
+    0.05  # a tick of most file systems has passed; one of two seconds is not waited for
+)
 
 
 class Watch(Protocol):
@@ -64,6 +71,37 @@ class CacheLimits:
                 raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """An entry for those who asked.
+
+    Attributes:
+        entry: the value, with what it was built from.
+        source: where it is from.
+        as_of: a moment at which its files were what it was built from, or after which it was built; by the monotonic
+            clock, in seconds. Who asked later may not have it.
+    """
+
+    entry: CacheEntry
+    source: Source
+    as_of: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Order:
+    """What is to be done where a value is not there."""
+
+    builder: Callable[[], object]
+    ttl_s: float | None
+
+    def __post_init__(self) -> None:
+        """Refuse what builds nothing."""
+        if not callable(self.builder):
+            raise ValueError(f"builder={self.builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as for every wrong argument
+        if self.ttl_s is not None and not self.ttl_s > 0:
+            raise ValueError(f"ttl_s={self.ttl_s}: give seconds above 0, or None")
+
+
 class ContextCache:
     """Values by key, in memory, on disk where there is a folder, and on a server where there is one.
 
@@ -93,22 +131,23 @@ class ContextCache:
         limits: CacheLimits = CacheLimits(),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        shared = tier_of(redis)
-        reader = FingerprintReader(
+        shared = _tier_of(redis)
+        self._reader = FingerprintReader(
             compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
         self._tiers = CacheTiers(
-            CacheMemory(entries=limits.entries, limit_bytes=limits.memory_bytes),
-            reader=reader,
+            Memory(entries=limits.entries, limit_bytes=limits.memory_bytes),
+            reader=self._reader,
             clock=clock,
             disk=None
             if directory is None
-            else CacheDisk(Path(directory), limit_bytes=limits.disk_bytes),
+            else DiskStore(directory, limit_bytes=limits.disk_bytes, keep_open=True),
             shared=shared,
         )
-        self._search = CacheSearch(self._tiers, reader=reader, clock=clock)
-        self._flights = SingleFlight[Wanted, Outcome]()
+        self._clock = clock
+        self._flights = SingleFlight[Wanted, _Outcome]()
         self._answered = Counter[Source]()
+        self._builds = 0
         self._invalidated = 0
         self._endings = [watch.listen(self._heard_of_paths)] if watch else []
         self._endings += [shared.listen(self._heard_of_key)] if shared else []
@@ -163,13 +202,13 @@ class ContextCache:
             Exception: what the builder raised; nothing is kept then, and all who wait for it get it.
         """
         wanted = Wanted(key=key, names=absolute_names(depends_on), model=model)
-        order = Order(builder=builder, ttl_s=ttl_s)
+        order = _Order(builder=builder, ttl_s=ttl_s)
         asked_at = time.monotonic()
-        outcome: Outcome | None = None
+        outcome: _Outcome | None = None
         # What others began before may be outdated by now; what is begun from now on is not.
         while outcome is None or outcome.as_of < asked_at:
             outcome = await self._remembered(wanted) or await self._flights.join(
-                wanted, partial(self._search.find, wanted, order)
+                wanted, partial(self._find, wanted, order)
             )
         self._answered[outcome.source] += 1
         return cast("ValueT", value_of(outcome.entry, model=model))  # as its builder gives it
@@ -199,8 +238,8 @@ class ContextCache:
             disk=TierStats(hits=self._answered["disk"], bytes=disk.held_bytes if disk else 0),
             shared=TierStats(hits=self._answered["shared"]),
             misses=self._answered["built"],
-            builds=self._search.builds,
-            invalidations=self._search.invalidations + self._invalidated,
+            builds=self._builds,
+            invalidations=self._invalidated,
         )
 
     async def aclose(self) -> None:
@@ -223,15 +262,68 @@ class ContextCache:
         """Close it."""
         await self.aclose()
 
-    async def _remembered(self, wanted: Wanted) -> Outcome | None:
+    async def _remembered(self, wanted: Wanted) -> _Outcome | None:
         entry = await self._tiers.in_memory(wanted)
-        return Outcome(entry=entry, source="memory", as_of=math.inf) if entry else None
+        return _Outcome(entry=entry, source="memory", as_of=math.inf) if entry else None
+
+    async def _find(self, wanted: Wanted, order: _Order, flight: Flight) -> _Outcome:
+        """The value from disk, from elsewhere, or from its builder, and as of when it is right.
+
+        It is kept if nothing that it depends on changed while it was built, not even there and back, and as long as the
+        flight is current.
+        """
+        as_of = time.monotonic()
+        entry = await self._tiers.on_disk(wanted, flight)
+        if entry:
+            return self._outcome(entry, "disk", as_of)
+        as_of, reading = await self._settled(wanted)
+        proves = reading.settles_in_s <= 0
+        entry = await self._tiers.elsewhere(wanted, reading)
+        if entry:
+            if proves:
+                await self._tiers.keep_here(entry, flight)
+            return self._outcome(entry, "shared", as_of)
+        entry = await self._built(wanted, order, reading)
+        checked_at = time.monotonic()
+        if proves and await asyncio.to_thread(self._reader.mark, wanted.names) == reading.mark:
+            as_of = checked_at
+            await self._tiers.keep(entry, flight)
+        return self._outcome(entry, "built", as_of)
+
+    def _outcome(self, entry: CacheEntry, source: Source, as_of: float) -> _Outcome:
+        self._invalidated += source == "built" and entry.key in self._tiers.outdated
+        self._tiers.outdated.discard(entry.key)
+        return _Outcome(entry=entry, source=source, as_of=as_of if entry.names else math.inf)
+
+    async def _settled(self, wanted: Wanted) -> tuple[float, Reading]:
+        """When the files were looked at, and what they were; a tick later, if they were written within the last one."""
+        waits = 0
+        while True:
+            as_of = time.monotonic()
+            reading = await asyncio.to_thread(self._reader.read, wanted.names)
+            if waits == _MOST_WAITS or not 0 < reading.settles_in_s <= _LONGEST_WAIT_S:
+                return as_of, reading
+            await asyncio.sleep(reading.settles_in_s)
+            waits += 1
+
+    async def _built(self, wanted: Wanted, order: _Order, reading: Reading) -> CacheEntry:
+        self._builds += 1
+        kind, payload = payload_of(await _called(order.builder), model=wanted.model)
+        built_at = self._clock()
+        return CacheEntry(
+            key=wanted.key,
+            kind=kind,
+            payload=payload,
+            dependencies=reading.fingerprints,
+            built_at=built_at,
+            expires_at=math.inf if order.ttl_s is None else built_at + order.ttl_s,
+        )
 
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
         """Drop from memory what may have changed; the disk is compared before it serves."""
         changed = [str(path) for path in paths]
         self._tiers.outdated.update(
-            self._tiers.memory.forget(
+            self._tiers.memory.forget_where(
                 lambda entry: any(_touches(entry.names, path) for path in changed)
             )
         )
@@ -246,3 +338,28 @@ class ContextCache:
 
 def _touches(names: Iterable[str], path: str) -> bool:
     return any(is_touched(name, path) for name in names)
+
+
+async def _called(builder: Callable[[], object]) -> object:
+    """What a builder gives; one that is no coroutine function may block, so it has a thread."""
+    made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
+    return await made if isawaitable(made) else made
+
+
+def _tier_of(redis: SharedTier | str | None) -> SharedTier | None:
+    """The tier that was given, or one on the server at a url."""
+    if isinstance(redis, str):
+        # Here, since only those who share a cache pay for it.
+        from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415
+
+        return RedisTier(redis)
+    if redis is not None and not hasattr(redis, "listen"):
+        raise ValueError(f"redis={redis!r:.80}: give the url of a server, or a RedisTier")
+    return redis
+
+
+def user_directory() -> Path:
+    """The folder of this user for what can be built again."""
+    caches = os.environ.get("XDG_CACHE_HOME", "")  # empty or relative counts as not set
+    folder = Path(caches) if caches.startswith("/") else Path.home() / ".cache"
+    return folder / "autogen-context"

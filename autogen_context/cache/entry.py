@@ -1,14 +1,13 @@
 """An entry of a cache, and how it is written down.
 
-Promise: what is read is an entry that was written, whole, or ``ValueError``. Reading runs nothing: an entry is JSON and
-the bytes of its value. A value that is read is a new object each time, which its reader may change.
+Promise: what is read is an entry that was written, or ``ValueError``. Reading runs nothing: an entry is JSON and the bytes
+of its value. A value that is read is a new object each time, which its reader may change.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
-from zlib import crc32
 
 from pydantic import BaseModel
 
@@ -16,10 +15,8 @@ from autogen_context.cache.fingerprint import Fingerprint
 
 Kind = Literal["text", "bytes", "json", "model"]
 
-SCHEMA: Final = b"autogen-context cache 1\n"
+SCHEMA: Final = 2
 
-_CRC_BYTES = 4
-_LENGTH_BYTES = 4
 _OBJECT_BYTES = 200  # what an entry or a fingerprint costs beside its texts, roughly
 
 
@@ -97,17 +94,19 @@ def value_of(entry: CacheEntry, *, model: type[object] | None) -> object:
 
 
 def entry_as_bytes(entry: CacheEntry) -> bytes:
-    """An entry with its checksum, for disk and network."""
-    header = {
+    """An entry for disk and network: a line of JSON, then its payload.
+
+    ``json`` and not pydantic, which refuses the lone surrogates that names of files may have.
+    """
+    head = {
+        "schema": SCHEMA,
         "key": entry.key,
         "kind": entry.kind,
         "built_at": entry.built_at,
         "expires_at": entry.expires_at,
         "dependencies": [[one.name, one.times, one.content] for one in entry.dependencies],
     }
-    head = json.dumps(header).encode()
-    body = len(head).to_bytes(_LENGTH_BYTES, "big") + head + entry.payload
-    return SCHEMA + crc32(body).to_bytes(_CRC_BYTES, "big") + body
+    return json.dumps(head).encode() + b"\n" + entry.payload
 
 
 def entry_from_bytes(data: bytes) -> CacheEntry:
@@ -116,50 +115,29 @@ def entry_from_bytes(data: bytes) -> CacheEntry:
     Raises:
         ValueError: these are other bytes, or of another schema.
     """
-    start = len(SCHEMA) + _CRC_BYTES
-    crc, body = data[len(SCHEMA) : start], data[start:]
-    if not data.startswith(SCHEMA) or crc32(body).to_bytes(_CRC_BYTES, "big") != crc:
-        raise ValueError("no entry of this schema, or a damaged one")
-    end = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "big")
+    head, _, payload = data.partition(b"\n")
     try:
-        return _entry(json.loads(body[_LENGTH_BYTES:end]), body[end:])
-    except (KeyError, TypeError, RecursionError) as error:  # a forger has reckoned the checksum
-        raise ValueError("an entry with another header") from error
+        return _entry(json.loads(head), payload)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError("no entry of this schema") from error
 
 
-def _entry(header: Mapping[str, object], payload: bytes) -> CacheEntry:
-    kind = header["kind"]
-    if kind not in get_args(Kind):
+def _entry(head: Mapping[str, object], payload: bytes) -> CacheEntry:
+    """The entry of a header, each of whose fields is what it should be."""
+    listed = cast("list[list[str]]", head["dependencies"])  # each is looked at next
+    texts = [head["key"], *(text for fingerprint in listed for text in fingerprint)]
+    times = [head["built_at"], head["expires_at"]]
+    if head["schema"] != SCHEMA or head["kind"] not in get_args(Kind):
+        raise TypeError
+    if not all(isinstance(text, str) for text in texts) or not all(
+        isinstance(seconds, int | float) for seconds in times
+    ):
         raise TypeError
     return CacheEntry(
-        key=_texts([header["key"]])[0],
-        kind=cast("Kind", kind),  # one of its words, as was just asked
+        key=cast("str", head["key"]),
+        kind=cast("Kind", head["kind"]),
         payload=payload,
-        dependencies=tuple(map(_fingerprint, _list(header["dependencies"]))),
-        built_at=_time(header["built_at"]),
-        expires_at=_time(header["expires_at"]),
+        dependencies=tuple(Fingerprint(name=n, times=t, content=c) for n, t, c in listed),
+        built_at=cast("float", head["built_at"]),
+        expires_at=cast("float", head["expires_at"]),
     )
-
-
-def _time(value: object) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
-
-
-def _fingerprint(value: object) -> Fingerprint:
-    name, times, content = _texts(value)
-    return Fingerprint(name=name, times=times, content=content)
-
-
-def _texts(value: object) -> list[str]:
-    texts = [text for text in _list(value) if isinstance(text, str)]
-    if len(texts) != len(_list(value)):
-        raise TypeError
-    return texts
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError
-    return cast("list[object]", value)  # a list of JSON holds anything

@@ -1,76 +1,100 @@
-"""The entries of a cache that were used last, in memory.
+"""Values in memory, within limits.
 
-Promise: never more entries, nor more bytes, than the limits say; what goes is what was not asked for the longest, however
-often it was before. Any thread may call it.
+Promise: never more values, nor more bytes, than the limits say; what was put or used the longest ago goes first, however
+often it was used before. What is larger than all room is not kept, and pushes nothing out. Any thread may call it.
 """
 
+import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
+from typing import Generic, TypeVar
 
-from autogen_context.cache.entry import CacheEntry
+ValueT = TypeVar("ValueT")
 
 
-class CacheMemory:
-    """Entries by key, least recently used first.
+class Memory(Generic[ValueT]):
+    """Values by key, the least recently used first.
 
     Args:
         entries: how many there may be.
         limit_bytes: what they may take together.
+
+    Attributes:
+        held_bytes: what they take.
+
+    Raises:
+        ValueError: a limit is negative.
     """
 
-    def __init__(self, *, entries: int, limit_bytes: int) -> None:
-        self._most_entries = entries
-        self._limit_bytes = limit_bytes
-        self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
-        self._lock = Lock()
+    def __init__(self, *, entries: float = math.inf, limit_bytes: float = math.inf) -> None:
+        for name, value in (("entries", entries), ("limit_bytes", limit_bytes)):
+            if value < 0:
+                raise ValueError(f"{name}={value}: give a number, 0 or more")
+        self.limit_bytes = limit_bytes
         self.held_bytes = 0
+        self._most_entries = entries
+        self._held: OrderedDict[str, tuple[ValueT, int]] = OrderedDict()
+        self._lock = Lock()
 
     def __len__(self) -> int:
-        """How many entries there are."""
-        return len(self._entries)
+        """How many values there are."""
+        return len(self._held)
 
-    def read(self, key: str) -> CacheEntry | None:
-        """The entry under a key, which is the most recently used one then."""
-        with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-            return self._entries.get(key)
+    def __contains__(self, key: str) -> bool:
+        """Whether there is a value; this is no use of it."""
+        return key in self._held
 
-    def write(self, entry: CacheEntry) -> None:
-        """Keep an entry, in place of the one under its key; one that is larger than the room is not kept."""
+    def use(self, key: str) -> ValueT | None:
+        """The value under a key, which is the most recently used one then."""
         with self._lock:
-            self._remove(entry.key)
-            if entry.size_bytes > self._limit_bytes:
-                return
-            self._entries[entry.key] = entry
-            self.held_bytes += entry.size_bytes
-            while len(self._entries) > self._most_entries or self.held_bytes > self._limit_bytes:
-                self._remove(next(iter(self._entries)))
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key, (None, 0))[0]
 
-    def replace(self, old: CacheEntry, new: CacheEntry) -> None:
-        """Keep an entry in place of the one that is there, if that is still ``old``."""
-        with self._lock:
-            if self._entries.get(old.key) is old:
-                self._entries[old.key] = new
-                self.held_bytes += new.size_bytes - old.size_bytes
+    def look(self, key: str) -> ValueT | None:
+        """The value under a key; this is no use of it."""
+        return self._held.get(key, (None, 0))[0]
 
-    def forget(self, concerns: Callable[[CacheEntry], bool]) -> list[str]:
-        """Drop the entries that something concerns; their keys."""
+    def items(self) -> list[tuple[str, ValueT]]:
+        """All values, those that go first in front."""
         with self._lock:
-            keys = self._keys_of(concerns)
+            return [(key, value) for key, (value, _) in self._held.items()]
+
+    def put(self, key: str, value: ValueT, *, size_bytes: int = 0) -> list[str]:
+        """Keep a value in place of the one under its key; the keys that went for want of room, in that order."""
+        with self._lock:
+            self._remove(key)
+            if size_bytes > self.limit_bytes or not self._most_entries:
+                return [key]
+            self._held[key] = value, size_bytes
+            self.held_bytes += size_bytes
+            gone: list[str] = []
+            while len(self._held) > self._most_entries or self.held_bytes > self.limit_bytes:
+                gone.append(next(iter(self._held)))
+                self._remove(gone[-1])
+            return gone
+
+    def replace(self, key: str, old: ValueT, new: ValueT) -> None:
+        """Keep a value of the same size in place of one, if that is still there."""
+        with self._lock:
+            if key in self._held and self._held[key][0] is old:
+                self._held[key] = new, self._held[key][1]
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop what is under these keys."""
+        with self._lock:
+            for key in keys:
+                self._remove(key)
+
+    def forget_where(self, concerns: Callable[[ValueT], bool]) -> list[str]:
+        """Drop the values that something concerns; their keys."""
+        with self._lock:
+            keys = [key for key, (value, _) in self._held.items() if concerns(value)]
             for key in keys:
                 self._remove(key)
             return keys
 
-    def keys_of(self, concerns: Callable[[CacheEntry], bool]) -> list[str]:
-        """The keys of the entries that something concerns."""
-        with self._lock:
-            return self._keys_of(concerns)
-
-    def _keys_of(self, concerns: Callable[[CacheEntry], bool]) -> list[str]:
-        return [entry.key for entry in self._entries.values() if concerns(entry)]
-
     def _remove(self, key: str) -> None:
-        entry = self._entries.pop(key, None)
-        self.held_bytes -= entry.size_bytes if entry else 0
+        _, size_bytes = self._held.pop(key, (None, 0))
+        self.held_bytes -= size_bytes

@@ -11,20 +11,49 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from autogen_context.cache.disk import CacheDisk
-from autogen_context.cache.entry import (
-    CacheEntry,
-    entry_as_bytes,
-    entry_from_bytes,
-    value_of,
-)
+from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes, value_of
 from autogen_context.cache.fingerprint import Fingerprint, FingerprintReader, Reading
-from autogen_context.cache.memory import CacheMemory
-from autogen_context.cache.shared_tier import SharedTier
+from autogen_context.cache.memory import Memory
+from autogen_context.cache.single_flight import Flight
+from autogen_context.cache.store import DiskStore
+from autogen_context.errors import StoreUnavailable
+from autogen_context.messages.message import content_digest
 
 ResultT = TypeVar("ResultT")
+
+
+class SharedTier(Protocol):
+    """Where several machines keep one cache, behind memory and disk.
+
+    No method raises for want of a server; what cannot be had is a miss, what cannot be written is not written.
+    """
+
+    async def read(self, key: str) -> bytes | None:
+        """The value under a key; ``None`` if there is none, or nobody answers in time."""
+        ...
+
+    async def write(self, key: str, value: bytes, *, ttl_s: float | None) -> None:
+        """Keep a value under a key, for so many seconds; without ``ttl_s`` as long as there is room."""
+        ...
+
+    async def forget(self, key: str) -> None:
+        """Delete what is under a key, and tell the others that it is invalid."""
+        ...
+
+    def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
+        """Have keys that were invalidated elsewhere told to ``heard``; what is returned ends that.
+
+        The empty key stands for all keys: any of them may have been invalidated while nobody could be told. It is told
+        each time the connection is made, the first time included. ``heard`` is called in the loop that runs now, or in
+        any thread where none runs.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and tasks."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +72,8 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Refuse a key that is no text."""
-        require_text(self.key)
-
-
-def require_text(key: object) -> None:
-    """Refuse a key of any other kind."""
-    if not isinstance(key, str):
-        raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
+        if not isinstance(self.key, str):
+            raise ValueError(f"key={self.key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
 
 
 class CacheTiers:
@@ -68,11 +92,11 @@ class CacheTiers:
 
     def __init__(
         self,
-        memory: CacheMemory,
+        memory: Memory[CacheEntry],
         *,
         reader: FingerprintReader,
         clock: Callable[[], float],
-        disk: CacheDisk | None,
+        disk: DiskStore | None,
         shared: SharedTier | None,
     ) -> None:
         self.memory = memory
@@ -86,65 +110,63 @@ class CacheTiers:
 
     async def in_memory(self, wanted: Wanted) -> CacheEntry | None:
         """The entry that memory has."""
-        entry = self.memory.read(wanted.key)
+        entry = self.memory.use(wanted.key)
         current = await self._current(entry, wanted)
         if entry and current is None:
-            self.memory.forget(lambda held: held is entry)
+            self.memory.forget_where(lambda held: held is entry)
         elif entry and current and current is not entry:
-            self.memory.replace(entry, current)
+            self.memory.replace(wanted.key, entry, current)
         return current
 
-    async def on_disk(self, wanted: Wanted, *, is_valid: Callable[[], bool]) -> CacheEntry | None:
+    async def on_disk(self, wanted: Wanted, flight: Flight) -> CacheEntry | None:
         """The entry that the disk has; memory has it then, too, if nobody invalidated it meanwhile."""
         if self.disk is None:
             return None
-        entry = await self._in_thread(partial(self.disk.read, wanted.key))
+        data = await self._in_thread(partial(self.disk.read, row_of(wanted.key)))
+        entry = _entry(data)
         current = await self._current(entry, wanted)
         if current and current is not entry:
-            await self.keep_here(current, is_valid=is_valid)
-        elif current and is_valid():
-            self.memory.write(current)
+            await self.keep_here(current, flight)
+        elif current and flight.is_current:
+            self._remember(current)
         return current
 
     async def elsewhere(self, wanted: Wanted, reading: Reading) -> CacheEntry | None:
         """The entry that other machines have, if the contents of its files are those of here."""
-        data = await self.shared.read(wanted.key) if self.shared else None
-        with suppress(ValueError):  # others may have written anything
-            entry = entry_from_bytes(data) if data else None
-            if entry and _have_same_contents(entry.dependencies, reading.fingerprints):
-                now = self._clock()
-                own = replace(entry, dependencies=reading.fingerprints, built_at=now)
-                return own if self._answers(own, wanted) else None
+        entry = _entry(await self.shared.read(wanted.key)) if self.shared else None
+        if entry and _have_same_contents(entry.dependencies, reading.fingerprints):
+            own = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
+            return own if self._answers(own, wanted) else None
         return None
 
-    async def keep(self, entry: CacheEntry, *, is_valid: Callable[[], bool]) -> None:
+    async def keep(self, entry: CacheEntry, flight: Flight) -> None:
         """Keep an entry in every tier, if nobody invalidates it meanwhile."""
-        await self.keep_here(entry, is_valid=is_valid)
-        if self.shared is not None and is_valid():
+        await self.keep_here(entry, flight)
+        if self.shared is not None and flight.is_current:
             await self.shared.write(entry.key, entry_as_bytes(entry), ttl_s=self._ttl_s(entry))
-            if not is_valid():
+            if not flight.is_current:
                 await self.shared.forget(entry.key)
 
-    async def keep_here(self, entry: CacheEntry, *, is_valid: Callable[[], bool]) -> None:
+    async def keep_here(self, entry: CacheEntry, flight: Flight) -> None:
         """Keep an entry in memory and on disk."""
-        if is_valid():
-            self.memory.write(entry)
+        if flight.is_current:
+            self._remember(entry)
             if self.disk is not None:
-                write = partial(self.disk.write, entry, ttl_s=self._ttl_s(entry))
-                await self._in_thread(write)
+                rows = {row_of(entry.key): entry_as_bytes(entry)}
+                await self._in_thread(partial(self.disk.write, rows, ttl_s=self._ttl_s(entry)))
 
     async def keys_of(self, concerns: Callable[[CacheEntry], bool]) -> set[str]:
         """The keys of the entries here that something concerns."""
-        keys = set(self.memory.keys_of(concerns))
+        found = {entry.key for _, entry in self.memory.items() if concerns(entry)}
         if self.disk is not None:
-            keys |= set(await self._in_thread(partial(self.disk.keys_of, concerns)))
-        return keys
+            found |= set(await self._in_thread(partial(_keys_on, self.disk, concerns)))
+        return found
 
     async def forget(self, keys: Collection[str]) -> None:
         """Drop entries in every tier."""
-        self.memory.forget(lambda entry: entry.key in keys)
+        self.memory.forget(keys)
         if self.disk is not None:
-            await self._in_thread(partial(self.disk.forget, keys))
+            await self._in_thread(partial(_forget_on, self.disk, keys))
         if self.shared is not None:
             for key in keys:
                 await self.shared.forget(key)
@@ -155,9 +177,9 @@ class CacheTiers:
 
     def forget_here(self, key: str) -> None:
         """Drop an entry in memory and on disk, since it was invalidated elsewhere; from any thread."""
-        self.memory.forget(lambda entry: entry.key == key)
+        self.memory.forget([key])
         if self.disk is not None:
-            self._thread.submit(self.disk.forget, [key])
+            self._thread.submit(_forget_on, self.disk, [key])
 
     async def aclose(self) -> None:
         """Let go of the file and of the server."""
@@ -165,6 +187,9 @@ class CacheTiers:
             await self._in_thread(self.disk.close)
         if self.shared is not None:
             await self.shared.aclose()
+
+    def _remember(self, entry: CacheEntry) -> None:
+        self.memory.put(entry.key, entry, size_bytes=entry.size_bytes)
 
     async def _current(self, entry: CacheEntry | None, wanted: Wanted) -> CacheEntry | None:
         """The entry, with the times of now, if it answers and its files are what they were."""
@@ -196,6 +221,32 @@ class CacheTiers:
 
     async def _in_thread(self, action: Callable[[], ResultT]) -> ResultT:
         return await asyncio.get_running_loop().run_in_executor(self._thread, action)
+
+
+def row_of(key: str) -> str:
+    """The name of a key's row on disk: no key is too long or too odd for it."""
+    return content_digest(key).hex()
+
+
+def _entry(data: bytes | None) -> CacheEntry | None:
+    """The entry that was written so; others may have written anything."""
+    with suppress(ValueError):
+        return None if data is None else entry_from_bytes(data)
+    return None
+
+
+def _keys_on(disk: DiskStore, concerns: Callable[[CacheEntry], bool]) -> list[str]:
+    """The keys on disk that something concerns; where they cannot be read they are compared before they are served."""
+    with suppress(StoreUnavailable):
+        entries = [_entry(data) for _, data in disk.items()]
+        return [entry.key for entry in entries if entry and concerns(entry)]
+    return []
+
+
+def _forget_on(disk: DiskStore, keys: Collection[str]) -> None:
+    """Delete keys on disk; what cannot be deleted now is not read any more."""
+    with suppress(StoreUnavailable):
+        disk.forget(map(row_of, keys))
 
 
 def _have_same_contents(ours: Collection[Fingerprint], theirs: Collection[Fingerprint]) -> bool:

@@ -4,16 +4,16 @@ Promise: looking deletes nothing, and what is kept is read without running anyth
 """
 
 import argparse
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autogen_context.cache.disk import CacheDisk, user_directory
-from autogen_context.cache.entry import CacheEntry
+from autogen_context.cache.cache import user_directory
+from autogen_context.cache.entry import CacheEntry, entry_from_bytes
 from autogen_context.cache.fingerprint import FingerprintReader
-from autogen_context.cache.rows import Timeout
+from autogen_context.cache.store import DiskStore
+from autogen_context.errors import StoreUnavailable
 from autogen_context.report.table import new_table, plain, say, show
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ def add_parser(subparsers: "Subparsers") -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked; the exit code."""
     given = _Arguments(**vars(arguments))
-    disk = CacheDisk(given.directory)
+    disk = DiskStore(given.directory, keep_open=True)
     if not disk.path.exists():
         raise ValueError(f"there is no cache in {given.directory}; name its folder: --directory")
     try:
         return _ACTIONS[given.action](disk)
-    except (sqlite3.Error, Timeout) as error:
-        raise ValueError(f"{disk.path} cannot be used: {error}") from error
+    except StoreUnavailable as error:
+        raise ValueError(str(error)) from error
     finally:
         disk.close()
 
 
-def _stats(disk: CacheDisk) -> int:
+def _stats(disk: DiskStore) -> int:
     held_bytes = disk.held_bytes  # before reading writes that it did
-    found = [entry for _, entry in disk.entries() if entry]
+    found = [entry for _, entry in _entries(disk) if entry]
     values_bytes = sum(len(entry.payload) for entry in found)
     say(f"{disk.path}: {len(found):,} entries", None)
     say(f"  {values_bytes:>14,} bytes of values", None)
@@ -80,7 +80,7 @@ def _stats(disk: CacheDisk) -> int:
     return 0
 
 
-def _verify(disk: CacheDisk) -> int:
+def _verify(disk: DiskStore) -> int:
     findings = list(_findings(disk))
     table = new_table()
     for header in ("entry", "what was found"):
@@ -93,17 +93,26 @@ def _verify(disk: CacheDisk) -> int:
     return 1 if damaged else 0
 
 
-def _clear(disk: CacheDisk) -> int:
+def _clear(disk: DiskStore) -> int:
     disk.clear()
     say(f"{disk.path}: emptied", None)
     return 0
 
 
-def _findings(disk: CacheDisk) -> Iterator[tuple[str, str]]:
+def _findings(disk: DiskStore) -> Iterator[tuple[str, str]]:
     """Every entry by its key, or by its row where it has none, and what is to be said of it."""
     reader = FingerprintReader()
-    for row, entry in disk.entries():
+    for row, entry in _entries(disk):
         yield (entry.key, _finding(entry, reader)) if entry else (row, _DAMAGED)
+
+
+def _entries(disk: DiskStore) -> Iterator[tuple[str, CacheEntry | None]]:
+    """Every row by its name, and its entry; ``None`` if it holds none that was written there."""
+    for row, data in disk.items():
+        try:
+            yield row, None if data is None else entry_from_bytes(data)
+        except ValueError:  # whoever wrote it has reckoned the checksum as well
+            yield row, None
 
 
 def _finding(entry: CacheEntry, reader: FingerprintReader) -> str:
@@ -114,7 +123,7 @@ def _finding(entry: CacheEntry, reader: FingerprintReader) -> str:
 
 
 _DAMAGED = "damaged, or not written by this: it is never served"
-_ACTIONS: Mapping[str, Callable[[CacheDisk], int]] = {
+_ACTIONS: Mapping[str, Callable[[DiskStore], int]] = {
     "stats": _stats,
     "verify": _verify,
     "clear": _clear,

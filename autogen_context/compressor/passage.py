@@ -11,11 +11,10 @@ has no more authority than who said it first.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.english_cues import SPEAKERS
-from autogen_context.ledger.speakers import INNER, MARKER
+from autogen_context.ledger.speakers import INNER, MARKER, SPEAKERS
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -118,7 +117,7 @@ def opening_of(line: str) -> tuple[str, str, Author] | None:
 
 def author_named(role: str) -> Author:
     """Whose role it is."""
-    return cast("Author", SPEAKERS[role.lower()])  # the table has authors alone
+    return SPEAKERS[role.lower()]
 
 
 def sentences_of(line: str) -> Iterator[slice]:

@@ -12,6 +12,7 @@ from autogen_context.compressor.concepts import Holdings, keywords_in, sense_of
 from autogen_context.compressor.passage import AUTHORITY, Passage, joined, opening_of, passages_of
 from autogen_context.ledger import Entry, Ledger
 
+SURE = 0.45  # confidence of what leaves its place for the ledger
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
 
 
@@ -63,7 +64,8 @@ def reopened(text: str) -> tuple[Ledger, str]:
     lines = text[len(opening) :].split("\n")
     ends = (at for at, line in enumerate(lines) if not line.strip() or opening_of(line))
     end = next(ends, len(lines))
-    ledger = Ledger.read("\n".join(lines[:end])) if AUTHORITY[author] else Ledger()
+    head = "\n".join(lines[:end]) if AUTHORITY[author] else ""
+    ledger = Ledger.read(head, least_confidence=SURE)
     return (ledger, "\n".join(lines[end:]).lstrip("\n")) if len(ledger) else (ledger, text)
 
 

@@ -170,20 +170,20 @@ class Settings(BaseModel):
         ge=0,
         description="How long an awaited turn may wait for the vector of a question, in seconds; 0: not at all.",
     )
-    stash_bytes: Number = Field(
+    originals_bytes: Number = Field(
         default=64 * 1024 * 1024,
         ge=0,
-        description="What the stash of originals may hold in memory, in bytes; 0: nothing is kept there.",
+        description="What originals of what left the window may take in memory, in bytes; 0: nothing is kept there.",
     )
-    stash_directory: Path | None = Field(
+    originals_directory: Path | None = Field(
         default=None, description="A folder that keeps originals as well; left out, memory alone."
     )
-    stash_disk_bytes: Number = Field(
+    originals_disk_bytes: Number = Field(
         default=1024 * 1024 * 1024,
         gt=0,
         description="What that folder may hold, in bytes, above 0.",
     )
-    stash_ttl_s: Seconds = Field(
+    originals_ttl_s: Seconds = Field(
         default=0.0, ge=0, description="How long an original is kept, in seconds; 0: by room alone."
     )
     tenant: str = Field(default="", description="For whom it works; no other gets its originals.")

@@ -15,7 +15,7 @@ Where a script writes no spaces, each character is a word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from unicodedata import normalize
 
@@ -23,6 +23,8 @@ __all__ = ["Found", "PhraseMatcher"]
 
 GAP_WORDS = 4  # that may stand where a phrase says "..."
 GAP = "..."
+MOST_KNOWN = 20_000  # states, and words
+LONGEST_KNOWN = 40  # characters of a word that is remembered
 UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # Thai and Lao, kana, Han
 LETTER = rf"[^\W{UNSPACED}]"
 LETTERS = rf"(?:{LETTER}[\u0300-\u036f]*)+"  # with accents that stand alone
@@ -65,6 +67,40 @@ class Step:
     labels: frozenset[str] = frozenset()
 
 
+class State:
+    """The places within phrases that some words may have led to; worked out when they are first met.
+
+    Args:
+        steps: the places.
+        known: the states that were met, of which each is made once; beyond so many none is remembered.
+
+    Attributes:
+        labels: of the phrases that are complete here.
+    """
+
+    def __init__(self, steps: Iterable[Step], known: "dict[frozenset[Step], State]") -> None:
+        self._steps = frozenset(steps)
+        self._known = known
+        self._behind: dict[tuple[str, ...], State | None] = {}
+        self.labels = frozenset(label for step in self._steps for label in step.labels)
+
+    def behind(self, keys: tuple[str, ...]) -> "State | None":
+        """The places behind one more word, given as what it is listed as; ``None`` where no phrase goes on."""
+        if keys in self._behind:
+            return self._behind[keys]
+        ways = [step.by_any for step in self._steps]
+        ways += [step.by_word.get(key, []) for step in self._steps for key in keys]
+        steps = frozenset(step for way in ways for step in way)
+        following = None
+        if steps:
+            following = self._known.get(steps) or State(steps, self._known)
+        if len(self._known) < MOST_KNOWN:
+            if following is not None:
+                self._known[steps] = following
+            self._behind[keys] = following
+        return following
+
+
 class PhraseMatcher:
     """Looks for the phrases of one topic.
 
@@ -81,9 +117,11 @@ class PhraseMatcher:
         for label, phrase in phrases:
             place = opening if phrase.lstrip().startswith("^") else anywhere
             place.append(first_step(phrase, Step(labels=frozenset({label}))))
-        self._anywhere = either(anywhere)
-        self._opening = either([*anywhere, *opening])
-        self._listed = listed_in(self._opening)
+        first = either([*anywhere, *opening])
+        known: dict[frozenset[Step], State] = {}
+        self._first = (State([either(anywhere)], known), State([first], known))
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._listed = listed_in(first)
         self._beginnings = sorted({len(word) - 1 for word in self._listed if word.endswith("*")})
 
     def find(self, text: str) -> list[Found]:
@@ -97,25 +135,30 @@ class PhraseMatcher:
             begin at the same word the longest. Phrases of different labels may overlap.
         """
         stops: dict[tuple[str, int], int] = {}
-        active: dict[Step, int] = {}  # where its phrase begins
-        forms: dict[str, tuple[str, ...]] = {}
+        active: list[tuple[int, State]] = []  # where phrases begin, and how far they are
         opens = True
         for token in TOKEN.finditer(text):
             if token.lastgroup != "word":
                 opens = True
                 if token.lastgroup == "end":
-                    active = {}
+                    active = []
                 continue
             word = token.group()
-            keys = forms.get(word)
+            keys = self._keys.get(word)
             if keys is None:
-                keys = forms[word] = self._keys_of(word)
-            first, opens = self._opening if opens else self._anywhere, False
+                keys = self._keys_of(word)
+                if len(self._keys) < MOST_KNOWN and len(word) <= LONGEST_KNOWN:
+                    self._keys[word] = keys
+            first, opens = self._first[opens], False
             if not keys and not active:
                 continue
-            active = advanced(active, first, keys, token.start())
-            for step, start in active.items():
-                for label in step.labels:
+            active = [
+                (start, following)
+                for start, state in (*active, (token.start(), first))
+                if (following := state.behind(keys)) is not None
+            ]
+            for start, state in active:
+                for label in state.labels:
                     stops[label, start] = token.end()
         return apart(stops)
 
@@ -140,23 +183,6 @@ def fold(word: str) -> str:
 def words_of(text: str) -> list[str]:
     """The words of a text, folded."""
     return [fold(each.group()) for each in TOKEN.finditer(text) if each.lastgroup == "word"]
-
-
-def advanced(
-    active: Mapping[Step, int], first: Step, keys: Sequence[str], at: int
-) -> dict[Step, int]:
-    """The steps behind one more word, each with where its phrase begins; where two meet, the earlier."""
-    following: dict[Step, int] = {}
-    for step, start in active.items():
-        for key in keys:
-            for target in step.by_word.get(key, ()):
-                following.setdefault(target, start)
-        for target in step.by_any:
-            following.setdefault(target, start)
-    for key in keys:
-        for target in first.by_word.get(key, ()):
-            following.setdefault(target, at)
-    return following
 
 
 def apart(stops: Mapping[tuple[str, int], int]) -> list[Found]:

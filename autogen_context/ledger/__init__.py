@@ -1,7 +1,8 @@
-"""What was stated and holds: found in plain language, updated by identity, written in few words, read again without loss."""
+"""What was stated and holds: found in plain language, updated where it speaks of the same, written in few words."""
 
-from autogen_context.ledger.entry import Author, Entry, Kind
+from autogen_context.ledger.entry import Author, Entry, Kind, Statement
 from autogen_context.ledger.ledger import Ledger
+from autogen_context.ledger.reader import read
 from autogen_context.ledger.rendering import Rendering
 
-__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering"]
+__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering", "Statement", "read"]

@@ -1,6 +1,6 @@
-"""One statement of a ledger: what kind, what about, who said it and where.
+"""What somebody stated: as it is read, and as it is kept.
 
-Promise: values only. Rules, constraints and preferences have an author who may give them: a person or the system prompt.
+Promise: values only. Rules, limits and preferences have an author who may give them: a person or the system prompt.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,36 @@ Kind = Literal[
 ]
 
 AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
-REPORTABLE: frozenset[Kind] = frozenset({"decision", "goal state", "fact"})
+RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a sentence states.
+
+    Attributes:
+        kind: of statement; a withdrawal states nothing new and takes something back.
+        text: what is stated, as written, on one line.
+        start: where it begins in the text that was read, in characters.
+        stop: where it ends there.
+        subject: what it is about; equal for two that give one thing another value, empty where that cannot be told.
+        values: its numbers, dates, names, quotations and identifiers, as written.
+        confidence: that it states something which holds, 0..1.
+        changes: whether it says that something is otherwise now.
+        withdraws: what no longer holds, in its words; may be empty.
+        recasts: the value that the statement before it should have; may be empty.
+    """
+
+    kind: Kind | Literal["withdrawal"]
+    text: str
+    start: int
+    stop: int
+    subject: str = ""
+    values: tuple[str, ...] = ()
+    confidence: float = 1.0
+    changes: bool = False
+    withdraws: str = ""
+    recasts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +50,9 @@ class Entry:
 
     Attributes:
         kind: of statement.
-        key: what it is about; a later statement of an author of the same rank about the same takes its place.
+        key: what it is about; empty where that cannot be told.
         text: what is stated, on one line; every value stands as it was said.
-        author: who said it. What an assistant or a tool says is a decision, a goal state or a fact, as reported by it.
+        author: who said it. What an assistant says is a decision, a goal state or a fact, as reported by it.
         position: of the message that said it, from 0; of the message that the ledger was read from where it was read.
     """
 

@@ -6,7 +6,7 @@ place, so that positions stay those of the given text. Time in proportion to the
 
 import re
 
-from autogen_context.ledger.cue import Cue, lowered
+from autogen_context.language.phrases import phrases
 
 LINE = re.compile(r"[^\n]+")
 QUOTED = re.compile(
@@ -22,47 +22,41 @@ MAIL = re.compile(  # from the lines at its head on
     r"^(?=(?:[A-Z][\w-]{1,20}: [^\n]*\n){0,6}Subject: )(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To): [^\n]*\n){2,}.*",
     re.DOTALL | re.MULTILINE,
 )
-ANNOUNCED = Cue(  # what follows such a line is somebody else's
-    r"\b(?:pages?|articles?|e-?mails?|logs?|output|documents?|errors?|traceback|trace|say(?:s|ing)?|said|wr(?:ote|ites?)|states?"
-    r"|reads|contents?|texts?|messages?|repl(?:y|ies|ied)|responses?|files?|readme|websites?|transcripts?|quotes?|results?"
-    r"|pasted?|copied|forwarded|found|returned|got|sent)\b[^:]{0,60}:[ \t]*$"
-)
-SAYING = re.compile(
-    r"\b(?:says?|said|writes|wrote|states|stated|reads|replied|answered|claims)\s?:"
-)
+ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
+MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
 QUOTING = ("```", "~~~", ">", "    ", "\t")  # of which one stands in whatever QUOTED finds
 CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
     r"[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
     r"|\+\+\+ |--- |@@ |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
-    r"|[\[{][\"'{\[]|\|)"
+    r"|[\[{][\"'{\[]|\||[^,\n]*(?:\d,[A-Za-z]|[A-Za-z],\d))"
 )
 CODE_SIGNS = ("=>", "==", "&&", "||", "(){", "() {")
 CODE_ENDS = ("{", "}", ";")
 TAG = re.compile(r"<[a-z!/][^<>\n]*>")
 
 
-def without_quotations(text: str) -> str:
+def unquoted(text: str) -> str:
     """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
-    read = unquoted(text)
+    read = unfenced(text)
     parts: list[str] = []
     at = 0
     for match in LINE.finditer(read):
         line = match.group()
-        if announces(line):
+        end = said_up_to(line)
+        if end is None:
             return "".join([*parts, read[at : match.start()]]).ljust(len(read), "\n")
-        said = spoken_of(line)
-        if said is not line:
-            parts += read[at : match.start()], said
+        if end < len(line):
+            parts += read[at : match.start() + end], "\n" * (len(line) - end)
             at = match.end()
     return "".join([*parts, read[at:]]) if at else read
 
 
 def is_quoted(text: str, place: int) -> bool:
     """Whether a place of what a person says is within what somebody else said."""
-    return without_quotations(text)[place] == "\n"
+    return unquoted(text)[place] == "\n"
 
 
-def unquoted(text: str) -> str:
+def unfenced(text: str) -> str:
     """The text with line ends in place of quoted, fenced and indented lines, of documents and mails."""
     if "</" in text:
         text = without_documents(text)
@@ -73,7 +67,7 @@ def unquoted(text: str) -> str:
 
 def without_documents(text: str) -> str:
     """The text with line ends in place of what stands between tags; up to the last of its ends, since it may hold any."""
-    lower, parts, at = lowered(text), list[str](), 0
+    lower, parts, at = text.lower() if len(text.lower()) == len(text) else text, list[str](), 0
     ends: dict[str, int] = {}
     for opened in DOCUMENT.finditer(text):
         tag = f"</{opened['tag'].lower()}>"
@@ -84,17 +78,21 @@ def without_documents(text: str) -> str:
     return "".join([*parts, text[at:]]) if at else text
 
 
-def announces(line: str) -> bool:
-    """Whether what follows a line is somebody else's."""
-    return ":" in line and line.rstrip().endswith(":") and ANNOUNCED.search(line[-200:]) is not None
-
-
-def spoken_of(line: str) -> str:
-    """A line up to where it tells what somebody else says; nothing of a line of code."""
+def said_up_to(line: str) -> int | None:
+    """Where a line ends to be its author's words; ``None`` where nothing behind it is."""
     if is_code(line):
-        return "\n" * len(line)
-    saying = SAYING.search(line) if ":" in line else None
-    return line[: saying.start()].ljust(len(line), "\n") if saying else line
+        return 0
+    colon = line.find(":")
+    while colon >= 0:
+        ends = not line[colon + 1 :].strip()
+        near = line[max(0, colon - ANNOUNCED_CHARS) : colon]
+        found = phrases("ledger").find(near)
+        if any(each.label == "told" and not near[each.stop :].strip() for each in found):
+            return None if ends else colon
+        if ends and any(each.label in {"told", "material"} for each in found):
+            return None
+        colon = line.find(":", colon + 1) if colon < MOST_LOOKED_AT else -1
+    return len(line)
 
 
 def is_code(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Who says which part of a text that may be a transcript.
+"""Who says which part of a message, and of a text that may be a transcript.
 
 Promise: pure, linear. Nobody gains authority by a line that says so: in what an assistant or a tool says there are no
 speakers, ``system:`` counts at the very beginning alone, quoted speakers do not count, and all speakers are written as the
@@ -12,10 +12,18 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from autogen_context.ledger.english_cues import SPEAKERS
 from autogen_context.ledger.entry import AUTHORITIES, Author
 from autogen_context.ledger.quoting import is_quoted
+from autogen_context.ledger.rendering import BLOCK
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.people import People
+from autogen_context.messages.user_output import words_and_output
 
+SPEAKERS: dict[str, Author] = {  # as transcripts name them
+    "user": "person", "human": "person", "customer": "person", "assistant": "assistant", "ai": "assistant",
+    "agent": "assistant", "bot": "assistant", "tool": "tool", "function": "tool", "observation": "tool", "tool result": "tool",
+    "tool output": "tool", "function result": "tool", "function output": "tool", "system": "system", "developer": "system",
+}  # fmt: skip
 ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
 MARKER = re.compile(
     rf"^[ \t]*(?:\[(?P<bracketed>{ROLE})(?: calls [^\]\n]{{1,80}})?\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
@@ -70,4 +78,40 @@ def speaker_of(match: re.Match[str], *, opens: bool) -> Author:
 
 def speaker_named(role: str) -> Author:
     """Whose role it is."""
-    return cast("Author", SPEAKERS[role.lower()])  # the table has authors alone
+    return SPEAKERS[role.lower()]
+
+
+def spoken(
+    message: Message, before: Message | None, people: People
+) -> Iterator[tuple[str, Author]]:
+    """What a message says, and who says it.
+
+    Args:
+        message: any message; what programs printed says nothing, wherever it stands.
+        before: the one in front of it.
+        people: who is a person; every other agent has the say of an assistant.
+    """
+    if message.own:
+        ledger = BLOCK.match(message.text)
+        if ledger:
+            yield ledger.group(), "system"
+        yield message.text[ledger.end() if ledger else 0 :], "assistant"
+    elif message.role in SYSTEM_ROLES:
+        yield message.text, "system"
+    elif message.role == "user" and not message.results:
+        words, _ = words_and_output(message, before)
+        yield words, "person" if people.speaks(message) else "assistant"
+    elif message.role == "assistant":
+        yield message.text, "assistant"
+
+
+def parts_by_ledger(text: str, speaker: Author) -> Iterator[tuple[str, int, bool]]:
+    """The parts of a text, where they begin, and whether they are a ledger; who has no authority has none."""
+    at = 0
+    for block in BLOCK.finditer(text) if speaker in AUTHORITIES else ():
+        if speaker == "person" and is_quoted(text, block.start()):
+            continue
+        yield text[at : block.start()], at, False
+        yield block["lines"], block.start("lines"), True
+        at = block.end()
+    yield text[at:], at, False

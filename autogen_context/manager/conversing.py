@@ -17,8 +17,8 @@ from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
     id_of,
+    originals_of,
     rules_of,
-    stash_of,
     window_of,
 )
 from autogen_context.messages.tools.recall_tool import has_recall_tool
@@ -209,7 +209,7 @@ class Conversing:
             host=given.host,
             meter=gauge.meter,
             window=window,
-            stash=stash_of(given.config, state.stash, given.originals),
+            stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
             summaries=self.ahead.summaries(gauge.counter, state),
             advice=self.ahead.advice(state),

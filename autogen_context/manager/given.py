@@ -14,7 +14,7 @@ from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -29,7 +29,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "advisor": ("advise", "an Advisor"),
     "intents": ("ask", "an IntentModel"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "originals": ("held", "a RedisStash"),
+    "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder)"),
     "project": ("for_conversation", "ProjectContext(folder)"),
 }
@@ -50,7 +50,7 @@ class Given:
         intents: says what the agent is at.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
-        originals: where originals are shared with other agents.
+        original_store: where originals are shared with other agents.
         project: a folder whose context stands behind the system prompt.
     """
 
@@ -62,7 +62,7 @@ class Given:
     advisor: "Advise | None"
     clock: Callable[[], float] | None
     files: "FileChangeTracker | None" = None
-    originals: "StashTier | None" = None
+    original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
 

@@ -32,7 +32,7 @@ from autogen_context.session.window import Usage
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.cache.originals.tiers import StashTier
+    from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -63,7 +63,7 @@ class IncrementalContextManager:
             ``IntentModel``. The rules say so where it has not answered.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
-        originals: where originals are kept as well, for other agents to ask back; a ``RedisStash``.
+        original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
         files: a folder: what somebody else changes of its files is told where the conversation shows them.
         project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
 
@@ -85,7 +85,7 @@ class IncrementalContextManager:
         advisor: "Advise | None" = None,
         intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
-        originals: "StashTier | None" = None,
+        original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
@@ -104,7 +104,7 @@ class IncrementalContextManager:
             advisor=advisor,
             intents=intents,
             clock=clock,
-            originals=originals,
+            original_store=original_store,
             files=files,
             project=project,
         )
@@ -214,7 +214,7 @@ class IncrementalContextManager:
         """The originals of a unit that was shortened or dropped.
 
         Raises:
-            NotStashed: the stash does not hold them (any more).
+            OriginalNotFound: they are not kept (any more).
             ValueError: the handle is no text.
         """
         require_text("handle", handle)

@@ -8,10 +8,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.originals.memory import Entry
-from autogen_context.cache.originals.stash import Stash
-from autogen_context.cache.originals.tiers import StashTier, StashTiers
+from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
@@ -72,22 +69,27 @@ def triggers_of(config: ContextConfig) -> TriggerSettings:
     )
 
 
-def stash_of(config: ContextConfig, entries: Iterable[Entry], shared: StashTier | None) -> Stash:
+def originals_of(
+    config: ContextConfig, entries: Iterable[Entry], shared: OriginalTier | None
+) -> OriginalStore:
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
-    tier = shared
-    if config.stash_directory:
+    tiers: list[OriginalTier] = [] if shared is None else [shared]
+    if config.originals_directory:
+        from autogen_context.cache.disk_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+
         scope = Scope(tenant=config.tenant, agent=config.agent)
-        near = StashFile(config.stash_directory, scope=scope, limit_bytes=config.stash_disk_bytes)
-        tier = StashTiers(near, shared) if shared is not None else near
-    return Stash(config.stash_bytes, entries, file=tier, ttl_s=config.stash_ttl_s or math.inf)
+        room = config.originals_disk_bytes
+        tiers.insert(0, DiskOriginals(config.originals_directory, scope=scope, limit_bytes=room))
+    ttl_s = config.originals_ttl_s or math.inf
+    return OriginalStore(config.originals_bytes, entries, tiers=tiers, ttl_s=ttl_s)
 
 
-def asked_back(stash: Stash, gauge: Gauge, window: Window) -> "AskedBack":
+def asked_back(originals: OriginalStore, gauge: Gauge, window: Window) -> "AskedBack":
     """Who answers the tool ``recall_context``."""
     from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
 
     return AskedBack(
-        stash,
+        originals,
         count=lambda text: gauge.counter.count(text).tokens,  # the meter would remember every trial
         room_tokens=int(window.limit_tokens * RECALLED_SHARE),
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.errors import NotStashed
+from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.recall.original import Original, Stretch, stretch_of, written
 from autogen_context.recall.passage_index import Passage, PassageIndex
@@ -21,7 +21,7 @@ CHARS_A_TOKEN = 16  # what has more is not counted but taken as too long
 
 
 class Originals(Protocol):
-    """A stash, as it is asked."""
+    """A store of originals, as it is asked."""
 
     @property
     def handles(self) -> Sequence[str]:
@@ -32,16 +32,16 @@ class Originals(Protocol):
         """The messages under a handle.
 
         Raises:
-            NotStashed: there are none.
+            OriginalNotFound: there are none.
         """
         ...
 
 
 class AskedBack:
-    """Answers from one stash.
+    """Answers from one store of originals.
 
     Args:
-        originals: the stash.
+        originals: the store.
         count: tokens of a text, an upper bound or exact.
         room_tokens: what an answer may have, in tokens.
     """
@@ -71,7 +71,7 @@ class AskedBack:
             return self._from_all(query) if query else self._nothing_asked()
         try:
             original = self._original(handle)
-        except NotStashed:
+        except OriginalNotFound:
             return (
                 f"No original is kept under the handle {shown(handle)}. Copy it as it stands in the mark, or search "
                 'all that is kept: query="words that stood in it", without a handle.'
@@ -138,7 +138,7 @@ class AskedBack:
         """An original that may have gone since its handle was told."""
         try:
             return self._original(handle)
-        except NotStashed:
+        except OriginalNotFound:
             return None
 
     def _passages(self, index: PassageIndex, query: str) -> str:

@@ -6,17 +6,28 @@ equals what was saved.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.ledger.personal import Statement, StatementKind, statements
-from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
+from autogen_context.errors import StateError
+from autogen_context.ledger import Entry, Kind, Ledger
+from autogen_context.ledger.entry import RULES
+from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.saved import read_saved
 
-SCHEMA = 1
+FactKind = Literal["identity", "preference", "fact", "constraint"]
+
+SCHEMA = 2
 OPENING = "[What is known of the person, in their own words:]"
+KINDS: dict[Kind, FactKind] = {
+    "identity": "identity",
+    "preference": "preference",
+    "fact": "fact",
+    "constraint": "constraint",
+    "safety rule": "constraint",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +35,14 @@ class Fact:
     """One thing known.
 
     Attributes:
-        kind: identity, preference or constraint.
+        kind: identity, preference, fact or constraint.
         key: what it is about.
         text: what is known, on one line.
         position: of the message that said it, from 0.
         source: digest of that message, in hex.
     """
 
-    kind: StatementKind
+    kind: FactKind
     key: str
     text: str
     position: int
@@ -39,7 +50,7 @@ class Fact:
 
     @property
     def id(self) -> str:
-        """The same for all statements about the same: 12 hex digits."""
+        """The same for all that says the same, or gives the same thing another value: 12 hex digits."""
         return content_digest(self.kind, self.key)[:6].hex()
 
 
@@ -47,16 +58,20 @@ class Facts:
     """The facts of one conversation."""
 
     def __init__(self) -> None:
-        self._facts: dict[str, Fact] = {}
+        self._ledger = Ledger()
+        self._sources: dict[Entry, str] = {}
+        self._edited: dict[str, str] = {}  # id -> the words in its place
         self._deleted: dict[str, str] = {}  # id -> source of what was deleted
 
     def __iter__(self) -> Iterator[Fact]:
-        """All facts, in the order in which they were first said."""
-        return iter(list(self._facts.values()))
+        """All facts, the newest last."""
+        for entry, source in list(self._sources.items()):
+            fact = fact_of(entry, source)
+            yield replace(fact, text=self._edited.get(fact.id, fact.text))
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._facts)
+        return len(self._sources)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
         """Take in what new messages state.
@@ -74,8 +89,18 @@ class Facts:
         """
         learnt: list[Fact] = []
         for position, message in enumerate(list(messages_in(messages)), start):
-            learnt += [fact for fact in facts_in(message, position) if self._take(fact)]
-        return learnt
+            source = content_digest(message.role, message.text).hex()
+            for entry in self._ledger.learn([message], start=position):
+                fact = fact_of(entry, source)
+                if not is_fact(entry) or self._deleted.get(fact.id) == source:
+                    self._ledger.forget(entry)
+                else:
+                    self._edited.pop(fact.id, None)
+                    self._sources[entry] = source
+                    learnt.append(fact)
+            holding = set(self._ledger)
+            self._sources = {e: said for e, said in self._sources.items() if e in holding}
+        return [fact for fact in learnt if fact in set(self)]
 
     def edit(self, fact_id: str, text: str) -> Fact:
         """Put other words in the place of a fact's.
@@ -88,8 +113,8 @@ class Facts:
         line = " ".join(text.split())
         if not line:
             raise ValueError("text must not be empty; to remove a fact, delete it")
-        self._facts[fact_id] = replace(self._facts[fact_id], text=line)
-        return self._facts[fact_id]
+        self._edited[self._by_id(fact_id).id] = line
+        return self._by_id(fact_id)
 
     def delete(self, fact_id: str) -> None:
         """Forget a fact.
@@ -97,11 +122,16 @@ class Facts:
         Raises:
             KeyError: there is no such fact.
         """
-        self._deleted[fact_id] = self._facts.pop(fact_id).source
+        fact = self._by_id(fact_id)
+        for entry, source in list(self._sources.items()):
+            if fact_of(entry, source).id == fact_id:
+                self._ledger.forget(entry)
+                del self._sources[entry]
+        self._deleted[fact_id] = fact.source
 
     def rendered(self) -> str:
         """One text for the model, constraints last; empty where nothing is known."""
-        kinds = get_args(StatementKind)
+        kinds = get_args(FactKind)
         lines = [f"- {fact.text}" for kind in kinds for fact in self if fact.kind == kind]
         return "\n".join([OPENING, *lines]) if lines else ""
 
@@ -109,7 +139,9 @@ class Facts:
         """The facts as JSON data."""
         return {
             "schema": SCHEMA,
-            "facts": [asdict(fact) for fact in self],
+            "ledger": self._ledger.to_json(),
+            "sources": list(self._sources.values()),
+            "edited": dict(self._edited),
             "deleted": dict(self._deleted),
         }
 
@@ -122,19 +154,21 @@ class Facts:
         """
         saved = read_saved(SavedFacts, data, what="facts", schema=SCHEMA)
         facts = cls()
-        facts._facts = {fact.id: fact for fact in saved.facts}
+        facts._ledger = Ledger.from_json(saved.ledger)
+        if len(facts._ledger) != len(saved.sources):
+            raise StateError(
+                "the saved facts are damaged: there is not one source for each of them"
+            )
+        facts._sources = dict(zip(facts._ledger, saved.sources, strict=True))
+        facts._edited = dict(saved.edited)
         facts._deleted = dict(saved.deleted)
         return facts
 
-    def _take(self, fact: Fact) -> bool:
-        if self._deleted.get(fact.id) == fact.source or self._is_known(fact):
-            return False
-        self._facts[fact.id] = fact
-        return True
-
-    def _is_known(self, fact: Fact) -> bool:
-        known = self._facts.get(fact.id)
-        return known is not None and (known.source == fact.source or known.text == fact.text)
+    def _by_id(self, fact_id: str) -> Fact:
+        for fact in self:
+            if fact.id == fact_id:
+                return fact
+        raise KeyError(fact_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,25 +176,27 @@ class SavedFacts:
     """The shape of a saved state."""
 
     schema: int
-    facts: tuple[Fact, ...]
+    ledger: dict[str, object]
+    sources: tuple[str, ...]
+    edited: dict[str, str]
     deleted: dict[str, str]
 
 
-def facts_in(message: Message, position: int) -> Iterator[Fact]:
-    """What a message of a person states, or a system message rules."""
-    by_person = message.role == "user" and not message.results
-    if by_person or message.role in SYSTEM_ROLES:
-        source = content_digest(message.role, message.text).hex()
-        for statement in statements(message.text, of_a_person=by_person):
-            yield fact_of(statement, position, source)
+def is_fact(entry: Entry) -> bool:
+    """Whether a person said it of themselves, or of what must hold; a system prompt only rules."""
+    return (
+        entry.kind in KINDS
+        and (entry.author == "person" or entry.kind in RULES)
+        and not entry.reported
+    )
 
 
-def fact_of(statement: Statement, position: int, source: str) -> Fact:
-    """A statement with where it stood."""
+def fact_of(entry: Entry, source: str) -> Fact:
+    """An entry with the message that said it."""
     return Fact(
-        kind=statement.kind,
-        key=statement.key,
-        text=statement.text,
-        position=position,
+        kind=KINDS.get(entry.kind, "fact"),
+        key=entry.key or entry.text,
+        text=entry.text,
+        position=entry.position,
         source=source,
     )

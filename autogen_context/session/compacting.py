@@ -107,7 +107,7 @@ class Compacting:
         return verdict.rewrites and is_asked_for
 
     def compact(self, fixed: int, pinned: frozenset[int]) -> None:
-        """Plan the whole anew, hold that, and stash what left.
+        """Plan the whole anew, hold that, and keep the originals of what left.
 
         Raises:
             BudgetImpossible: what must stay does not fit.
@@ -134,7 +134,7 @@ class Compacting:
         promised_tokens: int,
         since: int = 0,
     ) -> None:
-        """Hold other decisions, and stash what left.
+        """Hold other decisions, and keep the originals of what left.
 
         Args:
             decisions: one for each unit.

@@ -1,12 +1,12 @@
 """What is held of a conversation: each unit decided as it comes in, and its original kept where it is not sent as it came.
 
-Promise: whatever is held without being sent as it came in can be had from the stash by its handle, while that has room.
+Promise: whatever is held without being sent as it came in can be had from the store of originals by its handle, while that has room.
 """
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.piece import messages_of
 from autogen_context.session.arrival import Arrival
 from autogen_context.session.conversation import Conversation
@@ -32,7 +32,7 @@ class Holding:
         conversation: Conversation,
         *,
         arrival: Arrival,
-        stash: Stash,
+        stash: OriginalStore,
         decisions: Sequence[Decision],
     ) -> None:
         self.held = Held(decisions)
@@ -97,7 +97,7 @@ class Holding:
         self.follow(spared)
 
     def _keep(self, start: int) -> None:
-        """Put the originals of units from one on into the stash."""
+        """Put the originals of units from one on into their store."""
         candidates = self._conversation.candidates[start:]
         decided = zip(self.held.decisions[start:], candidates, strict=True)
         self._stash.put_all((d.handle, c.unit.messages) for d, c in decided if d.handle)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tools.kinds import ToolKinds
@@ -123,7 +123,7 @@ class Surroundings:
     host: HostFormat
     meter: Meter
     window: Window
-    stash: Stash
+    stash: OriginalStore
     memory: Memory
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]

@@ -7,7 +7,7 @@ same, both do.
 from collections.abc import Iterable, Mapping
 
 from autogen_context.ledger import Entry, Kind
-from autogen_context.ledger.known import made_stale
+from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.session.notices import Name, Notice, Topic
 
@@ -35,7 +35,7 @@ class Statements:
     def replace(self, entry: Entry) -> bool:
         """Whether one of them says what a message said, or came later and is about the same."""
         return any(
-            own.text == entry.text or bool(made_stale(own, [entry], marked=True))
+            own.text == entry.text or replaces(own, entry, changes=True)
             for own in self.since(entry.position + 1)
         )
 
@@ -45,5 +45,5 @@ class Statements:
         return frozenset(
             name
             for name, own in self._entries.items()
-            if any(e.position >= own.position and made_stale(e, [own], marked=False) for e in said)
+            if any(e.position >= own.position and replaces(e, own, changes=False) for e in said)
         )

@@ -6,16 +6,13 @@ came that is told beside the messages.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from autogen_context.compressor.action_log import action_log
 from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
-from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks.references import UnitText
 from autogen_context.session.notices import Name
 from autogen_context.session.span import Span
@@ -41,23 +38,17 @@ class Telling:
         self.statements = Statements()
         self._meter = meter
         self._named = people
-        self._people = People()
-        self._ledger = Ledger()
+        self._ledger = Ledger(people)
         self._learnt: list[Message] = []
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Take in what people and the model stated since the last time."""
         same = same_at_front(self._learnt, messages)
         if same < len(self._learnt):
-            self._ledger, self._learnt, same = Ledger(), [], 0
-        if not same:
-            self._people = people_in(messages, self._named)
+            self._ledger, self._learnt, same = Ledger(self._named), [], 0
         for position, message in enumerate(messages[same:], same):
-            before = messages[position - 1] if position else None
-            words, _ = words_and_output(message, before)
-            if words and states_something(message):
-                said = self._people.heard(replace(message, text=words))
-                self._ledger.learn([said], start=position)
+            if not message.own:
+                self._ledger.learn([message], start=position)
         self._learnt = list(messages)
 
     def overruled(self) -> frozenset[Name]:
@@ -117,8 +108,3 @@ class Telling:
         entries = [entry for entry in self._ledger if entry.position in hidden]
         entries = [entry for entry in entries if not self.statements.replace(entry)]
         return render(entries, room_tokens=room_tokens, count=self._meter.text).text
-
-
-def states_something(message: Message) -> bool:
-    """Whether a person, a model or the system says something in a message; what tools gave states nothing."""
-    return bool(message.text) and not (message.own or message.results)

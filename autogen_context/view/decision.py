@@ -43,7 +43,7 @@ class Decision:
         tokens_before: what the unit cost as it came in.
         tokens_after: what it costs now.
         pieces: what is sent for it; for the first of the dropped, a notice.
-        handle: the key of the original in the stash, where it was reduced, shortened or dropped.
+        handle: the key of the original in its store, where it was reduced, shortened or dropped.
         before: what is sent in front of it: earlier exchanges that it asks for, notices. Its tokens count as the unit's.
     """
 
@@ -84,7 +84,7 @@ def kept(candidate: Candidate, reason: str) -> Decision:
 def replaced(
     candidate: Candidate, action: Action, reason: str, pieces: tuple[Piece, ...], tokens: int
 ) -> Decision:
-    """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original goes to the stash."""
+    """The decision to send other pieces, ``tokens`` in all, for a unit, or none; its original is kept."""
     return Decision(
         start=candidate.unit.start,
         stop=candidate.unit.stop,
@@ -98,7 +98,7 @@ def replaced(
 
 
 def handle_of(unit: Unit) -> str:
-    """The key under which a unit's original is stashed: it depends on the content alone."""
+    """The key under which a unit's original is kept: it depends on the content alone."""
     return content_digest(repr(unit.messages))[:6].hex()
 
 

@@ -23,7 +23,7 @@ from autogen_context import ContextConfig, FileChangeTracker, ProjectContext
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.cache.originals.file import StashFile
+from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import CompletionFailed
 from autogen_context.prioritizer.advice import Advice, by_rules
@@ -55,7 +55,7 @@ class Parts(TypedDict, total=False):
 
     files: FileChangeTracker
     project: ProjectContext
-    originals: StashFile
+    original_store: DiskOriginals
     vectors: "Helper"
     summarizer: "Helper"
     advisor: "Helper"
@@ -136,8 +136,8 @@ async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> No
 async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Made) -> None:
     """Vectors, a summariser, an advisor, and where originals are shared."""
     vectors, summarizer, advisor = Helper(), Helper(), Helper()
-    tier = StashFile(tmp_path, scope=Scope(), limit_bytes=10**7)
-    context = made(vectors=vectors, summarizer=summarizer, advisor=advisor, originals=tier)
+    tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**7)
+    context = made(vectors=vectors, summarizer=summarizer, advisor=advisor, original_store=tier)
     for n in range(60):
         asks = UserMessage(content=f"{n} " + "and so on " * 100, source="user")
         await context.add_message(asks)
@@ -242,8 +242,8 @@ class Words:
 
 def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
     """What left its window is where others can have it."""
-    tier = StashFile(tmp_path, scope=Scope(), limit_bytes=10**6)
-    transform = ContextTransform(window_tokens=200, counter=Words(), originals=tier)
+    tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**6)
+    transform = ContextTransform(window_tokens=200, counter=Words(), original_store=tier)
     history = [{"role": "user", "content": f"{n} " + "and so on " * 20} for n in range(20)]
     transform.apply_transform(history)
     manager = transform.conversations.manager

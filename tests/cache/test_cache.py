@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.fingerprint import Fingerprint
-from autogen_context.cache.memory import CacheMemory
+from autogen_context.cache.memory import Memory
+from autogen_context.cache.store import sealed, unsealed
 
 
 class Outline(BaseModel):
@@ -81,20 +82,22 @@ def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     assert entry_from_bytes(entry_as_bytes(entry)) == entry
 
 
-@given(ENTRIES, st.data())
-def test_a_damaged_entry_is_known(entry: CacheEntry, data: st.DataObject) -> None:
-    """Any byte that is another, and any that is missing."""
-    whole = entry_as_bytes(entry)
-    index = data.draw(st.integers(0, len(whole) - 1))
-    flipped = bytes([whole[index] ^ data.draw(st.integers(1, 255))])
-    for damaged in (whole[:index], whole[:index] + flipped + whole[index + 1 :]):
-        with pytest.raises(ValueError, match="entry"):
-            entry_from_bytes(damaged)
+@given(st.text(max_size=9), st.binary(), st.data())
+def test_damage_is_known(name: str, data: bytes, drawn: st.DataObject) -> None:
+    """Any byte that is another, any that is missing, and another name than it was written under."""
+    name = name.encode("utf-8", "ignore").decode()
+    whole = sealed(name, data)
+    index = drawn.draw(st.integers(0, len(whole) - 1))
+    flipped = bytes([whole[index] ^ drawn.draw(st.integers(1, 255))])
+    assert unsealed(name, whole) == data
+    assert unsealed(name, whole[:index] + flipped + whole[index + 1 :]) is None
+    assert unsealed(name, whole[:index]) is None
+    assert unsealed(name + "?", whole) is None
 
 
 @given(st.binary())
 def test_whatever_is_no_entry_is_refused(data: bytes) -> None:
-    """Also where whoever wrote it has reckoned the checksum."""
+    """Whoever wrote it has reckoned the checksum, too."""
     with pytest.raises(ValueError, match="entry"):
         entry_from_bytes(data)
 
@@ -134,20 +137,6 @@ async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
         assert cache.stats().disk.hits == 1
 
 
-async def test_what_a_caller_changes_is_his_own() -> None:
-    """Neither what was built nor what is kept is reachable through what is handed out."""
-    cache, built = ContextCache(), {"lines": [1]}
-
-    async def build() -> dict[str, list[int]]:
-        return built
-
-    for _ in range(2):
-        found = await cache.get_or_build("key", build)
-        assert found == {"lines": [1]}
-        found["lines"].append(2)
-    assert built == {"lines": [1]}
-
-
 async def nothing_that_is_kept() -> object:
     """A value that is no JSON."""
     return {1, 2}
@@ -170,12 +159,6 @@ async def test_a_value_that_cannot_be_kept_is_refused(build: Callable[[], object
         await ContextCache().get_or_build("key", build)
 
 
-async def test_another_class_than_named_is_refused() -> None:
-    """The builder is at fault then."""
-    with pytest.raises(ValueError, match="the builder gave str, no Outline"):
-        await ContextCache().get_or_build("key", Builder().blocking, model=Outline)  # type: ignore[arg-type]  # the fault
-
-
 async def test_callers_at_the_same_time_share_one_build() -> None:
     """Fifty of them, and one builder that is called once."""
     cache, build = ContextCache(), Builder()
@@ -183,22 +166,6 @@ async def test_callers_at_the_same_time_share_one_build() -> None:
     assert set(found) == {"value 1"}
     assert cache.stats().misses == 50
     assert cache.stats().builds == 1
-
-
-async def test_keys_are_built_side_by_side() -> None:
-    """One that waits for another is no deadlock."""
-    cache, ready = ContextCache(), asyncio.Event()
-
-    async def first() -> str:
-        await ready.wait()
-        return "first"
-
-    async def second() -> str:
-        ready.set()
-        return "second"
-
-    found = await asyncio.gather(cache.get_or_build("a", first), cache.get_or_build("b", second))
-    assert list(found) == ["first", "second"]
 
 
 async def test_a_blocking_builder_has_a_thread() -> None:
@@ -330,45 +297,42 @@ async def test_the_least_recently_used_goes_first() -> None:
     assert await kept(cache, "a") == ""
 
 
-def entry(key: str, size: int) -> CacheEntry:
-    """An entry of a size in bytes."""
-    return CacheEntry(
-        key=key, kind="bytes", payload=bytes(size), dependencies=(), built_at=0.0, expires_at=1.0
-    )
-
-
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcdef"), st.integers(0, 3_000), st.booleans()), max_size=60
     )
 )
 def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> None:
-    """It holds what the last uses leave room for, in entries and in bytes."""
-    memory = CacheMemory(entries=4, limit_bytes=6_000)
-    model: dict[str, CacheEntry] = {}
+    """It holds what the last uses leave room for, in number and in bytes, and names what went."""
+    memory = Memory[int](entries=4, limit_bytes=6_000)
+    model: dict[str, int] = {}
     for key, size, writes in steps:
         if writes:
             model.pop(key, None)
-            memory.write(entry(key, size))
-            model[key] = entry(key, size)
-            while len(model) > 4 or sum(one.size_bytes for one in model.values()) > 6_000:
-                del model[next(iter(model))]
+            gone = memory.put(key, size, size_bytes=size)
+            model[key] = size
+            expected: list[str] = []
+            while len(model) > 4 or sum(model.values()) > 6_000:
+                expected.append(next(iter(model)))
+                del model[expected[-1]]
+            assert gone == expected
         else:
-            assert memory.read(key) == model.get(key)
+            assert memory.use(key) == model.get(key)
             if key in model:
                 model[key] = model.pop(key)
-        assert memory.held_bytes == sum(one.size_bytes for one in model.values())
-    assert memory.forget(lambda _: True) == list(model)
+        assert memory.held_bytes == sum(model.values())
+        assert memory.items() == list(model.items())
+    assert memory.forget_where(lambda _: True) == list(model)
     assert len(memory) == memory.held_bytes == 0
 
 
 def test_what_is_larger_than_all_room_pushes_nothing_out() -> None:
     """It is not kept; what was under its key is gone all the same."""
-    memory = CacheMemory(entries=4, limit_bytes=6_000)
-    for key, size in (("a", 10), ("b", 10), ("a", 6_000)):
-        memory.write(entry(key, size))
-    assert memory.read("a") is None
-    assert memory.read("b") is not None
+    memory = Memory[str](limit_bytes=6_000)
+    memory.put("a", "small", size_bytes=10)
+    memory.put("b", "small", size_bytes=10)
+    assert memory.put("a", "large", size_bytes=6_001) == ["a"]
+    assert memory.items() == [("b", "small")]
 
 
 async def test_statistics_add_up(tmp_path: Path) -> None:

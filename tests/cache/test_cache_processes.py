@@ -15,17 +15,18 @@ from pathlib import Path
 import pytest
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.disk import CacheDisk
+from autogen_context.cache.store import DiskStore
+from autogen_context.cache.tiers import row_of
 from support import cache_writer
 
 KILLS = 200
 SHARER = """
 import asyncio, sys
 from pathlib import Path
-from autogen_context.cache import rows
+from autogen_context.cache import store
 from autogen_context.cache.cache import ContextCache
 
-rows._LOCKED_S = 60.0  # a busy machine is no fault
+store._LOCKED_S = 60.0  # a busy machine is no fault
 
 async def main(folder, name):
     async with ContextCache(folder) as cache:
@@ -74,8 +75,8 @@ async def whole_entries(file: Path, folder: Path) -> int:
     """How many entries there are, all of them whole, and none of them served if the file is another by now."""
     if not (folder / "cache.db").exists():
         return 0
-    disk = CacheDisk(folder)
-    found = [entry for _, entry in disk.entries()]
+    disk = DiskStore(folder, keep_open=True)
+    found = [data for _, data in disk.items()]
     assert None not in found
     assert is_sound(folder)
     text = file.read_text()
@@ -98,13 +99,13 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
         )
         for name in "xy"
     ]
-    disk = CacheDisk(folder)
+    disk = DiskStore(folder, keep_open=True)
     while any(process.poll() is None for process in processes):
-        disk.read("both0")
+        disk.read(row_of("both0"))
     for process in processes:
         _, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
-    found = [entry for _, entry in disk.entries()]
+    found = [data for _, data in disk.items()]
     assert len(found) == 300
     assert None not in found
     disk.close()

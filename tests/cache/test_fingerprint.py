@@ -344,14 +344,6 @@ def test_there_and_back_leaves_a_mark(tmp_path: Path, name: str, change: Change)
     assert still_holds(before.fingerprints)
 
 
-def test_by_contents_a_name_is_part_of_a_pattern(file: Path) -> None:
-    """A file that is renamed is another one."""
-    whole = FingerprintReader(pattern_contents=True, now_ns=lambda: SETTLED_NS)
-    old = whole.read([f"{file.parent}/*.txt"]).fingerprints
-    file.rename(file.with_name("other.txt"))
-    assert whole.renewed(old) is None
-
-
 def test_a_pipe_is_never_opened(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """What depends on it, or on a socket or a device, is known never to settle, which is said once."""
     os.mkfifo(tmp_path / "pipe")
@@ -400,12 +392,6 @@ def test_a_large_file_is_followed_by_its_times(
 def test_a_file_whose_size_is_a_lie_is_not_followed() -> None:
     """Those in ``/proc`` change without a trace in their times."""
     assert reader().read(["/proc/self/stat"]).settles_in_s == float("inf")
-
-
-def test_a_name_that_is_too_long_is_out_of_reach(tmp_path: Path) -> None:
-    """As it is for a builder."""
-    old = fingerprints_of(tmp_path / ("x" * 5_000))
-    assert still_holds(old)
 
 
 def test_by_content_a_write_through_a_map_is_seen(file: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_guide_runs(redis: LocalRedis, tmp_path: Path) -> None:
     text = "\n".join(blocks).replace(given, f"{given}, limits={patient}", 1)
     program = tmp_path / "guide.py"
     program.write_text(
-        f"from autogen_context.cache.redis.client import RedisLimits\n{text}", "utf-8"
+        f"from autogen_context.cache.redis.server import RedisLimits\n{text}", "utf-8"
     )
     (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
     assert printed(redis, program) == shown

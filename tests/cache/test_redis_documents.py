@@ -12,11 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.cache.redis.client import RedisLimits
 from autogen_context.cache.redis.documents import NEW, Document, RedisDocuments
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.scope import Scope
-from autogen_context.errors import StateError, StoreRefused, StoreUnavailable, WriteConflict
+from autogen_context.errors import StateError, StoreUnavailable, WriteConflict
 from autogen_context.messages.message import Message
 from autogen_context.recall.facts import Facts
 from support.entries import ANY_TEXT
@@ -38,7 +37,7 @@ COUNTER = """
 import asyncio, sys
 from autogen_context.cache.redis.documents import RedisDocuments
 from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.scope import Scope
 
 async def main() -> None:
@@ -231,13 +230,3 @@ async def test_nobody_is_told_that_his_state_was_kept_when_it_was_not(redis: Loc
         server.close()
         with pytest.raises(StoreUnavailable, match="was closed"):
             await documents.read("state")
-
-
-async def test_a_wrong_password_is_an_error(redis: LocalRedis) -> None:
-    """It names the way out; it is the same each time."""
-    server = RedisServer(f"redis://:wrong@127.0.0.1:{redis.port}", limits=PATIENT)
-    documents = RedisDocuments(server, scope=Scope())
-    for _ in range(2):
-        with pytest.raises(StoreRefused, match="give them in the url"):
-            await documents.read("state")
-    server.close()

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from autogen_context.cache.originals.stash import Stash
-from autogen_context.cache.redis.client import RedisLimits
-from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
@@ -80,7 +79,7 @@ async def test_a_read_ends_before_a_server_answers_that_hangs(
         await tier.forget("key")
         assert await tier.read("key") is None
         server = RedisServer(redis.through(port), limits=HURRIED)
-        stash = Stash(0, file=RedisStash(server, scope=Scope()))
+        stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=Scope())])
         assert "nobody's" not in stash
         stash.put("own", said("own"))
         assert stash.get("own") == said("own")
@@ -253,7 +252,7 @@ async def test_who_is_no_redis_is_a_miss(text: bytes) -> None:
             await asyncio.sleep(0.03)
         await tier.aclose()
         async with RedisServer(f"redis://127.0.0.1:{port}", limits=limits) as server:
-            stash = RedisStash(server, scope=Scope())
+            stash = RedisOriginals(server, scope=Scope())
             stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
             assert stash.read("other", now=0.0) is None
             with suppress(StoreUnavailable):
@@ -323,7 +322,7 @@ async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalR
         limits = replace(PATIENT, patience_s=2.0)
         url = f"redis://keeper:keeper@127.0.0.1:{redis.port}/0"
         async with RedisServer(url, limits=limits) as server:
-            stash = RedisStash(server, scope=Scope())
+            stash = RedisOriginals(server, scope=Scope())
             stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
             stash.flush()
             with pytest.raises(StoreUnavailable, match="not deleted"):

@@ -4,9 +4,9 @@ import asyncio
 import logging
 import sqlite3
 import stat
-from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import hypot, inf, nan
@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.vectors.file import VectorFile
-from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.cache.store import ROW_BYTES, DiskStore
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
 from autogen_context.testing.embedding_api import embed
@@ -27,7 +27,7 @@ from autogen_context.testing.embedding_api import embed
 TEXTS = st.lists(
     st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8
 )
-FILE = "vectors-1.sqlite3"
+FILE = "vectors/cache.db"
 
 
 @dataclass
@@ -107,14 +107,6 @@ async def test_the_last_used_stay_in_memory() -> None:
     assert [text for text in "abc" if store.ready(text)] == ["a", "c"]
 
 
-async def test_five_hundred_unless_told() -> None:
-    """So many are ready together."""
-    store = VectorStore(Hashed())
-    texts = [str(number) for number in range(600)]
-    await store.vectors(texts)
-    assert sum(store.ready(text) is not None for text in texts) == 500
-
-
 async def test_ready_asks_nobody(tmp_path: Path) -> None:
     """What is on disk only is not ready, and asking computes nothing and writes nothing."""
     await VectorStore(Hashed(), directory=tmp_path).vectors(["a"])
@@ -143,16 +135,6 @@ async def test_what_is_handed_out_cannot_be_changed() -> None:
 # On disk
 
 
-async def test_a_restart_computes_nothing(tmp_path: Path) -> None:
-    """The next process has the vectors of this one, to the bit."""
-    texts = ["a", "b\ud800", ""]
-    first = await VectorStore(Hashed(), directory=tmp_path / "x" / "y").vectors(texts)
-    embedder = Hashed()
-    second = await VectorStore(embedder, directory=str(tmp_path / "x" / "y")).vectors(texts)
-    assert [list(vector) for vector in second] == [list(vector) for vector in first]
-    assert not embedder.asked
-
-
 async def test_models_do_not_mix(tmp_path: Path) -> None:
     """Vectors of another model are not there, whatever the names and texts run together to."""
     await VectorStore(Hashed(name="m"), directory=tmp_path).vectors(["1 a"])
@@ -166,141 +148,49 @@ async def test_the_folder_is_its_owners(tmp_path: Path) -> None:
     await VectorStore(Hashed(), directory=tmp_path / "new").vectors(["a"])
     (tmp_path / "old").mkdir(mode=0o755)
     await VectorStore(Hashed(), directory=tmp_path / "old").vectors(["a"])
-    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", f"old/{FILE}")]
-    assert modes == [0o700, 0o600]
+    names = ("new/vectors", "old/vectors", f"old/{FILE}")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names]
+    assert modes == [0o700, 0o700, 0o600]
 
 
-def garbage(path: Path) -> None:
-    """Another kind of file."""
-    path.write_bytes(b"this is no database" * 400)
-
-
-def torn(path: Path) -> None:
-    """The end is missing."""
-    path.write_bytes(path.read_bytes()[:5000])
-
-
-def overwritten(path: Path) -> None:
-    """The head of a database, and nothing behind it."""
-    content = bytearray(path.read_bytes())
-    content[100:8192] = b"\xff" * (8192 - 100)
-    path.write_bytes(content)
-
-
-def no_text(path: Path) -> None:
-    """A schema with bytes that are no text."""
-    path.write_bytes(path.read_bytes().replace(b"PRIMARY KEY", b"PRIMARY \xf7EY"))
-
-
-def emptied(path: Path) -> None:
-    """A file without content."""
-    path.write_bytes(b"")
-
-
-def sql(statement: str) -> Callable[[Path], None]:
-    """Other rows, in a database that is whole."""
-
-    def damage(path: Path) -> None:
-        connection = sqlite3.connect(path)
-        with connection:
-            connection.execute(statement)
-        connection.close()
-
-    return damage
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        garbage,
-        torn,
-        overwritten,
-        no_text,
-        emptied,
-        sql("UPDATE vectors SET floats = zeroblob(32)"),
-        sql("UPDATE vectors SET floats = substr(floats, 1, 30)"),
-        sql("UPDATE vectors SET floats = 'text'"),
-        sql("UPDATE vectors SET (floats, crc) = (SELECT floats, crc FROM vectors LIMIT 1)"),
-        sql("UPDATE vectors SET crc = 'text'"),
-        sql("DROP TABLE vectors"),
-    ],
-    ids=[
-        "garbage",
-        "torn",
-        "overwritten",
-        "no text",
-        "empty",
-        "zeros",
-        "short",
-        "text",
-        "another's",
-        "crc",
-        "no table",
-    ],
-)
-@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
-async def test_damage_is_a_miss(damage: Callable[[Path], None], tmp_path: Path) -> None:
-    """What was destroyed is computed again and kept again; what is read is never wrong."""
-    texts = [str(number) for number in range(40)]
+@pytest.mark.parametrize("value", [b"", b"123", b"12345678"], ids=["empty", "odd", "short"])
+async def test_what_was_planted_is_a_miss(tmp_path: Path, value: bytes) -> None:
+    """What is no block of as many floats is computed again and kept again, though its checksum is right."""
+    texts = [str(number) for number in range(4)]
     await VectorStore(Hashed(), directory=tmp_path).vectors(texts)
-    damage(tmp_path / FILE)
-    for _ in range(
-        2
-    ):  # what is damaged may be found out by reading, and put right by the next writing
-        vectors = await VectorStore(Hashed(), directory=tmp_path).vectors(texts)
-        assert [list(vector) for vector in vectors] == [expected(text) for text in texts]
+    disk = DiskStore(tmp_path / "vectors")
+    disk.write({name: value for name, _ in list(disk.items())[1:]})
+    store = VectorStore(Hashed(), directory=tmp_path)
+    await store.vectors(["of another text"])
+    assert [list(vector) for vector in await store.vectors(texts)] == [*map(expected, texts)]
     last = Hashed()
     await VectorStore(last, directory=tmp_path).vectors(texts)
     assert not last.asked
-
-
-async def test_nothing_on_disk_is_run(tmp_path: Path) -> None:
-    """Rows of any type are data: what is no checked block of floats is a miss."""
-    vectors = VectorFile(tmp_path)
-    vectors.write({"a": array("f", [1.0])})
-    sql("UPDATE vectors SET floats = x'80049522', crc = 0")(tmp_path / FILE)
-    assert vectors.read(["a"]) == {}
-
-
-async def test_a_folder_that_cannot_be_used(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Something in its place costs a warning for each use, no vector."""
-    store = VectorStore(Hashed(), directory=tmp_path / "x")
-    (tmp_path / "x").write_text("a file")
-    assert len(await store.vectors(["a"])) == 1
-    assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
 async def test_a_locked_file_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process that does not let go costs a wait in the background, and the file stays as it is."""
-    monkeypatch.setattr("autogen_context.cache.vectors.file._LOCKED_S", 0.01)
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.01)
     await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "kept"])
-    other = sqlite3.connect(tmp_path / FILE, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    assert len(await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "b"])) == 2
-    other.execute("COMMIT")
-    other.close()
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert len(await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "b"])) == 2
+        other.execute("COMMIT")
     kept = Hashed()
     await VectorStore(kept, directory=tmp_path).vectors(["kept"])
     assert not kept.asked
 
 
-def test_the_file_has_a_limit(tmp_path: Path) -> None:
-    """Beyond it the oldest go; what is written again is new."""
-    vectors = VectorFile(tmp_path, entries=3)
-    for key in "abcad":
-        vectors.write({key: array("f", [1.0])})
-    assert set(vectors.read("abcd")) == {"c", "a", "d"}
-
-
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    """The error names the argument and its value."""
-    (tmp_path / "x").write_text("")
-    with pytest.raises(ValueError, match=r"directory=.*x'"):
-        VectorStore(Hashed(), directory=tmp_path / "x")
+async def test_the_folder_has_a_limit(tmp_path: Path) -> None:
+    """Beyond it the oldest go."""
+    room = 3 * (8 * 4 + ROW_BYTES)
+    await VectorStore(Hashed(), directory=tmp_path, limit_bytes=room).vectors(list("ab"))
+    await VectorStore(Hashed(), directory=tmp_path, limit_bytes=room).vectors(list("cd"))
+    later = Hashed()
+    await VectorStore(later, directory=tmp_path).vectors(list("abcd"))
+    assert later.counted == {"a": 1}
 
 
 def test_some_memory_is_needed() -> None:
@@ -504,15 +394,6 @@ async def test_a_failure_empties_the_queue(caplog: pytest.LogCaptureFixture) -> 
     assert record.levelno == logging.WARNING
     assert record.__dict__["left_out"] == 300
     assert "secret" not in caplog.text
-
-
-async def test_what_is_ready_takes_no_place() -> None:
-    """A caller may name everything at each turn: the queue is for what is new."""
-    known = [str(number) for number in range(5_000)]
-    async with VectorStore(Hashed(), entries=10_000) as store:
-        await store.vectors(known)
-        store.warm([*known, "new"])
-        await until(lambda: store.ready("new") is not None)
 
 
 async def test_the_queue_has_a_limit() -> None:

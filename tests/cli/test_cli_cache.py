@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.disk import user_directory
+from autogen_context.cache.cache import ContextCache, user_directory
 from autogen_context.cli.main import main
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
+from autogen_context.errors import BudgetImpossible, NotInHistory, OriginalNotFound
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts
 from autogen_context.tokens.estimate import EstimateCounter
@@ -65,7 +65,7 @@ def test_questions_about_strangers() -> None:
     keeper.prepare_nowait([says("hi")])
     with pytest.raises(NotInHistory, match="not in the list that was prepared last"):
         keeper.explain(says("who?"))
-    with pytest.raises(NotStashed, match="holds no original under 'nope'"):
+    with pytest.raises(OriginalNotFound, match="no original is kept under 'nope'"):
         keeper.recall("nope")
     with pytest.raises(ValueError, match="needs a 'role'"):
         keeper.pin({})

@@ -91,7 +91,9 @@ def likeness(one: str, other: str) -> float:
 
 def test_a_key_like_none_gets_the_list() -> None:
     """Where nothing is near, the error names all settings."""
-    with pytest.raises(ValueError, match=r"the settings are model, window_tokens, .*stash_bytes"):
+    with pytest.raises(
+        ValueError, match=r"the settings are model, window_tokens, .*originals_bytes"
+    ):
         made(zzz=1)
 
 

@@ -39,10 +39,10 @@ loose: Mapping[str, st.SearchStrategy[object]] = {  # settings whose range knows
     "discovery_url": st.sampled_from(["http://127.0.0.1:8000/v1", "https://models.example"]),
     "discovery_timeout_s": seconds,
     "tokenizer_timeout_s": st.just(0.0) | seconds,
-    "stash_bytes": st.just(0) | tokens,
-    "stash_directory": words.map(lambda name: str(Path("stash") / name)),
-    "stash_disk_bytes": tokens,
-    "stash_ttl_s": st.just(0.0) | seconds,
+    "originals_bytes": st.just(0) | tokens,
+    "originals_directory": words.map(lambda name: str(Path("stash") / name)),
+    "originals_disk_bytes": tokens,
+    "originals_ttl_s": st.just(0.0) | seconds,
     "tenant": words,
     "agent": words,
 }
@@ -143,10 +143,12 @@ def test_none_as_an_argument_takes_a_setting_back() -> None:
 
 def test_a_wrong_value_is_traced_to_its_place() -> None:
     """A variable is named in full, a file by its path, and only the place that won is complained of."""
-    with pytest.raises(ValueError, match=r"AUTOGEN_CONTEXT_STASH_BYTES is 'big': .*") as caught:
-        loaded("stash_bytes = -1\nlimits_ttl_s = -2", environ=variables({"stash_bytes": "big"}))
+    with pytest.raises(ValueError, match=r"AUTOGEN_CONTEXT_ORIGINALS_BYTES is 'big': .*") as caught:
+        loaded(
+            "originals_bytes = -1\nlimits_ttl_s = -2", environ=variables({"originals_bytes": "big"})
+        )
     assert re.search(r"'limits_ttl_s' in \S+settings.toml is -2: ", str(caught.value))
-    assert "stash_bytes' in" not in str(caught.value)
+    assert "originals_bytes' in" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.ledger import Author, Ledger
-from autogen_context.ledger.choice import rank_of
-from autogen_context.ledger.values import values
+from autogen_context.ledger.rendering import rank_of
+from autogen_context.ledger.sentence import looked_at
 from autogen_context.messages.message import Message, ToolResult
 from support.texts import TEXTS
 
@@ -109,7 +109,7 @@ def test_no_value_is_lost(messages: list[Message], room: int) -> None:
     ledger = ledger_of(messages)
     rendering = ledger.rendered(room_tokens=room, count=len)
     for entry in set(ledger) - set(rendering.left_out):
-        assert all(value.text in rendering.text for value in values(entry.text))
+        assert all(value.text in rendering.text for value in looked_at(entry.text).values)
     assert set(rendering.left_out) <= set(ledger)
 
 

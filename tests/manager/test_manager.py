@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import BudgetImpossible, NotInHistory, NotStashed
+from autogen_context.errors import BudgetImpossible, NotInHistory, OriginalNotFound
 from autogen_context.manager.wiring import limits_of
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.window import Usage
@@ -47,9 +47,9 @@ TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type"
 
 def test_arguments_win_over_the_configuration() -> None:
     """What is not given stays as configured."""
-    config = ContextConfig(model="gpt-4", window_tokens=5_000, stash_bytes=7)
+    config = ContextConfig(model="gpt-4", window_tokens=5_000, originals_bytes=7)
     keeper = IncrementalContextManager(window_tokens=400, reserve_tokens=100, config=config)
-    assert (keeper.config.model, keeper.config.stash_bytes) == ("gpt-4", 7)
+    assert (keeper.config.model, keeper.config.originals_bytes) == ("gpt-4", 7)
     assert keeper.prepare_nowait([TASK]).certificate.limit_tokens == 300
 
 
@@ -159,12 +159,12 @@ def test_a_loaded_state_knows_what_was_decided_and_billed() -> None:
 
 def test_originals_are_had_back_until_the_stash_is_full() -> None:
     """By the handle of the decision; what was evicted is an error with the way out."""
-    keeper = manager(300, stash_bytes=2_000)
+    keeper = manager(300, originals_bytes=2_000)
     turn = keeper.prepare_nowait(LONG)
     dropped = [decision for decision in turn.decisions if decision.action == "drop"]
     [last] = keeper.recall(dropped[-1].handle)
     assert last.text == LONG[dropped[-1].start]["content"]
-    with pytest.raises(NotStashed, match="raise stash_bytes to keep more"):
+    with pytest.raises(OriginalNotFound, match="raise originals_bytes to keep more"):
         keeper.recall(dropped[0].handle)
 
 

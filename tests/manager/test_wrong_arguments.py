@@ -11,11 +11,11 @@ from autogen_context import ContextConfig, IncrementalContextManager, recall_too
 from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
-from autogen_context.cache.shared_tier import SharedTier
+from autogen_context.cache.tiers import SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import BrokenTranscript
 from autogen_context.ledger import Ledger
@@ -51,7 +51,7 @@ MAKE: dict[str, Callable[[], object]] = {
     "counter=<built-in function len>: give an object with": lambda: SemanticCompressor(
         counter=cast("CountsText", len)
     ),
-    "limit_bytes=-1: give a number of bytes": lambda: Stash(-1),
+    "limit_bytes=-1: give a number, 0 or more": lambda: OriginalStore(-1),
     r"files='my.json': give several, such as \['my.json'\]": lambda: ModelLimits(files="my.json"),
     "compare='hash': give one of times, content": lambda: ContextCache(
         compare=cast("Compare", "hash")
@@ -168,7 +168,7 @@ async def test_a_manager_that_is_awaited_names_it_as_well(
         pytest.param("advisor", print, id="a function for an advisor"),
         pytest.param("intents", print, id="a function for intents"),
         pytest.param("clock", 5.0, id="a time"),
-        pytest.param("originals", "redis://localhost", id="a url"),
+        pytest.param("original_store", "redis://localhost", id="a url"),
         pytest.param("files", "src", id="a folder to follow"),
         pytest.param("project", Path("src"), id="a folder to read"),
     ],
@@ -228,7 +228,7 @@ async def test_a_cache_refuses_what_it_cannot_keep(named: str, wrong: dict[str, 
 
 def test_what_can_only_be_meant_is_taken(tmp_path: Path) -> None:
     """A path as text, a task as text, no tools as ``None``, and what there is most of without its name."""
-    assert StashFile(str(tmp_path), scope=Scope()).path.parent == tmp_path
+    assert DiskOriginals(str(tmp_path), scope=Scope()).store.path.is_relative_to(tmp_path)
     (tmp_path / "own.json").write_text('{"mine": 5}')
     assert ModelLimits(files=[str(tmp_path / "own.json")]).lookup("mine").input_tokens == 5
     text = "Fix the crash in auth.py, then run the tests. The API must stay as it is."

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 from openai import AsyncOpenAI
 
-from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.models.embedding_endpoint import OpenAIEmbedder
 from autogen_context.testing import Fault, LoopbackServer, ScriptedModel

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.vectors.vectors import VectorStore
+from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.models.embedder import Embedder
 from autogen_context.models.embeddings import TEXT_BYTES, SentenceTransformerEmbedder, beginning

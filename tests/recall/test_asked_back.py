@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.asked_back import MOST_PASSAGES, AskedBack, greatest
 from autogen_context.recall.original import PASSAGE_CHARS, Original, written
@@ -26,7 +26,7 @@ def count(text: str) -> int:
 
 def asking(texts: dict[str, str], *, room_tokens: int = 10_000) -> AskedBack:
     """A stash that holds these texts."""
-    stash = Stash(10**9)
+    stash = OriginalStore(10**9)
     for handle, text in texts.items():
         stash.put_text(handle, text)
     return AskedBack(stash, count=count, room_tokens=room_tokens)
@@ -205,7 +205,7 @@ def test_a_query_with_a_handle_stays_in_that_original() -> None:
 def test_what_comes_later_is_found_as_well() -> None:
     """And what is gone is not."""
     clock = Clock()
-    stash = Stash(10**6, ttl_s=10, clock=clock)
+    stash = OriginalStore(10**6, ttl_s=10, clock=clock)
     asked = AskedBack(stash, count=count, room_tokens=1_000)
     for number in range(5):
         stash.put_text(f"h{number}", f"the zebra of day {number}")
@@ -229,7 +229,7 @@ def test_nothing_found_says_what_to_try() -> None:
 
 def test_what_is_kept_twice_is_shown_once() -> None:
     """A result that was reduced, and the unit that it belongs to."""
-    stash = Stash(10**6)
+    stash = OriginalStore(10**6)
     stash.put_text("result", LOG)
     stash.put("unit", (Message(role="assistant", text="Look."), Message(role="tool", text=LOG)))
     answer = AskedBack(stash, count=count, room_tokens=10_000).recall_context(query="worker")
@@ -301,7 +301,7 @@ def test_a_passage_that_does_not_fit_is_shortened() -> None:
 
 def test_what_is_gone_is_not_indexed_for_ever() -> None:
     """However long a full stash is asked, its index has no more than twice what it holds."""
-    stash = Stash(5_000)
+    stash = OriginalStore(5_000)
     asked = AskedBack(stash, count=count, room_tokens=1_000)
     for number in range(100):
         stash.put_text(f"h{number}", f"the zebra of day {number}" * 20)
@@ -325,7 +325,7 @@ def test_a_huge_original_costs_few_counts() -> None:
         counted.append(len(text))
         return count(text)
 
-    stash = Stash(10**8)
+    stash = OriginalStore(10**8)
     stash.put_text("huge", "a line of a huge file\n" * 200_000)
     asked = AskedBack(stash, count=counting, room_tokens=1_000)
     answer = asked.recall_context("huge")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.adapters.agentchat import AgentChatFormat
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.compressor.arrival.arrive import MOST_TOKENS
 from autogen_context.messages.message import Message
 from autogen_context.messages.tools.kinds import BY_NAME
@@ -171,7 +171,7 @@ def test_results_without_ids_answer_their_calls_in_order() -> None:
 def test_what_comes_and_goes_stands_for_nothing(*, own: bool) -> None:
     """What is said in our name is not there after a compaction, or was not there before it."""
     said = Message(role="user", text=LONG["hits"], own=own)
-    arrival = Arrival(METER, kinds=BY_NAME, keep=Stash(0).put_text)
+    arrival = Arrival(METER, kinds=BY_NAME, keep=OriginalStore(0).put_text)
     arrival.restart([said])
     decided = arrival.decide(candidates_of(read_all(step(0, LONG["hits"])))[0])
     assert decided.action == ("keep" if own else "reduce")

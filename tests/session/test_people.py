@@ -114,7 +114,7 @@ def sent(name: str, people: tuple[str, ...] = ()) -> str:
     messages: list[dict[str, object]] = [{"role": "user", "name": "boss", "content": "Check all."}]
     text = ""
     for n in range(60):
-        rule = f"Never touch the table billing_{n}. It rained all day again. {n * 7919} " * 9
+        rule = f"Never touch the table billing_{n}. It rained {n * 7919} drops again. " * 9
         messages.append({"role": "assistant", "content": f"Looked at {n}. " * 20})
         messages.append({"role": "user", "name": name, "content": rule})
         text = "\n".join(str(m["content"]) for m in manager.prepare_nowait(messages).messages)

@@ -12,7 +12,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from autogen_context.cache import rows
+from autogen_context.cache import store
 from autogen_context.cache.cache import ContextCache
 
 KEYS = [f"key {number}" for number in range(12)]
@@ -26,7 +26,7 @@ def value_of(text: str) -> str:
 
 async def write_on(file: Path, folder: Path) -> None:
     """Change the file, build from it and keep that, until it ends."""
-    rows.__dict__["_LOCKED_S"] = 60.0  # a busy machine is no fault
+    store.__dict__["_LOCKED_S"] = 60.0  # a busy machine is no fault
     cache = ContextCache(folder)
     for number in count():
         file.write_text(f"{os.getpid()}-{number}.")

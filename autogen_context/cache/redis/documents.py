@@ -7,14 +7,16 @@ No version comes twice under a name, though the server lose its data or the docu
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from autogen_context.cache.redis.client import Command
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.redis.server import RedisServer, server_of
 from autogen_context.cache.redis.values import namespace_of
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StateError, WriteConflict
 from autogen_context.messages.message import content_digest
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 T = TypeVar("T")
 
@@ -57,12 +59,15 @@ class RedisDocuments:
     if it had been kept.
 
     Args:
-        server: where they are.
+        server: where they are, or its url.
         scope: whose documents these are; no other scope can read them.
+
+    Raises:
+        ValueError: ``server`` is neither.
     """
 
-    def __init__(self, server: RedisServer, *, scope: Scope) -> None:
-        self._server = server
+    def __init__(self, server: RedisServer | str, *, scope: Scope) -> None:
+        self._server = server_of(server)
         self._namespace = namespace_of("document", scope)
 
     async def read(self, name: str) -> Document | None:
@@ -151,10 +156,10 @@ class RedisDocuments:
         return int(version)
 
     async def _ask(self, *command: str | bytes | int) -> object:
-        parts: Command = command
-        limit_s = self._server.limits.patience_s
-        asked = self._server.line.ask(lambda redis: redis.ask(*parts), within_s=limit_s)
-        return await self._server.awaited(asked, within_s=limit_s)
+        def execute(redis: "Redis") -> object:
+            return redis.execute_command(*command)  # type: ignore[no-untyped-call]  # theirs
+
+        return await self._server.ask_async(execute, within_s=self._server.limits.patience_s)
 
     def _key(self, name: str) -> str:
         return f"{self._namespace}:{content_digest(name).hex()}"

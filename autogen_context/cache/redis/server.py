@@ -1,26 +1,110 @@
 """A Redis server, for everything in a process that is shared through it.
 
-Promise: it is used from any loop, any thread, or none, and needs not be closed: at the end of the process what waits is
-written, within the limit.
+Promise: nobody waits longer than the limit for a server that is slow, dead, or no Redis; while it is away nobody waits.
+One warning says that it went, one line that it is back. Only a wrong setting, which the server refuses before it has
+answered once, is an error of another kind. It is used from any loop, any thread, or none, and needs not be closed: at the
+end of the process what waits is written, within the limit. A password stands in no error, no log and no name.
 
-All connections live in one thread with a loop of its own: tiers, stashes and documents of any number of agents share
-them. A turn that is busy does not make the server look slow, and a name that does not resolve, or an answer that comes a
-byte at a time, is bounded like any other.
+Connections, their pool and the limits of their sockets are redis-py's. Who needs an answer has it asked for in a thread,
+so that the limit is one for the whole request: those of sockets bound each part of an answer, and no name that does not
+resolve.
 """
 
 import asyncio
+import atexit
+import logging
+import os
+import re
+import time
 import weakref
-from collections.abc import Coroutine
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Self, TypeVar
+from dataclasses import dataclass, fields
+from functools import partial
+from math import inf
+from queue import SimpleQueue
+from threading import Event, Lock, Thread, Timer
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar, cast
+from urllib.parse import urlsplit
+from weakref import WeakSet
 
-from autogen_context.cache.redis.client import RedisLimits, checked_url, shown_url
-from autogen_context.cache.redis.line import RedisLine
-from autogen_context.cache.redis.loop_thread import LoopThread
-from autogen_context.errors import StoreUnavailable
+from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 T = TypeVar("T")
+
+_LOGGER = logging.getLogger(__name__)
+_SCHEMES = ("redis", "rediss", "unix")
+_PLACE = re.compile(r"(\[[\da-fA-F:.]+\]|[\w.-]*)(:\d+)?(/[\w./-]*)?")
+_CONNECTIONS = 32  # at once, to one server
+_ASKING = 8  # of these, who needs an answer
+_LOOK_S = 0.05  # how often who waits for the server looks whether he is still to wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisLimits:
+    """What a server may cost.
+
+    Attributes:
+        timeout_s: how long whoever needs an answer waits for it, in seconds.
+        patience_s: how long what nobody waits for may take (connecting, a write), in seconds.
+        retry_s: after how many seconds a server that is away is tried a second time; then twice as many, and so on.
+        retry_max_s: the most seconds between two tries.
+        pulse_s: after how many seconds of silence whoever listens for news asks whether the line still stands.
+        value_bytes: the most that one value may have.
+        waiting_bytes: what may wait to be written while the server is away or slow, in all.
+
+    Raises:
+        ValueError: one of them is not a positive number.
+    """
+
+    timeout_s: float = 0.05
+    patience_s: float = 2.0
+    retry_s: float = 0.5
+    retry_max_s: float = 30.0
+    pulse_s: float = 5.0
+    value_bytes: int = 8 * 1024 * 1024
+    waiting_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        """See that each is a number that something fits into."""
+        for field in fields(self):
+            value = cast("float", getattr(self, field.name))  # all are numbers
+            if not 0 < value < inf:
+                raise ValueError(f"{field.name}={value}: give a number above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why there was no answer.
+
+    Attributes:
+        kind: ``refused`` at the door (the password), ``forbidden`` to this user, ``declined`` by a server that is well, or
+            ``away``.
+        reason: in words of ours; no text of the server beyond the code of its error.
+    """
+
+    kind: Literal["refused", "forbidden", "declined", "away"]
+    reason: str
+
+
+class Declined(StoreUnavailable):
+    """The store is well, and will not do this."""
+
+
+class Unsent(Protocol):
+    """Something that has work for the sending thread."""
+
+    def __len__(self) -> int:
+        """How much there is."""
+        ...
+
+    def send_all(self) -> None:
+        """Do what can be done now."""
+        ...
 
 
 class RedisServer:
@@ -33,6 +117,10 @@ class RedisServer:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: what it may cost.
 
+    Attributes:
+        away: whether it was found to be away; until it was asked for the first time it is not.
+        unsent: what has work for the sending thread.
+
     Raises:
         ValueError: the url is none of these.
         MissingExtra: ``redis`` is not installed.
@@ -41,49 +129,76 @@ class RedisServer:
     def __init__(self, url: str, *, limits: RedisLimits | None = None) -> None:
         self.limits = limits or RedisLimits()
         self.name = shown_url(checked_url(url))
-        self.line = RedisLine(url, self.name, self.limits)
-        self._thread = LoopThread(f"redis {self.name}")
-        self._end = weakref.finalize(self, _hang_up, self._thread, self.line)
+        self.unsent: WeakSet[Unsent] = WeakSet()
+        self.away = False
+        self.closed = Event()
+        self.client = _client(url, self.limits.patience_s)
+        self._backoff = _backoff(self.limits)
+        self._lock = Lock()
+        self._here, self._tried = Event(), Event()
+        self._overdue = self._served = False
+        self._fault: Fault | None = None
+        self._tries = self._visits = 0
+        self._since_s = 0.0
+        self._begin()
+        self._at_exit = partial(_close, weakref.ref(self))
+        atexit.register(self._at_exit)
 
-    async def awaited(self, work: Coroutine[object, object, T], *, within_s: float) -> T:
-        """Have work done in the server's thread, from any loop.
-
-        Args:
-            work: what has a limit of its own.
-            within_s: that limit; twice as long is waited for a thread that is gone, as after a fork.
-
-        Raises:
-            StoreUnavailable: it was not done in time, or the server was closed.
-        """
-        future = self._submitted(work)
-        try:
-            async with asyncio.timeout(2 * within_s):
-                return await asyncio.wrap_future(future)
-        except TimeoutError as error:
-            raise self._lost() from error
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            raise self._lost() from None  # the work was cancelled, not who waits for it
-
-    def waited(self, work: Coroutine[object, object, T], *, within_s: float) -> T:
-        """The same, from a thread that waits.
+    def ask(self, command: "Callable[[Redis], T]", *, within_s: float) -> T:
+        """What the server answers.
 
         Raises:
-            StoreUnavailable: it was not done in time, or the server was closed.
+            StoreUnavailable: it is away, or does not answer in time, or declines, or was closed.
+            StoreRefused: it refuses the url, and has never answered.
         """
-        future = self._submitted(work)
-        try:
-            return future.result(2 * within_s)
-        except (TimeoutError, CancelledError) as error:
-            future.cancel()
-            raise self._lost() from error
+        future, visit = self._asked(command, within_s), self._visits
+        with suppress(TimeoutError):
+            return future.result(within_s)
+        return self._late(future, visit)
 
-    def start(self, work: Coroutine[object, object, object]) -> None:
-        """Have work done in the server's thread, and do not wait; not at all if the server was closed."""
-        with suppress(StoreUnavailable):
-            self._submitted(work)
+    async def ask_async(self, command: "Callable[[Redis], T]", *, within_s: float) -> T:
+        """The same, while the loop that runs now goes on."""
+        future, visit = self._asked(command, within_s), self._visits
+        waiting = asyncio.wrap_future(future)
+        await asyncio.wait({waiting}, timeout=within_s)
+        return waiting.result() if waiting.done() else self._late(future, visit)
+
+    def ask_here(self, command: "Callable[[Redis], T]") -> T:
+        """The same in this thread, within what sockets may take; for threads that nobody waits for."""
+        return self._answer(command, time.monotonic())
+
+    def soon(self, work: Unsent) -> None:
+        """Have work done in the sending thread."""
+        self._restart_after_a_fork()
+        self._due.put(work.send_all)
+
+    def later(self, work: Unsent, *, tries: int) -> None:
+        """The same after a pause, which is longer after many tries."""
+        timer = Timer(self.pause_s(tries), self.soon, [work])
+        timer.daemon = True
+        timer.start()
+
+    def sent(self) -> "Future[None]":
+        """Done when the sending thread has tried all that is due by now."""
+        future = Future[None]()
+        self._due.put(partial(future.set_result, None))
+        return future
+
+    def is_here(self) -> bool:
+        """Whether it answers; where it does not, it is tried in the background."""
+        self._come()
+        return self._here.is_set()
+
+    def until_here(self, ended: Event) -> bool:
+        """Wait until the server is there, however long that is; ``False`` if something ends before."""
+        while not ended.is_set() and not self.closed.is_set():
+            if self.is_here() or self._here.wait(_LOOK_S):
+                return True
+        return False
+
+    def pause_s(self, tries: int) -> float:
+        """Twice as long after each try, up to the limit; spread, so that not all processes come at once."""
+        return self._backoff(tries)
 
     def connect(self) -> None:
         """Wait for the connection, ``patience_s`` at most; that the server is away is no error.
@@ -92,11 +207,29 @@ class RedisServer:
             StoreRefused: it refuses the url.
         """
         with suppress(StoreUnavailable):
-            self.waited(self.line.connect(), within_s=self.limits.patience_s)
+            self._contact(time.monotonic() + self.limits.patience_s)
 
     def close(self) -> None:
-        """Write what waits, for ``patience_s`` at most, and let go of thread and connections."""
-        self._end()
+        """Write what waits, for ``patience_s`` at most, and let go of threads and connections."""
+        if self.closed.is_set():
+            return
+        atexit.unregister(self._at_exit)
+        if any(map(len, self.unsent)):
+            with suppress(StoreRefused):
+                self.connect()
+        if not self.away:
+            for work in list(self.unsent):
+                self.soon(work)
+            with suppress(TimeoutError):
+                self.sent().result(self.limits.patience_s)
+        self.closed.set()
+        self._tried.set()
+        if left := sum(len(each) for each in self.unsent):
+            numbers = {"store": self.name, "left": left}
+            _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
+        self._asking.shutdown(wait=False, cancel_futures=True)
+        self._due.put(None)
+        self.client.connection_pool.disconnect()
 
     def __enter__(self) -> Self:
         """The server, connected if it is there."""
@@ -116,16 +249,262 @@ class RedisServer:
         """Close it, while the loop goes on."""
         await asyncio.to_thread(self.close)
 
-    def _submitted(self, work: Coroutine[object, object, T]) -> Future[T]:
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._asking = ThreadPoolExecutor(_ASKING, thread_name_prefix=f"redis {self.name}")
+        self._due = SimpleQueue[Callable[[], object] | None]()
+        self._sending: Thread | None = None
+        self._coming: Thread | None = None
+
+    def _restart_after_a_fork(self) -> None:
+        """A child has none of the threads that it was forked from."""
+        with self._lock:
+            if os.getpid() != self._pid:
+                self._begin()
+            if self._sending is None:
+                self._sending = Thread(target=_work_off, args=(self._due,), daemon=True)
+                self._sending.start()
+                weakref.finalize(self, self._due.put, None).atexit = False
+
+    def _asked(self, command: "Callable[[Redis], T]", within_s: float) -> "Future[T]":
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self._fault is not None and not self._here.is_set():
+            self._come()
+            raise self._error(self._fault)
+        hurried = within_s <= self.limits.timeout_s
+        if hurried and self._overdue and not self._here.is_set():
+            raise StoreUnavailable(self.name, reason="no connection yet")
+        self._restart_after_a_fork()
         try:
-            return self._thread.submit(work)
+            return self._asking.submit(self._answer, command, time.monotonic() + within_s)
         except RuntimeError as error:
             raise StoreUnavailable(self.name, reason="it was closed") from error
 
-    def _lost(self) -> StoreUnavailable:
-        return StoreUnavailable(self.name, reason="its thread does not answer")
+    def _answer(self, command: "Callable[[Redis], T]", until_s: float) -> T:
+        self._contact(until_s)
+        visit = self._visits
+        try:
+            answer = command(self.client)
+        except Exception as error:  # whoever is no Redis may break any part of the client
+            raise self._faulty(fault_of(error), visit) from error
+        self._served = True
+        return answer
+
+    def _late(self, future: "Future[T]", visit: int) -> T:
+        """What came in the last moment; nobody else waits for a server that is so slow."""
+        if future.done() and not future.cancelled():
+            return future.result()
+        future.cancel()
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self._here.is_set():
+            raise self._faulty(Fault(kind="away", reason="no answer in time"), visit)
+        self._overdue = True
+        raise StoreUnavailable(self.name, reason="no connection yet")
+
+    def _contact(self, until_s: float) -> None:
+        """Pass if the server is there; wait for its first try."""
+        if self._here.is_set():
+            return
+        self._come()
+        self._tried.wait(max(0.0, until_s - time.monotonic()))
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self._here.is_set():
+            return
+        if self._fault is not None:
+            raise self._error(self._fault)
+        self._overdue = True
+        raise StoreUnavailable(self.name, reason="no connection yet")
+
+    def _come(self) -> None:
+        with self._lock:
+            is_coming = self._coming is not None and self._coming.is_alive()
+            if not self._here.is_set() and not is_coming and not self.closed.is_set():
+                self._coming = Thread(target=_come_back, args=(weakref.ref(self),), daemon=True)
+                self._coming.start()
+
+    def try_again(self) -> float | None:
+        """Whether it is there by now: ``None``, or else the pause before the next try, in seconds."""
+        self._tries += 1
+        try:
+            self._knock()
+        except Exception as error:  # noqa: BLE001 - as in ``_answer``
+            self._leave(fault_of(error))
+        else:
+            self._arrive()
+        self._tried.set()
+        return None if self._here.is_set() or self.closed.is_set() else self.pause_s(self._tries)
+
+    @property
+    def first_pause_s(self) -> float:
+        """How long a server that just went is left alone; nothing before the first try."""
+        return self.pause_s(self._tries) if self._tries else 0.0
+
+    def _knock(self) -> None:
+        """Connect, for which there is time, and see that it answers as fast as it must."""
+        if self.client.ping() is not True:
+            raise TypeError
+        begun_s = time.monotonic()
+        self.client.ping()
+        if time.monotonic() - begun_s > self.limits.timeout_s:
+            raise TimeoutError
+
+    def _arrive(self) -> None:
+        with self._lock:
+            was_away, self.away = self.away, False
+            self._visits += 1
+            self._since_s = time.monotonic()
+            self._fault, self._overdue = None, False
+            self._here.set()
+        if was_away:
+            _LOGGER.info("the shared store is back", extra={"store": self.name})
+        for work in list(self.unsent):
+            self.soon(work)
+
+    def _faulty(self, fault: Fault, visit: int) -> ContextError:
+        """The error to raise for a fault; what was asked before the server went says nothing of it now."""
+        at_fault = fault.kind in ("away", "refused") or not self._served
+        if fault.kind != "declined" and at_fault and visit == self._visits:
+            self._leave(fault)
+            self._come()
+        return self._error(fault)
+
+    def _leave(self, fault: Fault) -> None:
+        """Ask no more until it is back; a server that was there for long is tried at once, others later and later."""
+        with self._lock:
+            if self._here.is_set() and time.monotonic() - self._since_s > self.limits.retry_max_s:
+                self._tries = 0
+            self._here.clear()
+            known = self._fault.kind if self._fault else None
+            self._fault, self.away = fault, True
+        if not self.closed.is_set() and (known is None or (fault.kind == "refused" != known)):
+            numbers = {"store": self.name, "reason": fault.reason}
+            _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
+
+    def _error(self, fault: Fault) -> ContextError:
+        if fault.kind in ("refused", "forbidden") and not self._served:
+            return StoreRefused(self.name)
+        error = Declined if fault.kind in ("declined", "forbidden") else StoreUnavailable
+        return error(self.name, reason=fault.reason)
 
 
-def _hang_up(thread: LoopThread, line: RedisLine) -> None:
-    """End a thread with its connections; it knows nothing of the server, which may be collected already."""
-    thread.stop(line.flush(), line.aclose(), within_s=2 * line.limits.patience_s)
+def server_of(server: RedisServer | str) -> RedisServer:
+    """The server that was given, or the one at a url.
+
+    Raises:
+        ValueError: it is neither.
+        MissingExtra: ``redis`` is not installed.
+    """
+    if isinstance(server, str):
+        return RedisServer(server)
+    if not isinstance(server, RedisServer):
+        raise ValueError(f"server={server!r:.80}: give a RedisServer, or the url of one")  # noqa: TRY004 - as for every wrong argument
+    return server
+
+
+def checked_url(url: str) -> str:
+    """The url, if it is one of a Redis server.
+
+    Raises:
+        ValueError: it is not; says so without its password.
+    """
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in _SCHEMES and (parts.port or 1) and bool(parts.netloc or parts.path)
+    except ValueError:  # a port that is no number; the message shows the url
+        known = False
+    if not known:
+        raise ValueError(
+            f"url={shown_url(url)!r}: give redis://user:password@host:port/database, rediss:// for TLS, "
+            "or unix:///path/of/the.socket"
+        )
+    return url
+
+
+def shown_url(url: str) -> str:
+    """A url without user name, password and options, for people; where it is not clear what is what, as little as that."""
+    scheme, _, rest = url.partition("://")
+    before, _, place = rest.rpartition("@")
+    place = place.partition("?")[0]
+    clear = scheme in _SCHEMES and "?" not in before and _PLACE.fullmatch(place)
+    return f"{scheme}://{place}" if clear else "…"
+
+
+def fault_of(error: Exception) -> Fault:
+    """What an error says about the server."""
+    from redis import exceptions  # noqa: PLC0415 - optional, and loaded with the client
+
+    at_the_door = (
+        exceptions.AuthenticationError,
+        exceptions.AuthenticationWrongNumberOfArgsError,
+        exceptions.AuthorizationError,
+    )
+    if isinstance(error, at_the_door):
+        return Fault(kind="refused", reason="it refuses the user name or the password")
+    if isinstance(error, exceptions.NoPermissionError):
+        return Fault(kind="forbidden", reason="this user may not do that")
+    if isinstance(error, exceptions.ResponseError | exceptions.DataError):
+        code = str(error).partition(" ")[0] if type(error) is exceptions.ResponseError else ""
+        return Fault(kind="declined", reason=f"it declines ({code or type(error).__name__})")
+    if isinstance(error, TimeoutError | exceptions.TimeoutError):
+        return Fault(kind="away", reason="no answer in time")
+    if isinstance(error, OSError | exceptions.ConnectionError):
+        return Fault(kind="away", reason="no connection")
+    return Fault(kind="away", reason=f"no answer of a Redis server ({type(error).__name__})")
+
+
+def _client(url: str, patience_s: float) -> "Redis":
+    """A client that tries nothing twice: a write whose answer was lost may have been done."""
+    try:
+        from redis import BlockingConnectionPool, Redis  # noqa: PLC0415 - optional
+        from redis.backoff import NoBackoff  # noqa: PLC0415
+        from redis.retry import Retry  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("redis", needed_for="a store on a Redis server") from error
+    pool = BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType] - its options have no types
+        url,
+        max_connections=_CONNECTIONS,
+        timeout=patience_s,
+        socket_timeout=patience_s,
+        socket_connect_timeout=patience_s,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,
+    )
+    return Redis.from_pool(pool)
+
+
+def _backoff(limits: RedisLimits) -> Callable[[int], float]:
+    """Pauses in seconds, by how often it was tried."""
+    from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
+
+    backoff = EqualJitterBackoff(cap=limits.retry_max_s, base=limits.retry_s)
+    return lambda tries: float(backoff.compute(min(tries - 1, 32)))
+
+
+def _work_off(due: "SimpleQueue[Callable[[], object] | None]") -> None:
+    """The life of the sending thread, which holds the queue alone."""
+    while (work := due.get()) is not None:
+        try:
+            work()
+        except Exception:  # the next one wants its turn
+            _LOGGER.exception("a shared store's writer failed")
+
+
+def _come_back(server: "weakref.ref[RedisServer]") -> None:
+    """Try until a server is there, or nobody has it any more."""
+    found = server()
+    pause_s = found.first_pause_s if found is not None else None
+    while pause_s is not None:
+        found = None
+        time.sleep(pause_s)
+        found = server()
+        pause_s = None if found is None or found.closed.is_set() else found.try_again()
+
+
+def _close(server: "weakref.ref[RedisServer]") -> None:
+    """Close a server at the end of the process, if it is there still."""
+    found = server()
+    if found is not None:
+        found.close()

@@ -4,15 +4,15 @@ Promise: what ``SharedTier`` promises, within the limits of the server: a read w
 at all. What one deletes, all others hear of; what one tenant has, no other reads, whatever the keys are.
 """
 
+import asyncio
 import logging
 import math
-from asyncio import CancelledError, Task, create_task
 from collections.abc import Callable
 from contextlib import suppress
 
-from autogen_context.cache.redis.hearing import Hearing, in_its_loop
-from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.values import EVERYTHING, RedisValues
+from autogen_context.cache.redis.news import News
+from autogen_context.cache.redis.server import RedisServer, server_of
+from autogen_context.cache.redis.values import RedisValues
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
 
@@ -26,16 +26,19 @@ class RedisTier:
     write anything.
 
     Args:
-        server: where it is.
+        server: where it is, or its url.
         tenant: whose cache this is; all agents of a tenant share it.
+
+    Raises:
+        ValueError: ``server`` is neither.
     """
 
-    def __init__(self, server: RedisServer, *, tenant: str = "") -> None:
-        scope = Scope(tenant=tenant)
-        self._server = server
-        self._values = RedisValues(server.line, kind="cache", scope=scope, announce=self._announced)
-        self._hearing = Hearing(server.line, self._values.namespace)
-        self._task: Task[None] | None = None
+    def __init__(self, server: RedisServer | str, *, tenant: str = "") -> None:
+        self._server = server_of(server)
+        self._values = RedisValues(
+            self._server, kind="cache", scope=Scope(tenant=tenant), announce=self._announced
+        )
+        self._news = News(self._server, self._values.namespace)
 
     async def read(self, key: str) -> bytes | None:
         """The value under a key; ``None`` if there is none, or nobody answers in time.
@@ -43,23 +46,17 @@ class RedisTier:
         Raises:
             StoreRefused: the server refuses the url, and has never answered.
         """
-        limit_s = self._server.limits.timeout_s
-        with suppress(StoreUnavailable):
-            return await self._server.awaited(self._values.read(key), within_s=limit_s)
-        return None
+        return await self._values.read_async(key)
 
     async def write(self, key: str, value: bytes, *, ttl_s: float | None) -> None:
         """Have a value written soon; what finds no room because the server is away goes, with a warning."""
         gone = self._values.write(key, value, ttl_s=math.inf if ttl_s is None else ttl_s)
         if gone:
             _LOGGER.warning("values are not shared", extra={"left": len(gone)})
-        self._server.start(self._values.send())
 
     async def forget(self, key: str) -> None:
         """Delete what is under a key, and tell the others; where the server is away, as soon as it is back."""
-        limit_s = self._server.limits.timeout_s
-        with suppress(StoreUnavailable):
-            await self._server.awaited(self._values.delete(key), within_s=limit_s)
+        await self._values.delete(key)
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
         """Have keys that others deleted told to ``heard``, in the loop that runs now; what is returned ends that.
@@ -67,39 +64,13 @@ class RedisTier:
         The empty key stands for all: it is told each time the line to the server was made, and the first time, if that
         takes no longer than ``timeout_s``, before this returns, so that nothing is under way yet.
         """
-        listener = in_its_loop(heard)
-        limit_s = self._server.limits.timeout_s
-        with suppress(StoreUnavailable):
-            if self._server.waited(self._begin(listener), within_s=limit_s):
-                heard(EVERYTHING)
-        return lambda: self._server.start(self._end(listener))
+        return self._news.listen(heard)
 
     async def aclose(self) -> None:
         """Write what waits if the server is there, and hear no more; the server stays open."""
-        patience_s = self._server.limits.patience_s
+        self._news.end()
         with suppress(StoreUnavailable, StoreRefused):
-            await self._server.awaited(self._close(), within_s=patience_s)
+            await asyncio.to_thread(self._values.flush)
 
     def _announced(self, keys: tuple[str, ...]) -> bytes:
-        return self._hearing.announced(keys)
-
-    async def _begin(self, listener: Callable[[str], None]) -> bool:
-        """Whether news are heard now; a listener that comes earlier is told when they are."""
-        if self._task is None:
-            self._task = create_task(self._hearing.run(), name="redis news")
-        is_up = await self._hearing.is_up(within_s=self._server.limits.timeout_s)
-        self._hearing.listeners.append(listener)
-        return is_up
-
-    async def _end(self, listener: Callable[[str], None]) -> None:
-        if listener in self._hearing.listeners:
-            self._hearing.listeners.remove(listener)
-
-    async def _close(self) -> None:
-        self._hearing.listeners.clear()
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(CancelledError):
-                await self._task
-            self._task = None
-        await self._values.flush()
+        return self._news.announced(keys)

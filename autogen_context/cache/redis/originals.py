@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from zlib import crc32
 
-from autogen_context.cache.originals.memory import Entry
-from autogen_context.cache.redis.server import RedisServer
+from autogen_context.cache.originals import Entry
+from autogen_context.cache.redis.server import RedisServer, server_of
 from autogen_context.cache.redis.values import RedisValues
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
@@ -21,28 +21,26 @@ from autogen_context.messages.saved import messages_as_bytes, messages_from_byte
 _HEAD = struct.Struct(">Id")  # checksum, and when its time is over
 
 
-class RedisStash:
-    """The originals of one scope, on a server; a ``StashTier``.
+class RedisOriginals:
+    """The originals of one scope, on a server; a ``OriginalTier``.
 
     An original is kept for seven days at most, and goes earlier where the server has a limit of memory and evicts.
 
     Args:
-        server: where they are.
+        server: where they are, or its url.
         scope: whose originals these are; no other scope can read them.
 
     Raises:
+        ValueError: ``server`` is neither.
         StoreRefused: the server refuses the url, and says so within ``timeout_s``.
     """
 
-    def __init__(self, server: RedisServer, *, scope: Scope) -> None:
-        self._server = server
+    def __init__(self, server: RedisServer | str, *, scope: Scope) -> None:
+        self._server = server_of(server)
         self._scope = scope.key
-        self._values = RedisValues(server.line, kind="stash", scope=scope)
+        self._values = RedisValues(self._server, kind="original", scope=scope)
         with suppress(StoreUnavailable):  # it may come yet
-            limit_s = server.limits.timeout_s
-            server.waited(
-                server.line.ask(lambda redis: redis.ask("PING"), within_s=limit_s), within_s=limit_s
-            )
+            self._server.ask(lambda redis: redis.ping(), within_s=self._server.limits.timeout_s)
 
     def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
         """Have entries written soon.
@@ -59,25 +57,18 @@ class RedisStash:
         for handle, messages in entries:
             value = self._sealed(handle, messages_as_bytes(messages), expires_at)
             gone += self._values.write(handle, value, ttl_s=expires_at - now)
-        self._server.start(self._values.send())
         return gone
 
     def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
         """The messages under a handle, if they are there whole, in time, and their own time is not over."""
-        limit_s = self._server.limits.timeout_s
-        with suppress(StoreUnavailable, StoreRefused):
-            value = self._server.waited(self._values.read(handle), within_s=limit_s)
+        with suppress(StoreRefused):
+            value = self._values.read(handle)
             return None if value is None else self._opened(handle, value, now)
         return None
 
     def held(self, handles: Iterable[str], *, now: float) -> set[str]:  # noqa: ARG002 - the server's clock decides
         """Which of these are queued or there; none that the server cannot say in time."""
-        limit_s = self._server.limits.timeout_s
-        listed = list(handles)
-        if listed:
-            with suppress(StoreUnavailable):
-                return self._server.waited(self._values.held(listed), within_s=limit_s)
-        return set()
+        return self._values.held(handles)
 
     def forget(self, handle: str) -> None:
         """Delete what is under a handle.
@@ -86,9 +77,7 @@ class RedisStash:
             StoreUnavailable: the server cannot be had now, so that it may still be there.
             StoreRefused: it refuses the url.
         """
-        self._server.waited(
-            self._values.delete_now(handle), within_s=self._server.limits.patience_s
-        )
+        self._values.delete_now(handle)
 
     def clear(self) -> None:
         """Delete all that this scope has, whoever wrote it.
@@ -97,7 +86,7 @@ class RedisStash:
             StoreUnavailable: the server cannot be had now, so that it may still be there.
             StoreRefused: it refuses the url.
         """
-        self._server.waited(self._values.delete_now(None), within_s=self._server.limits.patience_s)
+        self._values.delete_now(None)
 
     def flush(self) -> None:
         """Wait until what was written is on the server.
@@ -106,7 +95,7 @@ class RedisStash:
             StoreUnavailable: it cannot be had now; what waits is written when it is back.
             StoreRefused: it refuses the url.
         """
-        self._server.waited(self._values.flush(), within_s=self._server.limits.patience_s)
+        self._values.flush()
 
     def _sealed(self, handle: str, data: bytes, expires_at: float) -> bytes:
         return _HEAD.pack(self._crc(handle, data, expires_at), expires_at) + data

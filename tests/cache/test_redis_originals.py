@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.originals.stash import Stash
-from autogen_context.cache.originals.tiers import StashTiers
-from autogen_context.cache.redis.client import RedisLimits
-from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.redis.originals import RedisOriginals
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.scope import Scope
-from autogen_context.errors import NotStashed, StoreRefused
+from autogen_context.errors import OriginalNotFound, StoreRefused
 from autogen_context.messages.message import Message
 from support.entries import ANY_TEXT, ENTRIES, Clock, said
 from support.redis_server import LocalRedis, running
@@ -30,16 +28,16 @@ WRITER = """
 import sys
 from itertools import count
 from autogen_context.messages.message import Message
-from autogen_context.cache.redis.client import RedisLimits
+from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.stash import RedisStash
+from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.scope import Scope
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.originals import OriginalStore
 
 url, name, entries = sys.argv[1:]
 limits = RedisLimits(timeout_s=10.0, patience_s=20.0)
-tier = RedisStash(RedisServer(url, limits=limits), scope=Scope(tenant="acme", agent="coder"))
-stash = Stash(0, file=tier)
+tier = RedisOriginals(RedisServer(url, limits=limits), scope=Scope(tenant="acme", agent="coder"))
+stash = OriginalStore(0, tiers=[tier])
 for number in range(int(entries)) if int(entries) else count():
     handle = f"{name}{number}"
     stash.put(handle, (Message(role="user", text=handle * 5_000),))
@@ -69,7 +67,7 @@ def other(redis: LocalRedis) -> Iterator[RedisServer]:
         yield line
 
 
-def put(stash: RedisStash, handle: str, messages: tuple[Message, ...]) -> None:
+def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> None:
     """Keep an entry for ever, and wait until it is on the server."""
     assert stash.write([(handle, messages)], expires_at=math.inf, now=0.0) == []
     stash.flush()
@@ -89,7 +87,7 @@ def test_another_reads_what_was_written(
     server: RedisServer, other: RedisServer, handle: str, messages: tuple[Message, ...]
 ) -> None:
     """To the last field, under any handle; forgotten by one, it is gone for both."""
-    one, two = RedisStash(server, scope=SCOPE), RedisStash(other, scope=SCOPE)
+    one, two = RedisOriginals(server, scope=SCOPE), RedisOriginals(other, scope=SCOPE)
     put(one, handle, messages)
     assert two.read(handle, now=0.0) == messages
     assert two.held([handle, handle + "?"], now=0.0) == {handle}
@@ -101,16 +99,16 @@ def test_another_reads_what_was_written(
 def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: RedisServer) -> None:
     """Memory first; what memory gave up, and what another put away, comes from the server, without an eviction."""
     scope = Scope(tenant="acme", agent="finder")
-    small = Stash(3_000, file=RedisStash(server, scope=scope))
+    small = OriginalStore(3_000, tiers=[RedisOriginals(server, scope=scope)])
     for number in range(10):
         small.put_text(str(number), f"{number}" * 1_000)
     assert small.evicted == 0
-    elsewhere = Stash(0, file=RedisStash(other, scope=scope))
+    elsewhere = OriginalStore(0, tiers=[RedisOriginals(other, scope=scope)])
     small.put_text("last", "text")
     small.forget("last")  # comes after all that was written before
     for number, stash in itertools.product(range(10), (small, elsewhere)):
         assert stash.get(str(number))[0].text == f"{number}" * 1_000
-    with pytest.raises(NotStashed):
+    with pytest.raises(OriginalNotFound):
         elsewhere.get("last")
 
 
@@ -118,7 +116,7 @@ def test_scopes_have_nothing_in_common(server: RedisServer) -> None:
     """None reads or deletes what another has, whatever their names and handles are."""
     names = ["", "a", "a:b", "b", "*"]
     scopes = [Scope(tenant=tenant, agent=agent) for tenant in names for agent in names]
-    stashes = {scope: RedisStash(server, scope=scope) for scope in scopes}
+    stashes = {scope: RedisOriginals(server, scope=scope) for scope in scopes}
     for scope, stash in stashes.items():
         put(stash, "*", said(repr(scope)))
     stashes[Scope(tenant="*", agent="*")].clear()
@@ -133,7 +131,7 @@ def test_clear_deletes_what_anybody_wrote(
 ) -> None:
     """More than the server looks at in one step; also what was not written yet."""
     scope = Scope(tenant="acme", agent="much")
-    one, two = RedisStash(server, scope=scope), RedisStash(other, scope=scope)
+    one, two = RedisOriginals(server, scope=scope), RedisOriginals(other, scope=scope)
     before = len(redis.stored())
     one.write([(str(n), said("x")) for n in range(2_500)], expires_at=math.inf, now=0.0)
     one.flush()
@@ -146,8 +144,8 @@ def test_clear_deletes_what_anybody_wrote(
 def test_what_is_past_its_time_is_gone(server: RedisServer) -> None:
     """By the clock of who reads, and by the server's."""
     clock = Clock()
-    tier = RedisStash(server, scope=Scope(agent="time"))
-    stash = Stash(0, file=tier, ttl_s=60.0, clock=clock)
+    tier = RedisOriginals(server, scope=Scope(agent="time"))
+    stash = OriginalStore(0, tiers=[tier], ttl_s=60.0, clock=clock)
     stash.put("a", said("a"))
     clock.now_s += 59.0
     assert stash.get("a") == said("a")
@@ -165,8 +163,8 @@ def test_a_spoilt_value_is_a_miss(redis: LocalRedis, server: RedisServer, spoilt
     """Cut, emptied or replaced; so is a value that stands under another handle or scope."""
     scope = Scope(agent=f"spoilt {spoilt!r}")
     stash, stranger = (
-        RedisStash(server, scope=scope),
-        RedisStash(server, scope=Scope(tenant=scope.agent)),
+        RedisOriginals(server, scope=scope),
+        RedisOriginals(server, scope=Scope(tenant=scope.agent)),
     )
     before = set(redis.stored())
     put(stash, "good", said("good"))
@@ -190,8 +188,8 @@ def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
     """While the server is away so much waits, the oldest go; a stash counts what is nowhere any more."""
     limits = RedisLimits(timeout_s=10.0, retry_s=0.02, retry_max_s=0.1, waiting_bytes=10_000)
     with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=limits) as server:
-        tier = RedisStash(server, scope=SCOPE)
-        stash = Stash(0, file=tier)
+        tier = RedisOriginals(server, scope=SCOPE)
+        stash = OriginalStore(0, tiers=[tier])
         stash.put_text("first", "x")
         tier.flush()
         away.kill()
@@ -202,9 +200,9 @@ def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
         assert [stash.get(h)[0].text for h in "6789"] == ["x" * 2_000] * 4
         away.start()
         wait_until(lambda: len(away.stored()) == 4)
-        assert Stash(0, file=tier).get("9")[0].text == "x" * 2_000
+        assert OriginalStore(0, tiers=[tier]).get("9")[0].text == "x" * 2_000
     with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000)) as narrow:
-        tier = RedisStash(narrow, scope=Scope(agent="narrow"))
+        tier = RedisOriginals(narrow, scope=Scope(agent="narrow"))
         large = ("large", said("x" * 1_000))
         assert tier.write([large], expires_at=math.inf, now=0.0) == ["large"]
 
@@ -212,8 +210,11 @@ def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
 def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -> None:
     """What either has is had; what one gave up is no eviction; what is forgotten is gone from both."""
     scope = Scope(agent="both")
-    near, far = StashFile(tmp_path, scope=scope, limit_bytes=1_000), RedisStash(server, scope=scope)
-    stash = Stash(0, file=StashTiers(near, far))
+    near, far = (
+        DiskOriginals(tmp_path, scope=scope, limit_bytes=1_000),
+        RedisOriginals(server, scope=scope),
+    )
+    stash = OriginalStore(0, tiers=[near, far])
     for number in range(5):
         stash.put_text(str(number), "x" * 500)
     assert (stash.evicted, near.held("01234", now=0.0)) == (0, {"4"})
@@ -235,14 +236,14 @@ def test_workers_share(redis: LocalRedis, server: RedisServer) -> None:
     for process, name in zip(processes, "xy", strict=True):
         out, errors = process.communicate(timeout=60)
         assert (out.split(), errors) == ([f"{name}{n}" for n in range(30)], "")
-    stash = Stash(0, file=RedisStash(server, scope=SCOPE))
+    stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=SCOPE)])
     for handle in (f"{name}{number}" for name in "xy" for number in range(30)):
         assert stash.get(handle) == said(handle * 5_000)
 
 
 def test_a_killed_worker_leaves_what_it_wrote(redis: LocalRedis, server: RedisServer) -> None:
     """Each entry that it said was written is there whole, and nothing else is there in part."""
-    stash = Stash(0, file=RedisStash(server, scope=SCOPE))
+    stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=SCOPE)])
     for times in range(5):
         name, told = f"run{times}-", list[str]()
         with writer(redis.url, name, 0) as process:
@@ -260,6 +261,6 @@ def test_a_wrong_password_is_an_error_at_once(redis: LocalRedis) -> None:
     """It names the server and the way out, and no password."""
     server = RedisServer(f"redis://:hunter2@127.0.0.1:{redis.port}/0", limits=PATIENT)
     with pytest.raises(StoreRefused, match=f"127.0.0.1:{redis.port}/0 refuses") as told:
-        RedisStash(server, scope=SCOPE)
+        RedisOriginals(server, scope=SCOPE)
     assert "hunter2" not in str(told.value)
     server.close()

@@ -8,26 +8,26 @@ from threading import Barrier
 
 import pytest
 
-from autogen_context.cache.originals.file import StashFile
-from autogen_context.cache.originals.stash import Stash
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
 from support.entries import said
 
 SCOPE = Scope(tenant="acme", agent="coder")
-ENTRIES = 150
+ENTRIES = 100
 WRITER = """
 import sys
 from itertools import count
 from pathlib import Path
 from autogen_context.messages.message import Message
 from autogen_context.cache.scope import Scope
-from autogen_context.cache.originals import file
-from autogen_context.cache.originals.stash import Stash
-from autogen_context.cache.originals.file import StashFile
+from autogen_context.cache import store as disk
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.disk_originals import DiskOriginals
 
-file._LOCKED_S = 60.0  # a busy machine is no fault
+disk._LOCKED_S = 60.0  # a busy machine is no fault
 folder, name, entries = sys.argv[1:]
-stash = Stash(0, file=StashFile(Path(folder), scope=Scope(tenant="acme", agent="coder")))
+stash = OriginalStore(0, tiers=[DiskOriginals(Path(folder), scope=Scope(tenant="acme", agent="coder"))])
 for number in range(int(entries)) if int(entries) else count():
     handle = f"{name}{number}"
     stash.put(handle, (Message(role="user", text=handle * 5_000),))
@@ -56,7 +56,7 @@ def test_a_killed_process_loses_the_entry_it_was_writing_at_most(tmp_path: Path)
                 told.append(process.stdout.readline().strip())
             process.kill()
             told += process.stdout.read().split()
-        stash = Stash(0, file=StashFile(folder, scope=SCOPE))
+        stash = OriginalStore(0, tiers=[DiskOriginals(folder, scope=SCOPE)])
         whole = [handle for handle in told if handle.startswith(name)][: len(told) - 1]
         for handle in whole:
             assert stash.get(handle) == said(handle * 5_000)
@@ -64,21 +64,21 @@ def test_a_killed_process_loses_the_entry_it_was_writing_at_most(tmp_path: Path)
         assert stash.get("after") == said("after")
 
 
-def test_two_processes_share_a_folder(tmp_path: Path) -> None:
-    """While both write and this one reads, nothing is lost, and nobody is told of a fault."""
+def test_four_processes_share_a_folder(tmp_path: Path) -> None:
+    """While all write and this one reads, nothing is lost, and nobody is told of a fault."""
     folder = tmp_path / "stash"
-    processes = [writer(folder, name, ENTRIES) for name in "xy"]
+    processes = [writer(folder, name, ENTRIES) for name in "wxyz"]
     with ThreadPoolExecutor() as pool:
         done = [pool.submit(process.communicate) for process in processes]
-        stash = Stash(0, file=StashFile(folder, scope=SCOPE))
+        stash = OriginalStore(0, tiers=[DiskOriginals(folder, scope=SCOPE)])
         while not all(future.done() for future in done):
-            for handle in ("x0", "y0"):
+            for handle in ("w0", "z0"):
                 assert handle not in stash or stash.get(handle) == said(handle * 5_000)
-    for name, future in zip("xy", done, strict=True):
+    for name, future in zip("wxyz", done, strict=True):
         out, errors = future.result()
         assert errors == ""
         assert out.split() == [*(f"{name}{number}" for number in range(ENTRIES)), "0"]
-    for handle in (f"{name}{number}" for name in "xy" for number in range(ENTRIES)):
+    for handle in (f"{name}{number}" for name in "wxyz" for number in range(ENTRIES)):
         assert stash.get(handle) == said(handle * 5_000)
 
 
@@ -87,8 +87,8 @@ def test_several_that_begin_at_once_lose_nothing(
 ) -> None:
     """Each makes the file if it is not there, and waits for the others where SQLite would not."""
 
-    def begin(folder: Path, name: str, together: Barrier) -> Stash:
-        stash = Stash(0, file=StashFile(folder, scope=SCOPE))
+    def begin(folder: Path, name: str, together: Barrier) -> OriginalStore:
+        stash = OriginalStore(0, tiers=[DiskOriginals(folder, scope=SCOPE)])
         together.wait()
         stash.put(name, said(name))
         return stash

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "stash.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "originals.md"
 
 
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:

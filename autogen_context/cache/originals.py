@@ -1,0 +1,219 @@
+"""Originals of what left the window, by handle: in memory, and in tiers behind it, such as a disk or a server.
+
+Promise: what was put comes back equal while the store holds it. Each place holds at most its limit; the oldest entries go
+first, and how many are nowhere any more is reported. What is past its time, or forgotten, is gone.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from autogen_context.cache.memory import Memory
+from autogen_context.errors import OriginalNotFound
+from autogen_context.messages.message import Message
+
+Entry = tuple[str, tuple[Message, ...]]
+
+MESSAGE_BYTES = 200  # what a message costs beside its texts, roughly
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class OriginalTier(Protocol):
+    """Originals of one scope by handle, beyond this process."""
+
+    def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
+        """Keep entries; the handles that went for want of room."""
+        ...
+
+    def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
+        """The messages under a handle, if they are there whole and their time is not over; never raises."""
+        ...
+
+    def held(self, handles: Iterable[str], *, now: float) -> set[str]:
+        """Which of these have an entry whose time is not over; never raises."""
+        ...
+
+    def forget(self, handle: str) -> None:
+        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there."""
+        ...
+
+    def clear(self) -> None:
+        """Delete all that the scope has; raises ``StoreUnavailable`` where it may still be there."""
+        ...
+
+
+class OriginalStore:
+    """A store of messages with limits.
+
+    Args:
+        limit_bytes: what the texts of all entries in memory may have together.
+        entries: what is in it from the start, oldest first.
+        tiers: keep every entry as well, beyond this process, and are asked in this order: a ``DiskOriginals``, a
+            ``RedisOriginals``. Without one, what memory gives up is gone.
+        ttl_s: how long an entry is kept after it was put last, in seconds.
+        clock: the time in seconds, on one scale for all processes that share a tier.
+
+    Attributes:
+        evicted: how many originals went for want of room so far, and are nowhere any more.
+
+    Raises:
+        ValueError: ``ttl_s`` is not positive, or ``limit_bytes`` negative.
+    """
+
+    def __init__(
+        self,
+        limit_bytes: int,
+        entries: Iterable[Entry] = (),
+        *,
+        tiers: Sequence[OriginalTier] = (),
+        ttl_s: float = math.inf,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not ttl_s > 0:
+            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0; to keep nothing, give no room")
+        self.limit_bytes = limit_bytes
+        self.evicted = 0
+        self._memory = Memory[tuple[Message, ...]](limit_bytes=limit_bytes)
+        self._tiers = tuple(tiers)
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._known: dict[str, float] = {}  # what was put here and is not lost, with its time
+        self.put_all(entries)
+
+    def __contains__(self, handle: str) -> bool:
+        """Whether there is an original under a handle, anywhere."""
+        return self._found(handle) is not None
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The entries in memory, oldest first."""
+        self._forget_what_is_over(self._clock())
+        return iter(self._memory.items())
+
+    @property
+    def held_bytes(self) -> int:
+        """What the entries in memory have."""
+        return self._memory.held_bytes
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        """What was put here and is held, oldest first.
+
+        What other processes wrote under the same scope is no part of it: that is had by its handle alone. What a damaged
+        file lost is found out when it is asked for.
+        """
+        now = self._clock()
+        return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
+
+    def put(self, handle: str, messages: tuple[Message, ...]) -> None:
+        """Keep messages under a handle, as the newest entry, in place of what was there."""
+        self.put_all([(handle, messages)])
+
+    def put_text(self, handle: str, text: str) -> None:
+        """Keep a text that stands for itself: what a tool returned, before it was reduced."""
+        self.put(handle, (Message(role="tool", text=text),))
+
+    def put_all(self, entries: Iterable[Entry]) -> None:
+        """Keep many; room is made and reported, and a file opened, once for all of them."""
+        new, now = dict(entries), self._clock()
+        expires_at = now + self._ttl_s
+        self._forget_what_is_over(now)
+        gone: list[str] = []
+        for handle, messages in new.items():
+            self._known.pop(handle, None)
+            self._known[handle] = expires_at
+            gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
+        for tier in self._tiers if new else ():
+            gone += tier.write(new.items(), expires_at=expires_at, now=now)
+        self._report(gone, now)
+
+    def get(self, handle: str) -> tuple[Message, ...]:
+        """The messages under a handle.
+
+        Raises:
+            OriginalNotFound: nothing was put under it, or it was evicted or forgotten, or its time is over.
+        """
+        found = self._found(handle)
+        if found is None:
+            raise OriginalNotFound(handle, evicted=self.evicted)
+        return found
+
+    def forget(self, handle: str) -> None:
+        """Delete what is under a handle, everywhere.
+
+        Raises:
+            StoreUnavailable: a tier cannot be written now, so that it may still be there.
+        """
+        self._memory.forget([handle])
+        self._known.pop(handle, None)
+        _each(self._tiers, lambda tier: tier.forget(handle))
+
+    def clear(self) -> None:
+        """Delete everything; of a tier all that its scope has, whoever wrote it.
+
+        Raises:
+            StoreUnavailable: a tier cannot be written now, so that it may still be there.
+        """
+        self._memory.forget(list(self._known))
+        self._known.clear()
+        _each(self._tiers, lambda tier: tier.clear())
+
+    def _found(self, handle: str) -> tuple[Message, ...] | None:
+        now = self._clock()
+        messages = self._memory.look(handle)
+        if messages is not None and self._known.get(handle, now) > now:
+            return messages
+        found = (tier.read(handle, now=now) for tier in self._tiers)
+        return next((messages for messages in found if messages is not None), None)
+
+    def _forget_what_is_over(self, now: float) -> None:
+        if self._ttl_s < math.inf:
+            over = [handle for handle, until in self._known.items() if until <= now]
+            self._memory.forget(over)
+            for handle in over:
+                del self._known[handle]
+
+    def _report(self, gone: Iterable[str], now: float) -> None:
+        """Count what one place gave up and no other has; one warning for all."""
+        left = {handle for handle in gone if handle not in self._memory}
+        for tier in self._tiers if left else ():
+            left -= tier.held(left, now=now)
+        for handle in left:
+            self._known.pop(handle, None)
+        if left:
+            self.evicted += len(left)
+            numbers = {"limit_bytes": self.limit_bytes, "left": len(left), "evicted": self.evicted}
+            _LOGGER.warning("originals left their store, which is full", extra=numbers)
+
+
+def size_of(messages: tuple[Message, ...]) -> int:
+    """Bytes of the texts of messages as UTF-8, and some for the rest of each."""
+    return sum(MESSAGE_BYTES + sum(map(_bytes_of, _texts_of(message))) for message in messages)
+
+
+def _texts_of(message: Message) -> Iterator[str]:
+    """All strings of a message that can be long."""
+    yield from (message.role, message.name, message.text, message.extra)
+    for call in message.calls:
+        yield from (call.id, call.name, call.arguments)
+    for result in message.results:
+        yield from (result.call_id, result.name, result.text)
+
+
+def _bytes_of(text: str) -> int:
+    """What a text has as UTF-8; the usual one is not written out for it."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _each(tiers: Iterable[OriginalTier], delete: Callable[[OriginalTier], None]) -> None:
+    """Delete in every tier, also where one before raises; the first error is raised then."""
+    errors: list[Exception] = []
+    for tier in tiers:
+        try:
+            delete(tier)
+        except Exception as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+    if errors:
+        raise errors[0]

@@ -1,1 +1,0 @@
-"""Originals of what left the window, by handle."""

@@ -1,0 +1,391 @@
+"""Bytes by name in a folder: what the cache, the originals and the vectors keep beyond a process.
+
+Promise: what is read is what was written last under this name, or nothing. A file that is damaged, locked, or on a disk
+that is full costs what it holds, never an error; while it fails it is left alone, so that nobody waits for it each time.
+Reading runs nothing and writes nothing: no pickle is loaded, no other file is touched, no writer is waited for. It holds
+its limit, and says what went.
+
+It is diskcache with a Disk of its own: by itself diskcache loads a pickle wherever a row says that it is one
+(CVE-2025-69872), reads the file that a row names, deletes that file with the row, and writes at each read.
+"""
+
+import logging
+import math
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, Literal, TypeVar, cast
+from zlib import crc32
+
+import diskcache  # type: ignore[import-untyped]  # it has no types
+from typing_extensions import override
+
+from autogen_context.errors import StoreUnavailable
+
+ResultT = TypeVar("ResultT")
+
+FILE: Final = "cache.db"  # diskcache's name for it
+ROW_BYTES: Final = 200  # what a row costs beside its value, roughly
+
+_LOGGER = logging.getLogger(__name__)
+_LOCKED_S = 2.0  # how long one process waits for another
+_REST_S = 30.0  # how long a file that failed is left alone
+_MOST_NOTED = 4096  # rows that were used since the last write
+_CRC_BYTES = 4
+_RAW: Final = 1  # diskcache's mode of a value that stands in its row
+_PASSING = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_TOOBIG,
+}
+
+
+class DiskStore:
+    """A folder of values. Any thread may use it, and several processes may share the folder.
+
+    Args:
+        directory: the folder; it is made when something is written, for its owner alone.
+        limit_bytes: what the values may have together; what was used, or written, the longest ago goes first.
+        keep_open: keeps the file open between two calls: faster, for who uses it from one thread and closes it. Without
+            it, what was deleted is overwritten in the file when the call returns.
+        clock: the time in seconds, by which a file that failed is left alone.
+
+    Raises:
+        ValueError: ``directory`` is something else than a folder, or has a variable in it, or the limit is negative.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        limit_bytes: int = 1024**3,
+        keep_open: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        folder = Path(directory)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"directory={str(folder)!r}: give a folder; this is none")
+        if os.path.expandvars(folder) != str(folder):  # diskcache would open another folder
+            raise ValueError(f"directory={str(folder)!r}: give a path without variables")
+        if limit_bytes < 0:
+            raise ValueError(f"limit_bytes={limit_bytes}: give a number of bytes, 0 or more")
+        self.path = folder.absolute() / FILE
+        self.limit_bytes = limit_bytes
+        self._keep_open = keep_open
+        self._clock = clock
+        self._rests_until = -math.inf
+        self._table: _Table | None = None
+        self._used: dict[str, None] = {}  # since the last write, in this order
+        self._forgotten: set[str] = set()  # what could not be deleted yet
+        self._lock = RLock()
+
+    @property
+    def held_bytes(self) -> int:
+        """What the file has, with the log beside it."""
+        files = (self.path, self.path.with_name(f"{FILE}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def read(self, name: str) -> bytes | None:
+        """The value under a name, if it is there whole and its time is not over."""
+        return self.read_all([name]).get(name)
+
+    def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Likewise the values under many names."""
+
+        def read(table: "_Table") -> dict[str, bytes]:
+            self._delete_forgotten(table)
+            values = {name: self._value(table, name) for name in names}
+            return {name: value for name, value in values.items() if value is not None}
+
+        return self._tried(read, {}) if self.path.exists() else {}
+
+    def held(self, names: Iterable[str]) -> set[str]:
+        """Which of these there are; not read, so that one may turn out to be damaged."""
+        wanted = set(names) - self._forgotten
+        found: set[str] = set()
+        if self.path.exists():
+            found = self._tried(lambda table: {name for name in wanted if name in table}, found)
+        return found
+
+    def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
+        """Keep values, each in place of what is under its name; all of them or none.
+
+        Args:
+            values: by names, which are plain text.
+            ttl_s: after how many seconds they are to go; left out, when room is needed.
+
+        Returns:
+            The names that went for want of room, the oldest first. What is larger than all room pushes nothing out.
+        """
+        fitting = {
+            name: sealed(name, value)
+            for name, value in values.items()
+            if len(value) + ROW_BYTES <= self.limit_bytes
+        }
+        gone = [name for name in values if name not in fitting]
+
+        def write(table: "_Table") -> list[str]:
+            self._delete_forgotten(table)
+            went = table.put(fitting, ttl_s=ttl_s, used=self._used, limit_bytes=self.limit_bytes)
+            self._used = {}
+            return went
+
+        none: list[str] = []
+        return gone + self._tried(write, none) if fitting else gone
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Delete what is under these names; what cannot be deleted now is not read any more, and deleted later.
+
+        Raises:
+            StoreUnavailable: the file cannot be written now, so that it may still be there.
+        """
+        if self.path.exists():
+            self._forgotten |= set(names)
+            self._done(self._delete_forgotten)
+
+    def clear(self, prefix: str = "") -> None:
+        """Delete everything, or what has names that begin so; a file that is damaged goes as a whole.
+
+        Raises:
+            StoreUnavailable: the file cannot be written now, so that it may still be there.
+        """
+        if self.path.exists():
+            self._done(lambda table: table.delete_all(prefix))
+
+    def items(self) -> Iterator[tuple[str, bytes | None]]:
+        """Every value by its name; ``None`` for a row that holds none that was written here. Nothing is deleted.
+
+        Raises:
+            StoreUnavailable: the file cannot be read.
+        """
+        try:
+            for name in self._run(_names) if self.path.exists() else []:
+                if not isinstance(name, str):
+                    yield str(name), None
+                elif (row := self._run(partial(_Table.row, name=name))) is not None:
+                    yield name, unsealed(name, row)
+        except Exception as error:  # as in _tried
+            raise StoreUnavailable(str(self.path), reason=str(error)) from error
+
+    def close(self) -> None:
+        """Close the file; used again it is opened again."""
+        if self._used and self._table is not None:
+            self._tried(lambda table: table.touch_all(self._used), None)
+        self._shut()
+
+    def _value(self, table: "_Table", name: str) -> bytes | None:
+        """The value of a row; a row that holds something else is deleted."""
+        if name in self._forgotten:
+            return None
+        row = table.row(name)
+        if row is None:
+            return None
+        value = unsealed(name, row)
+        if value is None:
+            _LOGGER.warning("a row holds no value that was written there; it is deleted")
+            table.delete_row(name, row)
+        elif self._keep_open:
+            self._used.pop(name, None)
+            self._used[name] = None
+            if len(self._used) >= _MOST_NOTED:
+                table.touch_all(self._used)
+                self._used = {}
+        return value
+
+    def _delete_forgotten(self, table: "_Table") -> None:
+        for name in sorted(self._forgotten):
+            table.delete(name)
+            self._forgotten.discard(name)
+
+    def _done(self, action: Callable[["_Table"], object]) -> None:
+        """Run what must not fail unnoticed; with a file that is damaged everything is gone."""
+        try:
+            self._run(action)
+        except Exception as error:  # as in _tried
+            if _is_passing(error):
+                reason = "it cannot be written now, so that nothing was deleted"
+                raise StoreUnavailable(str(self.path), reason=reason) from error
+            self._remove()
+
+    def _tried(self, action: Callable[["_Table"], ResultT], otherwise: ResultT) -> ResultT:
+        """Whatever goes wrong with the file is one warning; what is damaged goes, the rest has time to pass."""
+        if self._clock() < self._rests_until:
+            return otherwise
+        try:
+            return self._run(action)
+        except Exception as error:  # on a damaged or planted table diskcache fails in any way
+            _LOGGER.warning("a store's file failed; it is done without", exc_info=error)
+            if _is_passing(error):
+                self._rests_until = self._clock() + _REST_S
+            else:
+                with suppress(OSError):
+                    self._remove()
+            return otherwise
+
+    def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
+        with self._lock:
+            if self._table is not None and not self.path.exists():  # somebody took it away
+                self._shut()
+            if self._table is None:
+                self._table = _opened(self.path)
+            try:
+                return action(self._table)
+            finally:
+                if not self._keep_open:
+                    self._table.close()
+
+    def _shut(self) -> None:
+        table, self._table = self._table, None
+        if table is not None:
+            table.close()
+
+    def _remove(self) -> None:
+        """Take the file away, with the log beside it, which would be read into the next one."""
+        with self._lock:
+            self._shut()
+            for suffix in ("", "-wal", "-shm"):
+                self.path.with_name(FILE + suffix).unlink(missing_ok=True)
+            self._forgotten.clear()
+
+
+def sealed(name: str, data: bytes) -> bytes:
+    """Data with a checksum over it and the name that it is kept under."""
+    return crc32(data, crc32(name.encode())).to_bytes(_CRC_BYTES, "big") + data
+
+
+def unsealed(name: str, value: bytes) -> bytes | None:
+    """The data, if these are the bytes that were sealed under this name."""
+    data = value[_CRC_BYTES:]
+    return data if sealed(name, data) == value else None
+
+
+def _names(table: "_Table") -> list[object]:
+    """The names of all rows, whatever somebody planted."""
+    return list(table)
+
+
+def _opened(path: Path) -> "_Table":
+    """Open the file; one that only its owner can read, where there was none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    with closing(sqlite3.connect(path, timeout=_LOCKED_S)) as probe:
+        probe.execute("BEGIN IMMEDIATE")  # for a locked file diskcache would wait a minute
+    table = _Table(
+        str(path.parent),
+        timeout=_LOCKED_S,
+        disk=_PlainDisk,
+        eviction_policy="least-recently-used",  # for the index by use
+        sqlite_secure_delete=1,
+        sqlite_mmap_size=0,  # a mapped file that somebody cuts off would end the process
+        sqlite_trusted_schema=0,
+    )
+    table.reset("eviction_policy", "none", update=False)  # reading writes nothing
+    return table
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether it is something that passes, as locks and full disks do; all else is damage."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
+    return isinstance(error, OSError | MemoryError | diskcache.Timeout)
+
+
+class _Table(diskcache.Cache):  # type: ignore[misc]  # it has no types
+    """A table that says what it gives up, which diskcache's own culling does not."""
+
+    _room_bytes = math.inf
+
+    def put(
+        self,
+        values: Mapping[str, bytes],
+        *,
+        ttl_s: float | None,
+        used: Iterable[str],
+        limit_bytes: int,
+    ) -> list[str]:
+        """Write rows; the names that went for want of room."""
+        self._room_bytes, self._gone = limit_bytes, list[str]()
+        with self.transact():
+            self.touch_all(used)
+            for name, value in values.items():
+                self.set(name, value, expire=ttl_s)
+        return self._gone
+
+    def row(self, name: str) -> bytes | None:
+        """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
+        return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
+
+    def delete_row(self, name: str, row: bytes) -> None:
+        """Delete a row, unless another process has written it anew meanwhile."""
+        with self.transact():
+            if self.row(name) == row:
+                self.delete(name)
+
+    def touch_all(self, names: Iterable[str]) -> None:
+        """Write down that these were used just now, in this order."""
+        with self._transact() as (sql, _):
+            for name in names:
+                sql("UPDATE Cache SET access_time = ? WHERE key = ?", (time.time(), name))
+
+    def delete_all(self, prefix: str) -> None:
+        """Delete the rows whose names begin so."""
+        with self.transact():
+            for name in list(self):
+                if isinstance(name, str) and name.startswith(prefix):
+                    self.delete(name)
+
+    @override
+    def _cull(
+        self, now: float, sql: Callable[..., Any], cleanup: object, limit: object = None
+    ) -> None:
+        """What diskcache calls after each row that it writes."""
+        sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
+        excess = self.reset("size") - self._room_bytes
+        while excess > 0:
+            oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY access_time, rowid LIMIT 1")
+            for rowid, name, size in oldest.fetchall():
+                sql("DELETE FROM Cache WHERE rowid = ?", (rowid,))
+                self._gone.append(str(name))
+                excess -= size
+
+
+class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
+    """Keeps bytes in their rows, and nothing else: no pickle, and no file beside the database.
+
+    A file named in a row would be read, and be deleted with the row; none is written here, so none is touched.
+    """
+
+    @override
+    def put(self, key: str) -> tuple[str, Literal[True]]:
+        return key, True
+
+    @override
+    def get(self, key: str, raw: bool) -> str:
+        return key
+
+    @override
+    def store(
+        self, value: bytes, read: bool, key: object = None
+    ) -> tuple[int, Literal[1], None, bytes]:
+        return len(value) - _CRC_BYTES + ROW_BYTES, _RAW, None, value
+
+    @override
+    def fetch(self, mode: int, filename: object, value: object, read: bool) -> bytes:
+        """The bytes; of a row of any other kind such as no seal has."""
+        return value if mode == _RAW and isinstance(value, bytes) else b""
+
+    @override
+    def remove(self, file_path: str) -> None:
+        pass

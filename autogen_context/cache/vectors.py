@@ -1,0 +1,241 @@
+"""The vectors of texts: computed once per content, and there at once when a turn asks.
+
+Promise: ``ready`` never waits, and neither computes nor reads anything. What is asked for twice at a time is computed
+once. A model that fails leaves no trace but ``EmbeddingFailed``. Nothing runs in the background outside of
+``async with``.
+"""
+
+import asyncio
+import logging
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from autogen_context.cache.memory import Memory
+from autogen_context.cache.store import DiskStore
+from autogen_context.errors import ContextError, EmbeddingFailed
+from autogen_context.models.embedder import Embedder
+from autogen_context.models.similarity import unit_vector
+
+Vectors = Mapping[str, Sequence[float]]
+
+_LOGGER = logging.getLogger(__name__)
+_FOLDER = "vectors"
+_FLOAT_BYTES = 4
+_BATCH_TEXTS = 256  # what is done is kept when the rest fails
+_WARMED_TEXTS = 64  # between batches a turn has its chance
+_WAITING_TEXTS = 4_096
+
+
+class VectorStore:
+    """Vectors by content: the last used in memory, and all on disk where there is a folder.
+
+    Each has length 1, so that the product of two is their cosine. A store belongs to one event loop; ``ready`` and
+    ``warm`` may be called from any thread.
+
+    Args:
+        embedder: the model; its name is part of every key.
+        directory: keeps vectors for later processes; made for its owner alone, and may be that of a cache, too. Vectors
+            tell something of their texts: treat the folder as you treat the conversations.
+        entries: vectors in memory, the last used; as many as shall be ready together. One of 384 numbers has 1.5 kB.
+        limit_bytes: what the vectors on disk may have together; the oldest go first.
+
+    Raises:
+        ValueError: ``entries`` is not positive, or ``directory`` is something else than a folder.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        directory: str | Path | None = None,
+        entries: int = 500,
+        limit_bytes: int = 256 * 1024 * 1024,
+    ) -> None:
+        if entries < 1:
+            raise ValueError(f"entries={entries}: give a positive number of vectors")
+        self._embedder = embedder
+        self._disk: DiskStore | None = None
+        if directory is not None:
+            DiskStore(directory)  # whether it is a folder is told of the name that was given
+            self._disk = DiskStore(Path(directory) / _FOLDER, limit_bytes=limit_bytes)
+        self._memory = Memory[Sequence[float]](entries=entries)
+        self._flights: dict[str, asyncio.Future[Vectors]] = {}
+        self._dimensions: int | None = None
+        self._waiting: dict[str, None] = {}  # what is to be made ready
+        self._lock = Lock()
+        self._due = asyncio.Event()
+        self._warming: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
+
+    def ready(self, text: str) -> Sequence[float] | None:
+        """The vector of a text where it is in memory, else None."""
+        return self._memory.use(self._key(text))
+
+    async def vectors(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The vector of each text, in order; what is neither in memory nor on disk is computed, in batches.
+
+        Raises:
+            EmbeddingFailed: the model gave no vectors, or none that can be used; the batches before are kept.
+        """
+        keys = [self._key(text) for text in texts]
+        missing = dict(zip(keys, texts, strict=True))
+        found: dict[str, Sequence[float]] = {}
+        while missing:
+            for key in list(missing):
+                if vector := found.get(key) or self._memory.use(key):
+                    found[key] = vector
+                    del missing[key]
+            if missing:
+                found |= await self._some_of(missing)
+        return [found[key] for key in keys]
+
+    def warm(self, texts: Iterable[str]) -> None:
+        """Have vectors made ready in the background, within ``async with``; outside of it nothing happens.
+
+        What a full queue does not take is left out, and so is what waits when the model fails: name it again later.
+        """
+        warming = self._warming
+        if warming is None:
+            return
+        with self._lock:
+            for text in texts:
+                if len(self._waiting) < _WAITING_TEXTS and self._key(text) not in self._memory:
+                    self._waiting[text] = None
+        with suppress(RuntimeError):  # the loop is closed: nothing is prepared any more
+            warming[0].call_soon_threadsafe(self._due.set)
+
+    async def __aenter__(self) -> Self:
+        """Begin to make ready what ``warm`` is given.
+
+        Raises:
+            RuntimeError: it has begun already.
+        """
+        if self._warming is not None:
+            raise RuntimeError("the store has an owner already; make another, with the same folder")
+        task = asyncio.create_task(self._warm(), name="warming")
+        self._warming = asyncio.get_running_loop(), task
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop doing so; what waits is left out."""
+        warming, self._warming = self._warming, None
+        self._waiting.clear()
+        if warming is not None:
+            warming[1].cancel()
+            await asyncio.wait({warming[1]})
+
+    def _key(self, text: str) -> str:
+        name = self._embedder.name
+        content = f"{len(name)} {name} {text}".encode("utf-8", "surrogatepass")
+        return blake2b(content, digest_size=16).hexdigest()
+
+    async def _some_of(self, missing: Mapping[str, str]) -> Vectors:
+        """A batch of what is missing, got here, or by a caller who is at it already; nothing if he gave up."""
+        free = [key for key in missing if key not in self._flights]
+        if not free:
+            return await asyncio.shield(self._flights[next(iter(missing))])
+        batch = {key: missing[key] for key in free[:_BATCH_TEXTS]}
+        flight = asyncio.get_running_loop().create_future()
+        self._flights |= dict.fromkeys(batch, flight)
+        got: Vectors = {}
+        try:
+            got = await self._got(batch)
+        except EmbeddingFailed as error:
+            flight.set_exception(error)
+            flight.exception()  # it is told here, whether others wait or not
+            raise
+        finally:
+            for key in batch:
+                del self._flights[key]
+            if not flight.done():
+                flight.set_result(got)
+        return got
+
+    async def _got(self, texts: Mapping[str, str]) -> Vectors:
+        """Vectors by key, from disk or from the model."""
+        stored = await asyncio.to_thread(self._disk.read_all, list(texts)) if self._disk else {}
+        unpacked = {
+            key: memoryview(data).cast("f") for key, data in stored.items() if _is_packed(data)
+        }
+        found: dict[str, Sequence[float]] = {
+            key: vector for key, vector in unpacked.items() if self._fits(vector)
+        }
+        missing = {key: text for key, text in texts.items() if key not in found}
+        self._keep(found)
+        if missing:
+            computed = dict(zip(missing, await self._computed(list(missing.values())), strict=True))
+            self._keep(computed)
+            if self._disk is not None:
+                packed = {key: array("f", vector).tobytes() for key, vector in computed.items()}
+                await asyncio.to_thread(self._disk.write, packed)
+            found |= computed
+        return found
+
+    def _keep(self, vectors: Vectors) -> None:
+        for key, vector in vectors.items():
+            self._memory.put(key, vector)
+
+    async def _computed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """What the model gives, once it is known to be vectors of one kind.
+
+        Raises:
+            EmbeddingFailed: it fails, or gives something else.
+        """
+        name = self._embedder.name
+        try:
+            vectors = [unit_vector(row) for row in await self._embedder.embed(texts)]
+        except EmbeddingFailed:
+            raise
+        except Exception as error:  # the model may be anybody's, and fail in any way
+            raise EmbeddingFailed(name, reason=type(error).__name__) from error
+        if len(vectors) != len(texts):
+            raise EmbeddingFailed(name, reason=f"{len(vectors)} vectors for {len(texts)} texts")
+        if wrong := next((len(vector) for vector in vectors if not self._fits(vector)), None):
+            reason = f"a vector of {wrong} numbers after one of {self._dimensions}; a model that changes needs a new name"
+            raise EmbeddingFailed(name, reason=reason)
+        return vectors
+
+    def _fits(self, vector: Sequence[float]) -> bool:
+        """Whether a vector is as long as all others; the first one decides."""
+        self._dimensions = self._dimensions or len(vector)
+        return len(vector) == self._dimensions
+
+    async def _warm(self) -> None:
+        """Work off the queue, until this is cancelled."""
+        while await self._due.wait():
+            self._due.clear()
+            while batch := self._next():
+                try:
+                    await self.vectors(batch)
+                except ContextError as error:
+                    self._leave_out(batch, error)
+
+    def _next(self) -> list[str]:
+        with self._lock:
+            batch = list(self._waiting)[:_WARMED_TEXTS]
+            for text in batch:
+                del self._waiting[text]
+            return batch
+
+    def _leave_out(self, batch: Sequence[str], error: ContextError) -> None:
+        with self._lock:
+            left_out = len(batch) + len(self._waiting)
+            self._waiting.clear()
+        reason = type(error).__name__
+        _LOGGER.warning(
+            "warming failed (%s); what waits is left out", reason, extra={"left_out": left_out}
+        )
+
+
+def _is_packed(data: bytes) -> bool:
+    return bool(data) and not len(data) % _FLOAT_BYTES

@@ -1,1 +1,0 @@
-"""Vectors of texts, computed once."""

@@ -1,0 +1,302 @@
+"""Originals come back equal while their store holds them, and it holds no more than its limits."""
+
+import logging
+import math
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.originals import MESSAGE_BYTES, OriginalStore, size_of
+from autogen_context.cache.scope import Scope
+from autogen_context.cache.store import DiskStore
+from autogen_context.errors import OriginalNotFound, StoreUnavailable
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.saved import messages_as_bytes
+from support.entries import ANY_TEXT, ENTRIES, Clock, said
+
+Entry = tuple[str, tuple[Message, ...]]
+
+SCOPE = Scope(tenant="acme", agent="coder")
+OTHERS = [
+    Scope(tenant="acme", agent="writer"),
+    Scope(tenant="other", agent="coder"),
+    Scope(tenant="coder", agent="acme"),
+    Scope(tenant="acmec", agent="oder"),
+    Scope(),
+]
+PUTS = st.lists(
+    st.tuples(
+        st.sampled_from("abcdef"),
+        st.lists(st.text(max_size=40), max_size=3).map(
+            lambda texts: tuple(Message(role="user", text=text) for text in texts)
+        ),
+    ),
+    max_size=12,
+)
+BOTH = pytest.mark.parametrize("memory_bytes", [0, 10**6], ids=["on disk", "in memory"])
+
+
+@given(PUTS, st.integers(0, 2_000))
+def test_the_newest_that_fit_are_there(entries: list[Entry], limit: int) -> None:
+    """Each as it was put last; the oldest went, and as many as went were reported."""
+    store = OriginalStore(limit)
+    expected: dict[str, tuple[Message, ...]] = {}
+    evicted = 0
+    for handle, messages in entries:
+        store.put(handle, messages)
+        expected.pop(handle, None)
+        if size_of(messages) > limit:  # pushes nothing out
+            evicted += 1
+            continue
+        expected[handle] = messages
+        while sum(map(size_of, expected.values())) > limit:
+            del expected[next(iter(expected))]
+            evicted += 1
+    assert list(store) == list(expected.items())
+    assert store.handles == tuple(expected)
+    assert store.held_bytes == sum(map(size_of, expected.values())) <= limit
+    assert store.evicted == evicted
+    for handle in "abcdef":
+        assert (handle in store) == (handle in expected)
+        if handle in expected:
+            assert store.get(handle) is expected[handle]
+    assert list(OriginalStore(limit, store)) == list(store)
+
+
+@given(
+    st.dictionaries(ANY_TEXT, ENTRIES, max_size=5),
+    st.sampled_from([0, 1_000, 10**9]),
+)
+def test_what_was_put_comes_back_to_the_byte(
+    tmp_path_factory: pytest.TempPathFactory,
+    entries: dict[str, tuple[Message, ...]],
+    memory_bytes: int,
+) -> None:
+    """From memory, from disk, and in another process: every field and every character, under any handle."""
+    folder = tmp_path_factory.mktemp("originals")
+    store = OriginalStore(memory_bytes, tiers=[DiskOriginals(folder, scope=SCOPE)])
+    store.put_all(entries.items())
+    later = OriginalStore(memory_bytes, tiers=[DiskOriginals(folder, scope=SCOPE)])
+    for handle, messages in entries.items():
+        assert store.get(handle) == later.get(handle) == messages
+    assert (store.evicted, set(store.handles)) == (0, set(entries))
+    assert later.handles == ()
+
+
+@given(PUTS, st.integers(0, 1_500), st.integers(0, 1_500))
+def test_two_places_hold_what_either_holds(
+    tmp_path_factory: pytest.TempPathFactory,
+    entries: list[Entry],
+    memory_bytes: int,
+    file_bytes: int,
+) -> None:
+    """Each within its own limit; what is in neither is reported once."""
+    folder = tmp_path_factory.mktemp("originals")
+    disk = DiskOriginals(folder, scope=SCOPE, limit_bytes=file_bytes)
+    store, evicted = OriginalStore(memory_bytes, tiers=[disk]), 0
+    for handle, messages in entries:
+        before = {name for name in "abcdef" if name in store} | {handle}
+        store.put(handle, messages)
+        evicted += len({name for name in before if name not in store})
+    newest_first = dict.fromkeys(name for name, _ in reversed(entries))
+    held = [name for name in newest_first if name in store]
+    assert store.handles == tuple(reversed(held))
+    assert store.evicted == evicted
+    assert store.held_bytes <= memory_bytes
+
+
+def test_what_is_gone_is_an_error_with_the_way_out(caplog: pytest.LogCaptureFixture) -> None:
+    """It names the handle and how many went; each time some go there is one warning, without texts."""
+    store = OriginalStore(700)
+    for handle in ("old", "mid", "new"):
+        store.put(handle, said("secret" * 10))
+    with pytest.raises(
+        OriginalNotFound, match=r"'old' \(evicted so far: 1\); raise originals_bytes"
+    ) as caught:
+        store.get("old")
+    assert (caught.value.handle, caught.value.evicted) == ("old", 1)
+    store.put_all([("a", said("secret")), ("b", said("secret")), ("c", said("secret"))])
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
+    assert [vars(record)["left"] for record in caplog.records] == [1, 2]
+    assert [vars(record)["evicted"] for record in caplog.records] == [1, 3]
+    assert "secret" not in caplog.text
+
+
+def test_all_texts_of_a_message_weigh() -> None:
+    """As UTF-8: text, extra fields, names, arguments and results, and a little for the rest."""
+    message = Message(
+        role="tool",
+        text="1",
+        extra="é",
+        calls=(ToolCall(id="", name="", arguments="333"),),
+        results=(ToolResult(call_id="", text="\ud83d1"),) * 2,
+    )
+    assert size_of((message, message)) == 2 * (MESSAGE_BYTES + 4 + 1 + 2 + 3 + 8)
+    assert size_of(()) == 0
+
+
+@BOTH
+def test_an_entry_is_kept_for_its_time(tmp_path: Path, memory_bytes: int) -> None:
+    """Counted from when it was put last; then it is gone everywhere, and that is no eviction."""
+    clock = Clock()
+    disk = DiskOriginals(tmp_path, scope=SCOPE)
+    store = OriginalStore(memory_bytes, tiers=[disk], ttl_s=60, clock=clock)
+    store.put("early", said("early"))
+    store.put("again", said("again"))
+    clock.now_s += 59
+    store.put("again", said("again"))
+    assert ("early" in store, "again" in store) == (True, True)
+    clock.now_s += 1
+    assert ("early" in store, "again" in store) == (False, True)
+    assert store.handles == ("again",)
+    assert [handle for handle, _ in store] == (["again"] if memory_bytes else [])
+    disk.write([("over", said("over"))], expires_at=0.0, now=1.0)
+    disk.write([("late", said("late"))], expires_at=math.inf, now=1.0)
+    assert b"over" not in disk.store.path.read_bytes()
+    assert store.evicted == 0
+
+
+@pytest.mark.parametrize("ttl_s", [0, -1, math.nan])
+def test_a_time_that_means_nothing_is_refused(ttl_s: float) -> None:
+    """With what to do instead."""
+    with pytest.raises(ValueError, match=r"ttl_s=.*: give seconds above 0"):
+        OriginalStore(100, ttl_s=ttl_s)
+
+
+@BOTH
+def test_what_is_forgotten_is_gone(tmp_path: Path, memory_bytes: int) -> None:
+    """From memory and from the bytes of the file; the others stay until all are cleared."""
+    disk = DiskOriginals(tmp_path, scope=SCOPE)
+    store = OriginalStore(memory_bytes, tiers=[disk])
+    names = ("first", "second", "third")
+    store.put_all((name, said(f"{name} secret" * 2_000)) for name in names)
+    store.forget("second")
+    store.forget("never there")
+    assert [name in store for name in names] == [True, False, True]
+    assert store.handles == ("first", "third")
+    assert b"second secret" not in disk.store.path.read_bytes()
+    store.clear()
+    assert [name in store for name in names] == [False] * 3
+    assert not [*store.handles, *store]
+    assert store.held_bytes == store.evicted == 0
+    assert b"secret" not in disk.store.path.read_bytes()
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_scopes_are_told_apart(tenant: str, agent: str, tenant2: str, agent2: str) -> None:
+    """By both names, wherever one ends and the other begins."""
+    one, other = Scope(tenant=tenant, agent=agent), Scope(tenant=tenant2, agent=agent2)
+    assert (one.key == other.key) == (one == other)
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=repr)
+def test_no_scope_has_what_another_has(tmp_path: Path, other: Scope) -> None:
+    """Not by its handle, not by forgetting or clearing it, not by writing under the same handle."""
+    ours, theirs = (DiskOriginals(tmp_path, scope=scope) for scope in (SCOPE, other))
+    ours.write([("handle", said("ours"))], expires_at=math.inf, now=0.0)
+    store = OriginalStore(0, tiers=[theirs])
+    assert "handle" not in store
+    assert theirs.held(["handle"], now=0.0) == set()
+    theirs.forget("handle")
+    theirs.clear()
+    store.put("handle", said("theirs"))
+    assert ours.read("handle", now=0.0) == said("ours")
+    assert store.get("handle") == said("theirs")
+    with closing(sqlite3.connect(ours.store.path)) as connection, connection:
+        connection.execute("DELETE FROM Cache WHERE key LIKE ?", (f"{other.key}%",))
+        moved = "UPDATE Cache SET key = replace(key, ?, ?)"
+        connection.execute(moved, (SCOPE.key, other.key))
+    assert theirs.read("handle", now=0.0) is None  # its checksum knows whose it was
+
+
+def test_names_of_tenants_and_agents_are_not_written(tmp_path: Path) -> None:
+    """Who reads the file learns no customer's name."""
+    disk = DiskOriginals(tmp_path, scope=Scope(tenant="Tenant & Sons", agent="secret-agent"))
+    disk.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
+    data = disk.store.path.read_bytes()
+    assert b"Sons" not in data
+    assert b"secret-agent" not in data
+
+
+def test_the_oldest_of_all_scopes_go_and_are_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Our own by their handles, those of others by their number."""
+
+    def write(disk: DiskOriginals, *handles: str) -> list[str]:
+        entries = [(handle, said("an original " * 500)) for handle in handles]
+        return disk.write(entries, expires_at=math.inf, now=0.0)
+
+    ours = DiskOriginals(tmp_path, scope=SCOPE, limit_bytes=20_000)
+    theirs = DiskOriginals(tmp_path, scope=OTHERS[0], limit_bytes=20_000)
+    assert write(theirs, "x") == write(ours, "a", "b") == write(ours, "a") == []
+    assert caplog.records == []
+    assert write(ours, "c", "d") == ["b"]
+    assert [(r.levelno, vars(r)["left"]) for r in caplog.records] == [(logging.WARNING, 1)]
+    assert ours.held("abcd", now=0.0) == {"a", "c", "d"}
+    assert theirs.read("x", now=0.0) is None
+
+
+@pytest.mark.parametrize("planted", [b"", b"12345678", b"\x7f" * 8 + b"no messages"], ids=repr)
+def test_what_was_planted_is_a_miss(tmp_path: Path, planted: bytes) -> None:
+    """Also with a right checksum."""
+    disk = DiskOriginals(tmp_path, scope=SCOPE)
+    disk.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
+    ((name, value),) = disk.store.items()
+    assert value is not None
+    assert value.endswith(messages_as_bytes(said("x")))
+    disk.store.write({name: planted})
+    assert disk.read("handle", now=0.0) is None
+
+
+def test_without_its_file_the_store_goes_on_in_memory(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder that cannot be made is one warning; what memory gives up is reported then."""
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ValueError, match=r"file'.*give a folder; this is none"):
+        DiskOriginals(tmp_path / "file", scope=SCOPE)
+    store = OriginalStore(1_000, tiers=[DiskOriginals(tmp_path / "file" / "x", scope=SCOPE)])
+    store.put("a", said("a" * 500))
+    assert store.get("a") == said("a" * 500)
+    store.put("b", said("b" * 500))
+    assert ("a" in store, "b" in store, store.evicted) == (False, True, 1)
+    warnings = [record.getMessage().split(" ")[0] for record in caplog.records]
+    assert warnings == ["a", "originals"]
+
+
+def test_a_locked_file_says_that_nothing_was_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who deletes is told that it did not happen; every tier is told to delete all the same."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+    disk, far = (DiskOriginals(tmp_path / name, scope=SCOPE) for name in ("near", "far"))
+    store = OriginalStore(0, tiers=[disk, far])
+    store.put("handle", said("x"))
+    with closing(sqlite3.connect(disk.store.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="nothing was deleted"):
+            store.forget("handle")
+    assert "handle" not in store
+    assert far.held(["handle"], now=0.0) == set()
+    store.forget("handle")
+    assert disk.held(["handle"], now=0.0) == set()
+
+
+def test_one_folder_for_all_keeps_them_apart(tmp_path: Path) -> None:
+    """What the originals are limited to takes nothing from what is beside them."""
+    cache = DiskStore(tmp_path)
+    cache.write({"value": bytes(10_000)})
+    disk = DiskOriginals(tmp_path, scope=SCOPE, limit_bytes=1_000)
+    for number in range(5):
+        disk.write([(str(number), said("x" * 500))], expires_at=math.inf, now=0.0)
+    assert disk.held("01234", now=0.0) == {"4"}
+    cache.clear()
+    assert disk.held("01234", now=0.0) == {"4"}
+    with pytest.raises(ValueError, match=r"limit_bytes=-1: give a number of bytes"):
+        DiskOriginals(tmp_path, scope=SCOPE, limit_bytes=-1)

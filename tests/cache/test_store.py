@@ -1,0 +1,392 @@
+"""What is on disk belongs to its owner; what is damaged or planted is a miss with a warning, and runs nothing."""
+
+import logging
+import os
+import pickle
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
+from autogen_context.cache.tiers import row_of
+from autogen_context.errors import StoreUnavailable
+
+
+class Bomb:
+    """What would make a folder if it were unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @override
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.fixture(params=[False, True], ids=["closed", "open"])
+def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[DiskStore]:
+    """A folder with a value under ``key``, opened for each call or kept open."""
+    made = DiskStore(tmp_path / "store", keep_open=request.param)
+    made.write({"key": b"value"})
+    yield made
+    made.close()
+
+
+def execute(path: Path, statement: str, *values: object) -> None:
+    """Do something to the file from outside."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def warned(caplog: pytest.LogCaptureFixture) -> int:
+    """How many warnings there were, and nothing worse."""
+    assert {record.levelno for record in caplog.records} <= {logging.WARNING}
+    return len(caplog.records)
+
+
+def test_a_value_comes_back(disk: DiskStore) -> None:
+    """Equal to what was written last under its name, here and after reopening; forgotten, it is gone."""
+    newer = os.urandom(100_000)
+    assert disk.write({"key": newer, "empty": b""}, ttl_s=60) == []
+    for _ in range(2):
+        assert disk.read_all(["key", "empty", "other"]) == {"key": newer, "empty": b""}
+        assert disk.held(["key", "other"]) == {"key"}
+        assert dict(disk.items()) == {"key": newer, "empty": b""}
+        disk.close()
+    disk.forget(["key", "other"])
+    assert disk.read("key") is None
+    assert disk.held(["key"]) == set()
+    disk.clear()
+    assert list(disk.items()) == []
+
+
+def test_what_is_past_its_time_is_gone(disk: DiskStore) -> None:
+    """It is not served, and overwritten by whoever writes next."""
+    disk.write({"short": b"secret" * 2_000}, ttl_s=-1.0)
+    assert disk.read("short") is None
+    assert [name for name, _ in disk.items()] == ["key"]
+    disk.write({"other": b""})
+    disk.close()
+    assert b"secret" not in disk.path.read_bytes()
+
+
+def test_what_is_forgotten_is_overwritten(tmp_path: Path) -> None:
+    """When the call returns no byte of it is in the folder; what begins with a prefix goes together."""
+    disk = DiskStore(tmp_path)
+    disk.write({name: f"{name} secret".encode() * 2_000 for name in ("a:1", "a:2", "b:1")})
+    disk.forget(["a:1"])
+    assert b"a:1 secret" not in disk.path.read_bytes()
+    disk.clear("a:")
+    assert b"a:2 secret" not in disk.path.read_bytes()
+    assert [name for name, _ in disk.items()] == ["b:1"]
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 900), st.booleans()), max_size=9)
+
+
+@given(STEPS, st.integers(0, 2_000), st.booleans())
+def test_the_newest_that_fit_are_there(
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[str, int, bool]],
+    limit: int,
+    by_use: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """The limit holds; what went is named, and is what was written, or used where the file is kept open, longest ago."""
+    with closing(
+        DiskStore(tmp_path_factory.mktemp("s"), limit_bytes=limit, keep_open=by_use)
+    ) as disk:
+        model: dict[str, bytes] = {}
+        for name, size, reads in steps:
+            if reads:
+                assert disk.read(name) == model.get(name)
+                if by_use and name in model:
+                    model[name] = model.pop(name)
+                continue
+            gone = disk.write({name: bytes(size)})
+            if size + ROW_BYTES > limit:
+                assert gone == [name]
+                continue
+            model.pop(name, None)
+            model[name] = bytes(size)
+            expected: list[str] = []
+            while sum(len(value) + ROW_BYTES for value in model.values()) > limit:
+                expected.append(next(iter(model)))
+                del model[expected[-1]]
+            assert gone == expected
+        assert dict(disk.items()) == model
+
+
+def test_what_was_read_by_a_process_that_ended_stays(tmp_path: Path) -> None:
+    """Reading alone counts as use, also where nothing was written any more."""
+    opened = partial(DiskStore, tmp_path, limit_bytes=3 * (100 + ROW_BYTES), keep_open=True)
+    with closing(opened()) as first:
+        first.write({name: bytes(100) for name in "abc"})
+    with closing(opened()) as reader:
+        assert reader.read("a") is not None
+    with closing(opened()) as later:
+        assert later.write({"d": bytes(100)}) == ["b"]
+
+
+def test_the_folder_is_its_owners(disk: DiskStore) -> None:
+    """0700, and the files in it 0600, those beside the database too, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with closing(sqlite3.connect(disk.path)) as connection:
+            connection.execute("SELECT * FROM Cache").fetchall()
+            files = list(disk.path.parent.iterdir())
+            modes = {stat.S_IMODE(file.stat().st_mode) for file in files}
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(disk.path.parent.stat().st_mode) == 0o700
+    assert (len(files), modes) == (3, {0o600})
+
+
+def test_reading_makes_no_folder(tmp_path: Path) -> None:
+    """Nor does forgetting, nor what is larger than all room."""
+    one = DiskStore(tmp_path / "store", limit_bytes=10)
+    assert one.read("key") is None
+    one.forget(["key"])
+    one.clear()
+    assert list(one.items()) == []
+    assert one.write({"large": bytes(20)}) == ["large"]
+    assert not (tmp_path / "store").exists()
+
+
+PLANTED = {
+    "a pickle in the row": "mode = 4, value = :pickle",
+    "a pickle in a file": "mode = 4, value = NULL, filename = 'pickle'",
+    "bytes in a file": "mode = 2, value = NULL, filename = '/etc/passwd'",
+    "text in a file": "mode = 3, value = NULL, filename = '/etc/passwd'",
+    "a number": "value = 5",
+    "a text": "value = 'text'",
+    "nothing": "value = NULL",
+    "other bytes": "value = x'00'",
+    "a damaged value": "value = substr(value, 1, length(value) - 1)",
+}
+
+
+@pytest.mark.parametrize("columns", PLANTED.values(), ids=PLANTED)
+async def test_a_planted_row_is_a_miss_and_a_warning(
+    tmp_path: Path, columns: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Code in it never runs; the value is built, and kept in its place."""
+    async with ContextCache(tmp_path) as cache:
+        await cache.get_or_build("key", lambda: "old")
+    data = pickle.dumps(Bomb(tmp_path / "exploded"))
+    (tmp_path / "pickle").write_bytes(data)
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+        connection.execute(f"UPDATE Cache SET {columns}", {"pickle": data})  # noqa: S608 - our own text
+    assert [value for _, value in DiskStore(tmp_path).items()] == [None]
+    for builds in (1, 0):
+        async with ContextCache(tmp_path) as cache:
+            assert await cache.get_or_build("key", lambda: "built") == "built"
+            assert cache.stats().builds == builds
+    assert warned(caplog) == 1
+    assert not (tmp_path / "exploded").exists()
+    pickle.loads(data)  # noqa: S301 - it would have worked
+    assert (tmp_path / "exploded").exists()
+
+
+def test_a_planted_key_is_not_unpickled(disk: DiskStore, tmp_path: Path) -> None:
+    """A row whose key is a pickle is one without a value, whoever lists it."""
+    data = pickle.dumps(Bomb(tmp_path / "exploded"))
+    execute(disk.path, "UPDATE Cache SET key = ?, raw = 0", data)
+    assert [value for _, value in disk.items()] == [None]
+    assert disk.read("key") is None
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_a_file_that_a_row_names_is_not_touched(disk: DiskStore, tmp_path: Path) -> None:
+    """Neither when the row is overwritten nor when it is deleted."""
+    actions: list[Callable[[], object]] = [
+        lambda: disk.write({"key": b"new"}),
+        lambda: disk.forget(["key"]),
+    ]
+    victim = tmp_path / "victim"
+    victim.touch()
+    for action in actions:
+        execute(disk.path, "UPDATE Cache SET filename = ?", str(victim))
+        action()
+        assert victim.exists()
+
+
+def test_a_row_under_another_name_is_a_miss(
+    disk: DiskStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its checksum knows the name."""
+    disk.write({"other": b"others"})
+    execute(disk.path, "UPDATE Cache SET value = (SELECT value FROM Cache LIMIT 1)")
+    assert [disk.read(name) for name in ("key", "other")].count(None) == 1
+    assert warned(caplog) == 1
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no database": lambda path: path.write_bytes(b"no database, but long enough to be one" * 50),
+    "zeros": lambda path: path.write_bytes(bytes(20_000)),
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "a hole": lambda path: os.pwrite(os.open(path, os.O_WRONLY), os.urandom(8_000), 4_096),
+    "no text": lambda path: path.write_bytes(path.read_bytes().replace(b"UNIQUE", b"UNIQ\xf7E")),
+    "another table": lambda path: execute(path, "ALTER TABLE Cache RENAME COLUMN mode TO modes"),
+    "a setting": lambda path: execute(
+        path, "UPDATE Settings SET value = 'x' WHERE key = 'eviction_policy'"
+    ),
+    "a setting too many": lambda path: execute(
+        path, "INSERT INTO Settings VALUES ('get', 'x'), ('disk_fetch', 'x'), ('set', 'x')"
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_costs_what_it_holds(
+    tmp_path: Path, damage: Callable[[Path], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody notices but by misses; there are warnings, and in the end a new file."""
+    values = {"key": b"value", "large": bytes(200_000)}
+    for keep_open in (False, True):
+        with closing(DiskStore(tmp_path, keep_open=keep_open)) as disk:
+            disk.write(values)
+        damage(disk.path)
+        caplog.clear()
+        for _ in range(3):
+            with closing(DiskStore(tmp_path, keep_open=keep_open)) as disk:
+                found = disk.read_all(values)
+                assert found.items() <= values.items()
+                disk.write(values)
+        assert warned(caplog) <= 3
+        assert DiskStore(tmp_path).read_all(values) == values
+
+
+@given(st.data())
+def test_bytes_that_are_other_are_the_value_or_a_miss(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Flipped, cut off or put in anywhere; the store goes on."""
+    disk, values = DiskStore(tmp_path_factory.mktemp("s")), {name: bytes(6_000) for name in "abc"}
+    disk.write(values)
+    whole = disk.path.read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    cut = data.draw(st.sampled_from([0, 1, 100, len(whole)]))
+    put = data.draw(st.binary(max_size=20))
+    disk.path.write_bytes(whole[:at] + put + whole[at + cut :])
+    assert disk.read_all(values).items() <= values.items()
+    for _ in range(2):
+        disk.write({"new": b"new"})
+    assert disk.read("new") in (None, b"new")
+
+
+def test_a_file_that_is_taken_away_is_made_again(disk: DiskStore) -> None:
+    """What was in it is gone, what is written from then on is there for the next process."""
+    for file in disk.path.parent.iterdir():
+        file.unlink()
+    assert disk.read("key") is None
+    disk.write({"key": b"new"})
+    assert DiskStore(disk.path.parent).read("key") == b"new"
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for another process."""
+    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.05)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_locked_file_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is waited for once; then memory serves, and what is forgotten meanwhile is not served later."""
+    async with ContextCache(tmp_path) as cache:
+        await cache.get_or_build("old", lambda: "old")
+        with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            for number in range(20):
+                assert await cache.get_or_build(f"{number}", lambda: "built") == "built"
+            await cache.invalidate("old")
+        assert await cache.get_or_build("old", lambda: "new") == "new"
+        assert warned(caplog) == 1
+
+
+@pytest.mark.usefixtures("hasty")
+def test_what_could_not_be_deleted_is_not_read(tmp_path: Path) -> None:
+    """Who deletes is told; it is not served from then on, and deleted once the file works again."""
+    now = 0.0
+    other = DiskStore(tmp_path)
+    other.write({"key": b"value"})
+    later = DiskStore(tmp_path, clock=lambda: now)
+    with closing(sqlite3.connect(later.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable, match="nothing was deleted"):
+            later.forget(["key"])
+        with pytest.raises(StoreUnavailable, match="nothing was deleted"):
+            later.clear()
+        later.write({"key": b"in vain"})
+    assert other.read("key") == b"value"
+    assert later.read("key") is None
+    now = 60.0
+    assert later.read("key") is None
+    assert other.read("key") is None
+
+
+def test_clearing_a_damaged_file_takes_it_away(disk: DiskStore) -> None:
+    """Nothing in it can be had any more."""
+    disk.close()
+    disk.path.write_bytes(b"no database" * 1_000)
+    disk.clear()
+    assert not disk.path.exists()
+
+
+async def test_a_full_disk_is_done_without(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is there is served on."""
+    DiskStore(tmp_path).write({"key": b"value"})
+    execute(tmp_path / FILE, "INSERT INTO Settings VALUES ('sqlite_max_page_count', 20)")
+    async with ContextCache(tmp_path) as cache:
+        for number in range(20):
+            value = f"{number}" * 20_000
+            assert await cache.get_or_build(f"{number}", partial(str, value)) == value
+    assert warned(caplog) == 1
+    assert DiskStore(tmp_path).read("key") == b"value"
+
+
+async def test_a_folder_that_cannot_be_made_is_done_without(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning, and the values are in memory."""
+    cache = ContextCache(tmp_path / "cache")
+    (tmp_path / "cache").touch()
+    for _ in range(3):
+        assert await cache.get_or_build("key", lambda: "built") == "built"
+    assert cache.stats().builds == 1
+    assert warned(caplog) == 1
+
+
+def test_reading_waits_for_no_process_that_writes(
+    disk: DiskStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Many values are read while another one writes: none is missed, and nothing is to be forgiven."""
+    disk.write({"other": b"value"})
+    with closing(sqlite3.connect(disk.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert disk.read_all(["key", "other"]) == {"key": b"value", "other": b"value"}
+        connection.execute("ROLLBACK")
+    assert not caplog.records
+
+
+async def test_an_entry_that_is_larger_than_all_room_is_in_memory(tmp_path: Path) -> None:
+    """It is not written."""
+    async with ContextCache(tmp_path, limits=CacheLimits(disk_bytes=1_000)) as cache:
+        for _ in range(2):
+            assert await cache.get_or_build("key", lambda: b"x" * 2_000) == b"x" * 2_000
+        assert cache.stats().builds == 1
+    assert not (tmp_path / FILE).exists()
+    assert row_of("key") not in DiskStore(tmp_path).held([row_of("key")])
