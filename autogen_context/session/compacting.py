@@ -15,10 +15,10 @@ from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.depth import low_share
-from autogen_context.session.floors import floors_of, satisfied
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.pricing import Pricing
+from autogen_context.session.protected import satisfied
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.state import State
 from autogen_context.triggers.price.attempts import Situation
@@ -123,7 +123,7 @@ class Compacting:
             free, decisions = 0, self._planned(room, fixed, pinned)
         self.replace(decisions, pinned, situation, promised_tokens=promised)
         self._beside.anew(overruled=self.compaction.overruled(), waits=not free)
-        self._tell_of_floors(fixed, pinned)
+        self._tell_of_protected(fixed, pinned)
 
     def replace(
         self,
@@ -173,8 +173,7 @@ class Compacting:
                 self._holding.start_again(pinned)
                 self._beside.anew()
             return self._held.tokens + used_tokens > mark
-        floors = floors_of(self._conversation.candidates, pinned)
-        is_kept = satisfied(self._held.decisions, floors)
+        is_kept = satisfied(self._held.decisions, self._conversation.protected(pinned))
         return self._held.tokens + used_tokens > mark or not is_kept
 
     def _is_above(self, mark: int, used_tokens: int) -> bool:
@@ -198,8 +197,8 @@ class Compacting:
         decisions, window = self._held.decisions, self._held.tokens + used_tokens
         opening = used_tokens + self._opening_tokens()
         newest = decisions[-1].tokens_after if decisions else 0
-        room, floors = self.room_tokens, opening + newest
-        low = floors + int(low_share(self._rules, room) * max(0, room - floors))
+        room, protected = self.room_tokens, opening + newest
+        low = protected + int(low_share(self._rules, room) * max(0, room - protected))
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -249,7 +248,7 @@ class Compacting:
         beside = {"tools and format": fixed, **calibration}
         return error.within(self._window.limit_tokens, beside)
 
-    def _tell_of_floors(self, fixed: int, pinned: frozenset[int]) -> None:
+    def _tell_of_protected(self, fixed: int, pinned: frozenset[int]) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
         mark = int(self.room_tokens * self._rules.compact_at_share)
         situation = self.situation(fixed)
@@ -258,8 +257,8 @@ class Compacting:
             return
         self._told = situation
         parts: Counter[str] = Counter({"tools and format": fixed})
-        for i, floor in floors_of(self._conversation.candidates, pinned).items():
-            parts[floor] += self._held.decisions[i].tokens_after
+        for i, why in self._conversation.protected(pinned).items():
+            parts[why] += self._held.decisions[i].tokens_after
         logger.warning(
             "what must stay leaves no room below compact_at_share; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_share",

@@ -16,7 +16,6 @@ from autogen_context.session.holding import Holding
 from autogen_context.session.offers import Offers
 from autogen_context.session.proposals import Proposals
 from autogen_context.session.rules import Rules, Surroundings
-from autogen_context.session.staying import staying
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price.cut import Cut, Mark, cheapest, price_of_cuts
 from autogen_context.triggers.price.verdict import Verdict, turns_expected
@@ -78,7 +77,8 @@ class Finishing:
         pricing, candidates = self._compacting.pricing, self._conversation.candidates
         if not self._proposals.follow(candidates, since=max(0, pricing.pace.seen_units - 1)):
             return None
-        stays = staying(candidates, pinned, self._proposals.tasks)
+        spoken = self._conversation.voices.instructions
+        stays = frozenset(self._conversation.protected(pinned)).union(spoken)
         mark = self._mark(used_tokens)
         chosen = self._chosen(stays, mark)
         if not chosen:

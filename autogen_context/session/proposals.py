@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from autogen_context.messages.tools.kinds import ToolKinds
 from autogen_context.session.finished import Finished
-from autogen_context.session.floors import is_instruction
 from autogen_context.triggers.hybrid import Trigger
 from autogen_context.triggers.turn import turn_of
 from autogen_context.view.decision import Candidate
@@ -25,7 +24,6 @@ class Proposals:
 
     Attributes:
         spans: what was proposed, oldest first.
-        tasks: positions of the first and the last unit that was shown in which a person says something.
     """
 
     def __init__(self, make_trigger: Callable[[], Trigger], kinds: ToolKinds) -> None:
@@ -35,7 +33,6 @@ class Proposals:
 
     def _begin(self) -> None:
         self.spans: list[Finished] = []
-        self.tasks: tuple[int, ...] = ()
         self._trigger = self._make_trigger()
         self._units: list[int] = []
         self._shown = 0
@@ -55,8 +52,6 @@ class Proposals:
             self._begin()
         fired = False
         for i in range(self._shown, len(candidates) - 1):
-            if is_instruction(candidates, i):
-                self.tasks = (*self.tasks[:1], i)
             fired |= self._show(candidates[i], i) and i >= since
             self._shown, self._newest = i + 1, candidates[i]
         return fired

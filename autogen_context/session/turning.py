@@ -14,7 +14,6 @@ from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.finished_verdict import FinishedVerdict
-from autogen_context.session.floors import floors_of
 from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
@@ -151,8 +150,8 @@ class Turning:
         front, chosen = self._front, self._front.fronted
         if front.is_offered:
             candidates = self._conversation.candidates
-            floors = sum(candidates[i].tokens for i in floors_of(candidates, pinned))
-            chosen = front.chosen(self._compacting.mark_tokens - fixed - floors)
+            protected = sum(candidates[i].tokens for i in self._conversation.protected(pinned))
+            chosen = front.chosen(self._compacting.mark_tokens - fixed - protected)
         self._compacting.compact(fixed + front.cost(chosen.text), pinned)
         front.place(chosen)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from autogen_context.session.floors import floors_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from autogen_context.compressor.passage import passages_of
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.entry import AUTHORITIES
 from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
-from autogen_context.session.floors import floors_of
 from autogen_context.session.span import (
     LEAST_SPAN,
     SPAN_TOKENS,
