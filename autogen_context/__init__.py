@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
-    from autogen_context.cache.watch.watch import FileWatch
+    from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
     from autogen_context.compressor.summarizer import Breaker, Summarizer
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
         PrioritizedContext,
         Signals,
     )
-    from autogen_context.project.files.followed_files import FollowedFiles
-    from autogen_context.project.files.seen_file import SeenFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
@@ -104,10 +103,10 @@ __all__ = [
     "EmbeddingFailed",
     "Entry",
     "Facts",
+    "FileChangeTracker",
     "FileWatch",
     "FinishedEstimate",
     "FinishedSpan",
-    "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -126,7 +125,6 @@ __all__ = [
     "ProjectView",
     "RecallDecision",
     "RecallGate",
-    "SeenFiles",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
     "SemanticHybridTrigger",
@@ -235,9 +233,8 @@ _HOMES = {
     "Version": "session.versions",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
-    "FollowedFiles": "project.files.followed_files",
-    "SeenFiles": "project.files.seen_file",
-    "FileWatch": "cache.watch.watch",
+    "FileChangeTracker": "project.file_changes",
+    "FileWatch": "cache.watch",
 }
 
 

@@ -34,7 +34,7 @@ from autogen_context.tokens.measure import TokenCounter
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
@@ -86,7 +86,7 @@ class IncrementalContextManager:
         intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
-        files: "FollowedFiles | None" = None,
+        files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
         settings = ContextConfig() if config is None else config
