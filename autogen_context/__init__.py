@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
-    from autogen_context.cache.watch.watch import FileWatch
+    from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
     from autogen_context.compressor.summarizer import Breaker, Summarizer
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
         PrioritizedContext,
         Signals,
     )
-    from autogen_context.project.files.followed_files import FollowedFiles
-    from autogen_context.project.files.seen_file import SeenFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.project.view import ProjectView
     from autogen_context.recall.facts import Facts
@@ -60,18 +59,17 @@ if TYPE_CHECKING:
     from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
+    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision
+    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
     from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
-    from autogen_context.triggers.intent_trigger import IntentBasedTrigger
-    from autogen_context.triggers.price.verdict import Verdict
-    from autogen_context.triggers.settings import TriggerSettings
+    from autogen_context.triggers.price import CostEstimate
     from autogen_context.triggers.staleness import StalenessTracker, staleness
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
@@ -99,15 +97,16 @@ __all__ = [
     "ContextPart",
     "ContextPrioritizer",
     "ContextTransform",
+    "CostEstimate",
     "Count",
     "Decision",
     "EmbeddingFailed",
     "Entry",
     "Facts",
+    "FileChangeTracker",
     "FileWatch",
+    "FinishedEstimate",
     "FinishedSpan",
-    "FinishedVerdict",
-    "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -126,7 +125,6 @@ __all__ = [
     "ProjectView",
     "RecallDecision",
     "RecallGate",
-    "SeenFiles",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
     "SemanticHybridTrigger",
@@ -149,7 +147,6 @@ __all__ = [
     "TriggerSettings",
     "Turn",
     "UpdatedContext",
-    "Verdict",
     "Version",
     "VersionDiff",
     "WriteConflict",
@@ -201,7 +198,7 @@ _HOMES = {
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
     "TokenCounter": "tokens.measure",
-    "Verdict": "triggers.price.verdict",
+    "CostEstimate": "triggers.price",
     "ContextPrioritizer": "prioritizer.prioritize",
     "PrioritizedContext": "prioritizer.prioritize",
     "Signals": "prioritizer.prioritize",
@@ -213,8 +210,8 @@ _HOMES = {
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
     "Trigger": "triggers.hybrid",
-    "IntentBasedTrigger": "triggers.intent_trigger",
-    "TriggerSettings": "triggers.settings",
+    "IntentBasedTrigger": "triggers.intent",
+    "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
     "staleness": "triggers.staleness",
     "SubtaskTrigger": "triggers.subtask",
@@ -230,15 +227,14 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished_verdict",
-    "FinishedVerdict": "session.finished_verdict",
+    "FinishedSpan": "session.finished",
+    "FinishedEstimate": "session.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
-    "FollowedFiles": "project.files.followed_files",
-    "SeenFiles": "project.files.seen_file",
-    "FileWatch": "cache.watch.watch",
+    "FileChangeTracker": "project.file_changes",
+    "FileWatch": "cache.watch",
 }
 
 

@@ -120,10 +120,11 @@ class Projecting:
         other._renewed = self._renewed
         return other
 
-    def resumed(self, state: Record, messages: int) -> "Projecting":  # noqa: ARG002 - a companion's
+    def resumed(self, state: Mapping[str, object], messages: int) -> "Projecting":  # noqa: ARG002 - a companion's
         """Another one, which begins with the head in a state."""
         other = Projecting(self._shared, self._means)
-        other._renewed, other._saved = state.flag("renewed"), state.record("head").fields
+        record = Record(state)
+        other._renewed, other._saved = record.flag("renewed"), record.record("head").fields
         if other._saved:
             load(other._saved, name="", count=len)  # refuses what is damaged, now
         return other
