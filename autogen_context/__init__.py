@@ -59,18 +59,17 @@ if TYPE_CHECKING:
     from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
+    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision
+    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
     from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
-    from autogen_context.triggers.intent_trigger import IntentBasedTrigger
-    from autogen_context.triggers.price.verdict import Verdict
-    from autogen_context.triggers.settings import TriggerSettings
+    from autogen_context.triggers.price import CostEstimate
     from autogen_context.triggers.staleness import StalenessTracker, staleness
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
@@ -98,6 +97,7 @@ __all__ = [
     "ContextPart",
     "ContextPrioritizer",
     "ContextTransform",
+    "CostEstimate",
     "Count",
     "Decision",
     "EmbeddingFailed",
@@ -105,8 +105,8 @@ __all__ = [
     "Facts",
     "FileChangeTracker",
     "FileWatch",
+    "FinishedEstimate",
     "FinishedSpan",
-    "FinishedVerdict",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -147,7 +147,6 @@ __all__ = [
     "TriggerSettings",
     "Turn",
     "UpdatedContext",
-    "Verdict",
     "Version",
     "VersionDiff",
     "WriteConflict",
@@ -199,7 +198,7 @@ _HOMES = {
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
     "TokenCounter": "tokens.measure",
-    "Verdict": "triggers.price.verdict",
+    "CostEstimate": "triggers.price",
     "ContextPrioritizer": "prioritizer.prioritize",
     "PrioritizedContext": "prioritizer.prioritize",
     "Signals": "prioritizer.prioritize",
@@ -211,8 +210,8 @@ _HOMES = {
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
     "Trigger": "triggers.hybrid",
-    "IntentBasedTrigger": "triggers.intent_trigger",
-    "TriggerSettings": "triggers.settings",
+    "IntentBasedTrigger": "triggers.intent",
+    "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
     "staleness": "triggers.staleness",
     "SubtaskTrigger": "triggers.subtask",
@@ -228,8 +227,8 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished_verdict",
-    "FinishedVerdict": "session.finished_verdict",
+    "FinishedSpan": "session.finished",
+    "FinishedEstimate": "session.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "ContextCache": "cache.cache",

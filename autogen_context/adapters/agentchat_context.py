@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 

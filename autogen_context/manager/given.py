@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),

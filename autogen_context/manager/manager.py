@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"
@@ -59,8 +59,8 @@ class IncrementalContextManager:
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
-        intents: says what the agent is at, in the background, where ``rewrite="priced"`` or ``shadow`` looks at it; an
-            ``IntentModel``. The rules say so where it has not answered.
+        intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
+            an ``IntentModel``. The rules say so where it has not answered.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.

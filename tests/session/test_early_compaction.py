@@ -77,28 +77,28 @@ def turns(
 
 
 @pytest.mark.parametrize(
-    ("rewrite", "idle_s", "compacted"),
+    ("compaction", "idle_s", "compacted"),
     [
-        pytest.param("cold", 200, False, id="the cache is there"),
-        pytest.param("cold", 400, True, id="the cache ran out"),
-        pytest.param("forced", 400, False, id="not asked for"),
+        pytest.param("when_cache_cold", 200, False, id="the cache is there"),
+        pytest.param("when_cache_cold", 400, True, id="the cache ran out"),
+        pytest.param("when_full", 400, False, id="not asked for"),
     ],
 )
 def test_a_cache_that_ran_out_is_a_moment_to_compact(
-    rewrite: str,
+    compaction: str,
     idle_s: float,
     compacted: bool,  # noqa: FBT001 - a row
 ) -> None:
     """What is sent must be written anew in any case; so it is made smaller, if much can go."""
     clock, messages = Clock(), work(10)
-    kept = manager(clock, rewrite=rewrite, window_tokens=12_000)
+    kept = manager(clock, compaction=compaction, window_tokens=12_000)
     assert not kept.prepare_nowait(messages).compacted
     clock.now += idle_s
     messages += step(99, "run", {"command": "date"}, "Monday")
     turn = kept.prepare_nowait(messages)
     assert turn.compacted == compacted
-    assert turn.verdict is not None
-    assert turn.verdict.price.is_cold == (idle_s > 300)
+    assert turn.cost_estimate is not None
+    assert turn.cost_estimate.price.is_cold == (idle_s > 300)
 
 
 def test_without_a_clock_time_decides_nothing() -> None:
@@ -106,20 +106,20 @@ def test_without_a_clock_time_decides_nothing() -> None:
     messages = work(10)
     for turn in turns(manager(window_tokens=12_000), messages):
         assert not turn.compacted
-        assert turn.verdict is not None
-        assert not turn.verdict.price.is_cold
-        assert turn.verdict.price.rewrite.window_tokens == turn.certificate.counted_tokens
+        assert turn.cost_estimate is not None
+        assert not turn.cost_estimate.price.is_cold
+        assert turn.cost_estimate.price.rewrite.window_tokens == turn.certificate.counted_tokens
 
 
 def test_what_is_finished_goes_when_that_pays() -> None:
     """Only of finished pieces, only what need not stay; what stands in front of the first cut is sent as before."""
     messages = work(14)
-    held, priced = turns(manager(), messages), turns(manager(rewrite="priced"), messages)
+    held, priced = turns(manager(), messages), turns(manager(compaction="cost_based"), messages)
     cuts = [turn for turn in priced if turn.compacted]
     assert cuts
     for turn in cuts:
-        assert turn.verdict is not None
-        assert turn.verdict.why == "pays"
+        assert turn.cost_estimate is not None
+        assert turn.cost_estimate.why == "pays"
         assert turn.messages[: len(TASK)] == TASK
         assert turn.certificate.pairs_closed
     assert priced[-1].certificate.counted_tokens < 0.7 * held[-1].certificate.counted_tokens
@@ -136,7 +136,7 @@ def test_nothing_is_finished_unless_asked_for() -> None:
 
 def test_what_goes_can_be_had_again() -> None:
     """Each unit that was cut has its original in the stash."""
-    messages, kept = work(14), manager(rewrite="priced")
+    messages, kept = work(14), manager(compaction="cost_based")
     last = turns(kept, messages)[-1]
     hidden = [decision for decision in last.decisions if decision.hides]
     assert hidden
@@ -152,20 +152,20 @@ def test_what_goes_can_be_had_again() -> None:
 @settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 2), min_size=1, max_size=12),
-    st.sampled_from(["forced", "cold", "priced"]),
+    st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
     st.sampled_from([4_000, 12_000, 60_000]),
 )
-def test_a_saved_state_judges_alike(pauses: list[int], rewrite: str, window: int) -> None:
+def test_a_saved_state_judges_alike(pauses: list[int], compaction: str, window: int) -> None:
     """Verdicts and lists of a manager that goes on are those of one that was loaded before each turn."""
     clock, messages = Clock(), [*TASK]
-    kept = manager(clock, rewrite=rewrite, window_tokens=window)
+    kept = manager(clock, compaction=compaction, window_tokens=window)
     for n, pause in enumerate(pauses):
         clock.now += pause * 200
         messages = [*messages, *piece_of_work(n, 3_000)]
-        other = manager(clock, rewrite=rewrite, window_tokens=window)
+        other = manager(clock, compaction=compaction, window_tokens=window)
         other.load_state(json.loads(json.dumps(kept.save_state())))
         one, same = kept.prepare_nowait(messages), other.prepare_nowait(messages)
-        assert (one, one.verdict) == (same, same.verdict)
+        assert (one, one.cost_estimate) == (same, same.cost_estimate)
 
 
 def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -69,36 +69,40 @@ def turns(
     return [of.prepare_nowait(messages[:stop]) for stop in stops_of(messages)]
 
 
-MODES = st.sampled_from(["forced", "cold"])
+MODES = st.sampled_from(["when_full", "when_cache_cold"])
 
 
 @settings(max_examples=25)
 @given(MODES, st.sampled_from([4_000, 12_000, 60_000]), st.integers(2, 12))
-def test_in_the_shade_nothing_changes(rewrite: str, window: int, pieces: int) -> None:
+def test_in_the_shade_nothing_changes(compaction: str, window: int, pieces: int) -> None:
     """Lists, proofs, decisions and verdicts are those of a manager that does not look."""
     messages = work(pieces)
-    plain = turns(manager(rewrite=rewrite, window_tokens=window), messages)
-    shaded = turns(manager(rewrite=rewrite, window_tokens=window, shadow=True), messages)
-    assert [(t, t.verdict) for t in plain] == [(t, t.verdict) for t in shaded]
+    plain = turns(manager(compaction=compaction, window_tokens=window), messages)
+    shaded = turns(manager(compaction=compaction, window_tokens=window, dry_run=True), messages)
+    assert [(t, t.cost_estimate) for t in plain] == [(t, t.cost_estimate) for t in shaded]
     assert all(t.finished is None for t in plain)
     assert not any(t.finished is not None and t.finished.is_done for t in shaded)
 
 
-@pytest.mark.parametrize("rewrite", ["forced", "cold"])
-def test_it_tells_what_would_be_cut(rewrite: str) -> None:
+@pytest.mark.parametrize("compaction", ["when_full", "when_cache_cold"])
+def test_it_tells_what_would_be_cut(compaction: str) -> None:
     """Up to the first cut the same as with ``priced``; from there on what it costs not to cut goes on being counted."""
     messages = work(14)
-    shaded = turns(manager(rewrite=rewrite, shadow=True), messages)
-    priced = turns(manager(rewrite="priced"), messages)
+    shaded = turns(manager(compaction=compaction, dry_run=True), messages)
+    priced = turns(manager(compaction="cost_based"), messages)
     first = next(i for i, turn in enumerate(priced) if turn.compacted)
     assert [turn.finished for turn in shaded[:first]] == [turn.finished for turn in priced[:first]]
     would, did = shaded[first].finished, priced[first].finished
     assert would is not None
     assert did is not None
-    assert (would.spans, would.verdict, would.is_done) == (did.spans, did.verdict, False)
+    assert (would.spans, would.cost_estimate, would.is_done) == (
+        did.spans,
+        did.cost_estimate,
+        False,
+    )
     assert did.is_done
     later = [turn.finished for turn in shaded[first:] if turn.finished is not None]
-    waited = [each.verdict.waited_tokens for each in later]
+    waited = [each.cost_estimate.waited_tokens for each in later]
     assert waited == sorted(waited)
     assert len(set(waited)) > 1
 
@@ -106,7 +110,7 @@ def test_it_tells_what_would_be_cut(rewrite: str) -> None:
 def test_spans_are_in_the_hosts_positions() -> None:
     """They begin with a message of the model and end with a result; together they save what the price has."""
     messages = work(14)
-    judged = [t.finished for t in turns(manager(shadow=True), messages) if t.finished]
+    judged = [t.finished for t in turns(manager(dry_run=True), messages) if t.finished]
     assert judged
     for finished in judged:
         starts = [span.start for span in finished.spans]
@@ -116,18 +120,18 @@ def test_spans_are_in_the_hosts_positions() -> None:
             assert messages[span.stop - 1]["role"] == "tool"
             assert span.kind != "none"
             assert 0 < span.confidence <= 1
-        saved = finished.verdict.price.rewrite.saved_tokens
+        saved = finished.cost_estimate.price.rewrite.saved_tokens
         assert sum(span.saved_tokens for span in finished.spans) == saved
 
 
 def test_a_saved_state_waits_on() -> None:
     """What it has cost not to cut is in the state."""
-    messages, kept = work(8), manager(shadow=True)
+    messages, kept = work(8), manager(dry_run=True)
     for stop in stops_of(messages):
-        other = manager(shadow=True)
+        other = manager(dry_run=True)
         other.load_state(json.loads(json.dumps(kept.save_state())))
         one, same = kept.prepare_nowait(messages[:stop]), other.prepare_nowait(messages[:stop])
-        assert (one, one.verdict, one.finished) == (same, same.verdict, same.finished)
+        assert (one, one.cost_estimate, one.finished) == (same, same.cost_estimate, same.finished)
 
 
 class Debugging:
@@ -149,10 +153,10 @@ class Debugging:
 @pytest.mark.parametrize(
     ("given_settings", "asks"),
     [
-        pytest.param({"shadow": True}, True, id="judged"),
-        pytest.param({"rewrite": "priced"}, True, id="cut"),
+        pytest.param({"dry_run": True}, True, id="judged"),
+        pytest.param({"compaction": "cost_based"}, True, id="cut"),
         pytest.param({}, False, id="nobody looks"),
-        pytest.param({"shadow": True, "enable_intent_detection": False}, False, id="off"),
+        pytest.param({"dry_run": True, "enable_intent_detection": False}, False, id="off"),
     ],
 )
 async def test_a_model_is_asked_where_triggers_look(
