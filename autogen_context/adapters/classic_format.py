@@ -16,7 +16,7 @@ from typing import cast
 from typing_extensions import override
 
 from autogen_context.messages.json_value import copied, fields_of
-from autogen_context.messages.message import Message, ToolResult
+from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
@@ -32,9 +32,9 @@ class ClassicFormat(OpenAIChat):
         """The message in a dict.
 
         Raises:
-            ValueError: it has no role, or a field of the wrong type; says which.
+            ValueError: a field is of the wrong type; says which.
         """
-        fields = sent_fields(fields_of(payload))
+        fields = roled(sent_fields(fields_of(payload)))
         responses = responses_of(fields)
         if not responses:
             return super().read(fields)
@@ -43,6 +43,7 @@ class ClassicFormat(OpenAIChat):
         return replace(
             said,
             results=tuple(result for message in read for result in message.results),
+            text_parts=said.text_parts + sum(message.text_parts - 1 for message in read),
             images=(*said.images, *(image for message in read for image in message.images)),
             extra="\n".join(extra for extra in (said.extra, *(m.extra for m in read)) if extra),
         )
@@ -55,14 +56,14 @@ class ClassicFormat(OpenAIChat):
     @override
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
         """A new dict with the texts of ``message``, in the shape of ``payload``."""
-        fields = {k: v for k, v in fields_of(payload).items() if k != RESPONSES}
+        fields = {k: v for k, v in roled(fields_of(payload)).items() if k != RESPONSES}
         responses = responses_of(fields_of(payload))
         if not (responses and message.results):
             return super().rewrite(fields, message)
         said = replace(message, results=())
         written = super().rewrite(fields, said)
         written[RESPONSES] = [
-            self._response(response, result)
+            self._response(response, replace(said, role="tool", results=(result,)))
             for response, result in zip_longest(responses, message.results)
             if result is not None
         ]
@@ -72,11 +73,22 @@ class ClassicFormat(OpenAIChat):
             written["content"] = "\n\n".join(result.text for result in message.results)
         return written
 
-    def _response(self, response: Mapping[str, object] | None, result: ToolResult) -> object:
-        """One of the responses with another text."""
-        role = str(response["role"]) if response else "tool"
-        message = Message(role=role, results=(result,))
-        return super().rewrite(response, message) if response else self.compose(message)
+    def _response(self, response: Mapping[str, object] | None, message: Message) -> object:
+        """One of the responses with another text; its images stay if the message has any."""
+        if not response:
+            return self.compose(message)
+        fields = {"role": "tool", **response}
+        return super().rewrite(fields, replace(message, role=str(fields["role"])))
+
+
+def roled(fields: Mapping[str, object], otherwise: str = "user") -> Mapping[str, object]:
+    """The fields with a role: the host's transforms take messages without one, and so does the host for some clients."""
+    if fields.get("role") is not None or "content" not in fields:
+        return fields
+    spoken_by_model = fields.get("tool_calls") or fields.get("function_call")
+    is_result = fields.get("tool_call_id") or fields.get(RESPONSES)
+    role = "assistant" if spoken_by_model else "tool" if is_result else otherwise
+    return {**fields, "role": role}
 
 
 def sent_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
@@ -105,7 +117,8 @@ def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]
         found = type(responses).__name__
         raise ValueError(f"'{RESPONSES}' must be a list, got {found}")  # noqa: TRY004 - a wrong argument is a ValueError here
     return [
-        fields_of(response, "a tool response") for response in cast("Sequence[object]", responses)
+        roled(fields_of(response, "a tool response"), "tool")
+        for response in cast("Sequence[object]", responses)
     ]
 
 

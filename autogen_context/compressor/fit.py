@@ -7,8 +7,8 @@ pairs stay closed; texts below the common length stay as they are.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autogen_context.compressor.shorten import shorten_arguments, shorten_text, without_images
-from autogen_context.messages.message import Message, ToolCall
+from autogen_context.compressor.shorten import shorten_arguments, shorten_text
+from autogen_context.messages.message import Message, ToolCall, without_images
 from autogen_context.messages.piece import Piece, Written, index_of
 from autogen_context.tokens.measure import Meter
 

@@ -7,10 +7,7 @@ is returned as it is. Calls keep their names and ids, and arguments that were va
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import cast
-
-from autogen_context.messages.message import Message
 
 CountText = Callable[[str], int]
 
@@ -192,11 +189,3 @@ def wrapped(arguments: str, *, room_tokens: int, count: CountText) -> str:
         if short and count(dumped) <= room_tokens:
             return dumped
     return "{}"
-
-
-def without_images(message: Message) -> Message:
-    """The message with a note in place of its images."""
-    if not message.images:
-        return message
-    note = f"[{len(message.images)} image(s) left out]"
-    return replace(message, images=(), text=f"{message.text}\n{note}".strip())

@@ -8,7 +8,7 @@ payloads; no stage looks at a payload itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Annotated, Protocol
 
@@ -60,6 +60,7 @@ class Message:
         images: the images of the content.
         extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
         own: whether it is ours: no host ever sent it, not even with other texts.
+        text_parts: of how many parts the text is, or that of its result; apart they may cost more than joined.
     """
 
     role: Text
@@ -70,6 +71,7 @@ class Message:
     images: tuple[Image, ...] = ()
     extra: Text = ""
     own: bool = False
+    text_parts: int = 1
 
 
 class HostFormat(Protocol):
@@ -117,6 +119,18 @@ def content_digest(*parts: str | bytes) -> bytes:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         framed += (len(data).to_bytes(8, "little"), data)
     return blake2b(b"".join(framed), digest_size=16).digest()
+
+
+def without_images(message: Message) -> Message:
+    """The message with a note in place of its images, where its text is read."""
+    if not message.images:
+        return message
+    note = f"[{len(message.images)} image(s) left out]"
+    if not message.results:
+        return replace(message, images=(), text=f"{message.text}\n{note}".strip())
+    *others, last = message.results
+    noted = replace(last, text=f"{last.text}\n{note}".strip())
+    return replace(message, images=(), results=(*others, noted))
 
 
 def joined_text(messages: Sequence[Message]) -> str:

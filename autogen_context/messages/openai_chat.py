@@ -8,7 +8,7 @@ are its older form and read as a call and a result without id.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from autogen_context.argument import require_several
 from autogen_context.errors import BrokenTranscript
@@ -22,9 +22,10 @@ from autogen_context.messages.json_value import (
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 
 RESULT_ROLES = frozenset({"tool", "function"})
-READ_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call"})
-NOT_EXTRA = READ_FIELDS | {"metadata"}  # that is for tools beside the model; no provider is sent it
 CALL_FIELDS = frozenset({"tool_calls", "function_call"})
+# What is read, and metadata, which is for tools beside the model: no provider is sent it.
+NOT_EXTRA = CALL_FIELDS | {"role", "content", "name", "tool_call_id", "metadata"}
+OF_A_CALL = frozenset({"id", "type", "index", "function", "custom"})
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
 
 
@@ -43,18 +44,19 @@ class OpenAIChat:
         role = fields.get("role")
         if not isinstance(role, str) or not role:
             raise ValueError(f"a message needs a 'role' that is a string, got {role!r}")
-        text, images, other = read_content(fields.get("content"))
+        content = read_content(fields.get("content"))
         is_result = role in RESULT_ROLES
         has_calls = not is_result and not CALL_FIELDS.isdisjoint(fields)
         name = fields.get("name")
         return Message(
             role=role,
-            text="" if is_result else text,
+            text="" if is_result else content.text,
             calls=tuple(read_calls(fields)) if has_calls else (),
-            results=(read_result(fields, text),) if is_result else (),
+            results=(read_result(fields, content.text),) if is_result else (),
             name=name if isinstance(name, str) and not is_result else "",
-            images=images,
-            extra=dumped_extra(fields, other),
+            images=content.images,
+            extra=unread(fields, content.other),
+            text_parts=content.text_parts,
         )
 
     def snapshot(self, payload: object, /) -> object:
@@ -112,14 +114,23 @@ def message_in(payload: object, index: int) -> Message:
         raise BrokenTranscript(index=index, reason=str(error)) from error
 
 
-def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]:
+class Content(NamedTuple):
+    """What is in a content: its texts joined by newlines, how many there were, images, and all other parts."""
+
+    text: str = ""
+    text_parts: int = 1
+    images: tuple[Image, ...] = ()
+    other: tuple[object, ...] = ()
+
+
+def read_content(content: object) -> Content:
     """Text, images and all other parts of a content.
 
     Raises:
         ValueError: it is no string, list or null.
     """
     if content is None or isinstance(content, str):
-        return content or "", (), []
+        return Content(content or "")
     if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
         raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
             f"'content' must be a string, a list of parts or null, got {type(content).__name__}"
@@ -134,7 +145,7 @@ def read_content(content: object) -> tuple[str, tuple[Image, ...], list[object]]
             images.append(image)
         else:
             other.append(part)
-    return "\n".join(texts), tuple(images), other
+    return Content("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
 
 
 def text_of(part: object) -> str | None:
@@ -157,21 +168,29 @@ def image_of(part: object) -> Image | None:
 
 
 def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
-    """The calls of an assistant message, in order.
+    """The calls of an assistant message, in order; a ``function_call`` that is a text is none.
 
     Raises:
         ValueError: ``tool_calls`` is no list of objects with a function.
+    """
+    yield from map(read_call, call_fields(fields))
+    older = fields.get("function_call")
+    if older and not isinstance(older, str):
+        yield read_call({"function": older})
+
+
+def call_fields(fields: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """The objects in ``tool_calls``.
+
+    Raises:
+        ValueError: it is no list of objects.
     """
     calls = fields.get("tool_calls") or ()
     if not isinstance(calls, Sequence) or isinstance(calls, str):
         raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
             f"'tool_calls' must be a list, got {type(calls).__name__}"
         )
-    for call in cast("Sequence[object]", calls):
-        yield read_call(fields_of(call, "a tool call"))
-    older = fields.get("function_call")
-    if older:
-        yield read_call({"function": older})
+    return (fields_of(call, "a tool call") for call in cast("Sequence[object]", calls))
 
 
 def read_call(call: Mapping[str, object]) -> ToolCall:
@@ -203,20 +222,35 @@ def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
     )
 
 
-def dumped_extra(fields: Mapping[str, object], parts: list[object]) -> str:
-    """All fields and parts that are neither text nor image nor call, as JSON; empty if there are none.
+def unread(fields: Mapping[str, object], parts: Sequence[object]) -> str:
+    """All that is sent and is neither text nor image nor call nor name, as JSON; empty if there is nothing.
 
     Raises:
         ValueError: a key is no string.
     """
-    if not parts and NOT_EXTRA.issuperset(fields):
-        return ""
     if {type(key) for key in fields} != {str}:
         raise ValueError(f"a message must be JSON data with strings as keys, got {list(fields)}")
     extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}
     if parts:
-        extra["content"] = parts
+        extra["content"] = list(parts)
+    if not isinstance(fields.get("name") or "", str):
+        extra["name"] = fields["name"]
+    if not CALL_FIELDS.isdisjoint(fields):
+        extra |= unread_of_calls(fields)
     return canonical(extra) if extra else ""
+
+
+def unread_of_calls(fields: Mapping[str, object]) -> dict[str, object]:
+    """Fields of calls beside name and arguments (signatures), calls on a result, and a ``function_call`` that is a text."""
+    if fields.get("role") in RESULT_ROLES:
+        return {key: fields[key] for key in sorted(CALL_FIELDS) if fields.get(key)}
+    older = fields.get("function_call")
+    extra: dict[str, object] = {"function_call": older} if older and isinstance(older, str) else {}
+    calls = [
+        {key: value for key, value in call.items() if key not in OF_A_CALL and value}
+        for call in call_fields(fields)
+    ]
+    return {**extra, "tool_calls": calls} if any(calls) else extra
 
 
 def written_content(content: object, message: Message) -> object:

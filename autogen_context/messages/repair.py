@@ -10,7 +10,7 @@ without faults is left as it is.
 
 from dataclasses import replace
 
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.messages.segment import Unit, pair
 
@@ -35,6 +35,7 @@ def as_it_came(unit: Unit) -> tuple[Piece, ...]:
 
 def as_user(message: Message) -> Message:
     """Results without a call, and what a person said beside them, as a marked message of the user."""
+    message = without_images(message)
     said = [message.text] if message.text else []
     text = "\n".join([NO_CALL, *(result.text for result in message.results), *said])
     return Message(role="user", text=text, own=True)

@@ -125,6 +125,8 @@ def text_of(message: object) -> str:
     if isinstance(message, Message):
         return joined_text([message])
     fields = fields_of(message, "what is in sight")
-    text, _, other = read_content(fields.get("content"))
+    content = read_content(fields.get("content"))
     calls = fields.get("tool_calls") or fields.get("function_call")
-    return "\n".join([text, *map(canonical, other), *([canonical(calls)] if calls else [])])
+    return "\n".join(
+        [content.text, *map(canonical, content.other), *([canonical(calls)] if calls else [])]
+    )

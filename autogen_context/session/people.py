@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from autogen_context.ledger import Kind
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import Message, without_images
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks.extract import marked
@@ -120,7 +120,7 @@ class People:
         text = self._stated(output, words)
         if others or not text or len(text) >= len(message.text):
             return None
-        short = replace(message, text=text, images=())
+        short = without_images(replace(message, text=text))
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
         return replaced(
             candidate, "shorten", f"{REASON}: what it states", (piece,), self.meter.message(short)

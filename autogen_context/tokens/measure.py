@@ -13,6 +13,9 @@ from autogen_context.messages.message import Image, Message, content_digest
 Source = Literal["provider", "tokenizer", "estimate"]
 
 REMEMBERED_TEXTS = 50_000
+# Parts of a content cost more apart than joined by newlines: up to 4 tokens where both ends are long runs of newlines, by
+# o200k_base and cl100k_base, 2026-11.
+PER_PART = 4
 LONGEST_KEY = 4_096  # characters; a longer text is remembered by its digest, not by itself
 
 
@@ -86,6 +89,7 @@ class Meter:
         over = self.overheads
         sent_as = len(message.results) + bool(message.text or not message.results)
         tokens = sent_as * over.per_message + self.text(message.text) + self.text(message.extra)
+        tokens += (message.text_parts - 1) * PER_PART
         if message.name:
             tokens += over.per_name + self.text(message.name)
         elif message.own and message.role == "user":
@@ -94,6 +98,8 @@ class Meter:
             tokens += over.per_call + self.text(call.name) + self.text(call.arguments)
         for result in message.results:
             tokens += over.per_result + self.text(result.text)
+            if result.name:
+                tokens += over.per_name + self.text(result.name)
         for image in message.images:
             tokens += over.image_tokens(image)
         return tokens

@@ -15,9 +15,8 @@ from autogen_context.compressor.shorten import (
     shorten_arguments,
     shorten_text,
     tail_of,
-    without_images,
 )
-from autogen_context.messages.message import Image, Message
+from autogen_context.messages.message import Image, Message, without_images
 from autogen_context.tokens.estimate import EstimateCounter
 
 LINES = (

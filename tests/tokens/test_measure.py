@@ -7,13 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
+from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.tokens.gauge import gauge_for
 from autogen_context.tokens.measure import (
     LONGEST_KEY,
     REMEMBERED_TEXTS,
     Meter,
     Overheads,
 )
+from autogen_context.tokens.tokenizers import BpeOpenAICounter
 from support.counting import Recorded
 from support.units import read_all
 
@@ -25,6 +28,47 @@ OVERHEADS = Overheads(
     per_result=100_000,
     image_tokens=lambda image: 1_000_000 if image.detail == "high" else 2_000_000,
 )
+
+
+EXACT = BpeOpenAICounter("o200k_base")
+WORDS = st.text("ab \n./é-", max_size=30) | st.integers(1, 40).map(lambda n: "\n" * n)
+NAMES = st.text("abcdef_", min_size=1, max_size=64)
+CALLS = st.fixed_dictionaries(
+    {"function": st.fixed_dictionaries({"name": NAMES, "arguments": WORDS})},
+    optional={"id": NAMES, "extra_content": st.dictionaries(NAMES, NAMES, max_size=2)},
+)
+CHAT = st.fixed_dictionaries(
+    {
+        "role": st.sampled_from(["system", "user", "assistant", "tool", "function"]),
+        "content": WORDS | st.lists(WORDS.map(lambda text: {"type": "text", "text": text})),
+    },
+    optional={
+        "name": NAMES | st.lists(NAMES, min_size=1),
+        "tool_calls": st.lists(CALLS, max_size=2),
+        "function_call": NAMES | CALLS.map(lambda call: call["function"]),
+    },
+)
+
+
+def cookbook_tokens(value: object, key: str = "") -> int:
+    """What a message costs by the OpenAI cookbook: its texts, wherever they stand; 3 for it, 1 more for a name."""
+    if isinstance(value, str):
+        return EXACT.count(value).tokens + (key == "name")
+    if isinstance(value, dict):
+        return sum(
+            cookbook_tokens(inner, str(of))
+            for of, inner in value.items()
+            if of not in ("id", "type")
+        )
+    return sum(map(cookbook_tokens, value)) if isinstance(value, list) else 0
+
+
+@settings(max_examples=300)
+@given(CHAT)
+def test_the_count_is_never_below_the_cookbooks(payload: dict[str, object]) -> None:
+    """F11: names of results, fields beside a call, calls on a result, names that are no text, texts in several parts."""
+    counted = gauge_for("gpt-4", EXACT).meter.message(OpenAIChat().read(payload))
+    assert counted >= 3 + cookbook_tokens(payload)
 
 
 CALL = ToolCall(id="id is not counted", name="fn", arguments="{}")
