@@ -6,6 +6,7 @@ equals ``config``.
 """
 
 import os
+import reprlib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,18 +20,21 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from typing_extensions import override
 
 from autogen_context.argument import require_path
-from autogen_context.config.keys import Given, Problem, Reading, read
-from autogen_context.config.problems import line_of, require_below, require_unset, reworded
-from autogen_context.config.settings import Settings
-from autogen_context.config.sources import (
+from autogen_context.config.given import (
+    Given,
+    Problem,
+    Reading,
     given_as_arguments,
     given_in_environment,
     given_in_file,
+    read,
 )
+from autogen_context.config.settings import Settings
 from autogen_context.prioritizer.attention.filter import AttentionFilter
 
 
@@ -59,7 +63,7 @@ class ContextConfig(Settings):
         """Read settings from arguments, else the environment, else a file, else the defaults.
 
         Args:
-            path: a .toml, .json, .yaml or .yml file; its settings stand at the top or in a table ``autogen_context``.
+            path: a .toml, .json, .yaml or .yml file; its settings stand at the top, or in a table ``autogen_context`` or ``agent``.
             environ: variables such as ``AUTOGEN_CONTEXT_WINDOW_TOKENS``; left out, those of the process.
             settings: as for ``ContextConfig``.
 
@@ -118,8 +122,12 @@ class ContextConfig(Settings):
     @field_validator("profile")
     @classmethod
     def _says_alone_how_full(cls, profile: str, info: ValidationInfo) -> str:
-        if profile in ("conservative", "strict"):
-            require_unset("compact_to_share", info)
+        said: object = info.data.get("compact_to_share")
+        if said is not None and profile in ("conservative", "strict"):
+            message = (
+                "Input says itself what compact_to_share does, which is {said}; give one of them"
+            )
+            raise PydanticCustomError("conflict", message, {"said": said})
         return profile
 
     @model_validator(mode="wrap")
@@ -143,12 +151,37 @@ class ContextConfig(Settings):
         try:
             config = validate({key: given.value for key, given in reading.given.items()})
         except ValidationError as error:
-            lines += [line_of(cls._problem(found, reading.given)) for found in error.errors()]
+            fields = cls.model_fields
+            lines += [line_of(reworded(e, reading.given, fields)) for e in error.errors()]
         else:
             if not lines:
                 return config
         raise ValidationError.from_exception_data(cls.__name__, lines)
 
-    @classmethod
-    def _problem(cls, found: ErrorDetails, given: Mapping[str, Given]) -> Problem:
-        return reworded(found, given, cls.model_fields[str(found["loc"][0])].default)
+
+def require_below(other: str, value: float, info: ValidationInfo) -> None:
+    """Compare a value with a field before it; one that is left out or wrong itself is no bound."""
+    bound: object = info.data.get(other)
+    if isinstance(bound, int | float) and value >= bound:
+        message = "Input should be below {other}, which is {bound}"
+        raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
+
+
+def reworded(
+    found: ErrorDetails, given: Mapping[str, Given], fields: Mapping[str, FieldInfo]
+) -> Problem:
+    """Pydantic's complaint about one field, with the name and the place that the user knows."""
+    key, *within = found["loc"]
+    value = reprlib.repr(found["input"])
+    place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
+    default = fields[str(key)].default
+    message = (
+        f"{place}{given[str(key)].name} is {value}: {found['msg']}; the default is {default!r}"
+    )
+    return Problem(key=str(key), message=message)
+
+
+def line_of(problem: Problem) -> InitErrorDetails:
+    """A problem as pydantic collects them; the key stands as the input, so that a secret under a wrong name stays out."""
+    kind = PydanticCustomError("setting", "{message}", {"message": problem.message})
+    return InitErrorDetails(type=kind, loc=(problem.key,), input=problem.key)

@@ -1,14 +1,68 @@
-"""All that a user may set.
+"""All that a user may set, and the kinds of values that settings have.
 
-Promise: fields alone, each with its default, its range and what it does; ``ContextConfig`` reads and checks them.
+Promise: fields alone, each with its default, its range and what it does; ``ContextConfig`` reads and checks them. What is
+no value of a kind is refused, and what the environment can say only as text is read.
 """
 
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, cast, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
-from autogen_context.config.values import Names, Number, Seconds, Share, Tools
+from autogen_context.messages.tool_call import NamedKind
+
+KINDS = tuple(name for part in get_args(NamedKind) for name in (get_args(part) or (part,)))
+
+
+def refuse_bool(value: object) -> object:
+    """Python and YAML would take ``true`` for 1, which as a number of tokens is a slip."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number_type", "Input should be a number")
+    return value
+
+
+def from_json(value: object) -> object:
+    """The value of a variable of the environment, which is always text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def list_of_names(value: object) -> object:
+    """A list; one name alone would be read as its letters."""
+    names = from_json(value)
+    if not isinstance(names, list | tuple):
+        raise PydanticCustomError("names", "Input should be a list of names, such as ['Alice']")
+    return cast("Sequence[object]", names)  # what is in it is checked next
+
+
+def known_kind(value: object) -> object:
+    """What a tool does; of what is near, the name is given."""
+    if value in KINDS:
+        return value
+    near = get_close_matches(str(value), KINDS, n=1)
+    way_out = f"; did you mean {near[0]!r}?" if near else ""
+    raise PydanticCustomError(
+        "kind",
+        "Input should be one of {kinds}{way_out}",
+        {"kinds": ", ".join(KINDS), "way_out": way_out},
+    )
+
+
+Number = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0)]
+Positive = Annotated[int, BeforeValidator(refuse_bool), Field(gt=0)]
+Share = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
+Seconds = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0)]
+PositiveSeconds = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0)]
+Tools = Annotated[
+    Mapping[str, Annotated[NamedKind, BeforeValidator(known_kind)]], BeforeValidator(from_json)
+]
+Names = Annotated[tuple[str, ...], BeforeValidator(list_of_names)]
 
 
 class Settings(BaseModel):
@@ -17,20 +71,17 @@ class Settings(BaseModel):
     model: str = Field(
         default="", description="Name of the model; it decides the limits and the tokenizer."
     )
-    window_tokens: Number | None = Field(
+    window_tokens: Positive | None = Field(
         default=None,
-        gt=0,
         description="The most input tokens a request may have, above 0; left out, the model's limit.",
     )
     reserve_tokens: Number = Field(
         default=0,
-        ge=0,
         description="Of these, what the host adds unseen (system prompt, tool schemas); below `window_tokens`.",
     )
     compact_at_share: Share = Field(
         default=1.0,
         gt=0,
-        le=1,
         description="How full the room may get before a compaction; above 0, at most 1.",
     )
     compact_to_share: Share | None = Field(
@@ -52,13 +103,11 @@ class Settings(BaseModel):
     prepare_at_share: Share = Field(
         default=0.8,
         gt=0,
-        le=1,
         description="How full the room may get before what will go next is summarised ahead, and a model is asked for "
         "advice; above 0, at most 1.",
     )
     summary_timeout_s: Seconds = Field(
         default=0.0,
-        ge=0,
         description="How long an awaited turn that compacts may wait for summaries, in seconds; 0: it takes what is there.",
     )
     reduce: Literal["auto", "off", "lossless", "lossy"] = Field(
@@ -74,8 +123,6 @@ class Settings(BaseModel):
     )
     cached_input_fraction: Share | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="What a cached input token costs of an uncached one, 0 to 1; 1 where nothing is cached, as with many local "
         "engines. Left out, what the model's provider takes.",
     )
@@ -97,11 +144,10 @@ class Settings(BaseModel):
         default=True, description="For `cost_based`: whether what has grown stale is finished."
     )
     staleness_threshold: Share = Field(
-        default=0.7, ge=0, le=1, description="Above which staleness, 0 to 1, a turn is stale."
+        default=0.7, description="Above which staleness, 0 to 1, a turn is stale."
     )
     fallback_turns: Number = Field(
         default=0,
-        ge=0,
         description="For `cost_based`: after how many turns without a proposal the turns so far count as finished; 0: never.",
     )
     project_share: Share = Field(
@@ -112,17 +158,14 @@ class Settings(BaseModel):
     )
     attention_threshold: Share = Field(
         default=0.15,
-        ge=0,
-        le=1,
         description="For `attention_filter()`: the least relevance, 0 to 1, that keeps a part of a context.",
     )
-    attention_top_k: Number | None = Field(
+    attention_top_k: Positive | None = Field(
         default=None,
-        gt=0,
         description="For `attention_filter()`: keep so many of the best parts instead, above 0; left out, the threshold decides.",
     )
-    versions: Number = Field(
-        default=50, gt=0, description="How many versions of the context are kept, above 0."
+    versions: Positive = Field(
+        default=50, description="How many versions of the context are kept, above 0."
     )
     tools: Tools = Field(
         default={},
@@ -145,9 +188,8 @@ class Settings(BaseModel):
         default=False, description="For models that take one system message, at the start."
     )
     enabled: bool = Field(default=True, description="`false` passes every message through.")
-    default_window_tokens: Number = Field(
+    default_window_tokens: Positive = Field(
         default=8192,
-        gt=0,
         description="The window where nothing is known of the model, in tokens, above 0.",
     )
     limits_file: Path | None = Field(
@@ -156,7 +198,6 @@ class Settings(BaseModel):
     )
     limits_ttl_s: Seconds = Field(
         default=3600.0,
-        ge=0,
         description="How long a limit that was looked up holds, in seconds; 0: looked up each time.",
     )
     discovery_url: str | None = Field(
@@ -164,34 +205,29 @@ class Settings(BaseModel):
         pattern=r"^https?://\S+$",
         description="Base URL of an OpenAI-compatible server to ask for limits; left out, none is asked.",
     )
-    discovery_timeout_s: Seconds = Field(
-        default=5.0, gt=0, description="How long that server may take, in seconds, above 0."
+    discovery_timeout_s: PositiveSeconds = Field(
+        default=5.0, description="How long that server may take, in seconds, above 0."
     )
     tokenizer_timeout_s: Seconds = Field(
         default=5.0,
-        ge=0,
         description="How long the first awaited turn may wait for a tokenizer's download, in seconds; 0: never download.",
     )
     embedding_timeout_s: Seconds = Field(
         default=2.0,
-        ge=0,
         description="How long an awaited turn may wait for the vector of a question, in seconds; 0: not at all.",
     )
     originals_bytes: Number = Field(
         default=64 * 1024 * 1024,
-        ge=0,
         description="What originals of what left the window may take in memory, in bytes; 0: nothing is kept there.",
     )
     originals_directory: Path | None = Field(
         default=None, description="A folder that keeps originals as well; left out, memory alone."
     )
-    originals_disk_bytes: Number = Field(
-        default=1024 * 1024 * 1024,
-        gt=0,
-        description="What that folder may hold, in bytes, above 0.",
+    originals_disk_bytes: Positive = Field(
+        default=1024 * 1024 * 1024, description="What that folder may hold, in bytes, above 0."
     )
     originals_ttl_s: Seconds = Field(
-        default=0.0, ge=0, description="How long an original is kept, in seconds; 0: by room alone."
+        default=0.0, description="How long an original is kept, in seconds; 0: by room alone."
     )
     tenant: str = Field(default="", description="For whom it works; no other gets its originals.")
     agent: str = Field(default="", description="Which of the tenant's agents this is.")

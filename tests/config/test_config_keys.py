@@ -12,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.config import ContextConfig
-from autogen_context.config.keys import ORIGINAL_KEYS, OriginalKey
+from autogen_context.config.given import RENAMED, WITHOUT_EFFECT
 
 Settings = dict[str, object]
 
 DOCS = Path(__file__).parents[2] / "docs" / "configuration.md"
 SETTINGS = tuple(ContextConfig.model_fields)
-RENAMED = [row for row in ORIGINAL_KEYS if row.becomes and row.becomes != "discovery_url"]
-WITHOUT_EFFECT = [row.name for row in ORIGINAL_KEYS if row.instead]
+ROWS = [row for row in RENAMED.items() if row[1] != "discovery_url"]
 SERVER = "http://127.0.0.1:8000/v1"
 OTHER = "http://127.0.0.1:9000/v1"
 BASE = {"OPENAI_BASE_URL": SERVER}
@@ -53,7 +52,7 @@ def loaded(settings: Settings, *, environ: Mapping[str, str]) -> ContextConfig:
 
 
 unknown_keys = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True).filter(
-    lambda key: key not in SETTINGS and key not in {row.name for row in ORIGINAL_KEYS}
+    lambda key: key not in {*SETTINGS, *RENAMED, *WITHOUT_EFFECT}
 )
 
 
@@ -97,85 +96,50 @@ def test_a_key_like_none_gets_the_list() -> None:
         made(zzz=1)
 
 
-@pytest.mark.parametrize("row", RENAMED, ids=lambda row: str(row.name))
-def test_a_renamed_key_means_its_setting_everywhere(row: OriginalKey) -> None:
-    """As argument, variable and in a file, without a warning."""
-    value = VALUES[row.becomes][0]
-    expected = made(**{row.becomes: value})
-    assert made(**{row.name: value}) == expected
-    assert ContextConfig.load(environ=variables({row.name: value})) == expected
-    assert loaded({row.name: value}, environ={}) == expected
-
-
-@pytest.mark.parametrize("row", RENAMED, ids=lambda row: str(row.name))
-def test_both_keys_in_one_place_must_agree(row: OriginalKey) -> None:
-    """Equal values are one; different ones are an error that names both keys and values."""
-    one, other = VALUES[row.becomes]
-    assert made(**{row.name: one, row.becomes: one}) == made(**{row.becomes: one})
-    for clash in ({row.name: one, row.becomes: other}, {row.becomes: other, row.name: one}):
+@pytest.mark.parametrize(("name", "becomes"), ROWS)
+def test_a_renamed_key_means_its_setting_everywhere(name: str, becomes: str) -> None:
+    """As argument, variable and in a file; two keys in one place must agree, and a later place wins with either key."""
+    one, other = VALUES[becomes]
+    expected = made(**{becomes: one})
+    assert made(**{name: one}) == made(**{name: one, becomes: one}) == expected
+    assert ContextConfig.load(environ=variables({name: one})) == expected
+    assert loaded({name: one}, environ={}) == expected
+    for below, above in ((name, becomes), (becomes, name)):
+        assert loaded({below: other}, environ=variables({above: one})) == expected
         with pytest.raises(ValueError, match="keep one") as caught:
-            made(**clash)
-        for said in (f"'{row.name}'", f"'{row.becomes}'", repr(one), repr(other)):
+            made(**{below: one, above: other})
+        for said in (f"'{name}'", f"'{becomes}'", repr(one), repr(other)):
             assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("row", RENAMED, ids=lambda row: str(row.name))
-def test_precedence_holds_between_an_original_key_and_its_setting(row: OriginalKey) -> None:
-    """The place decides, not the spelling: a later place wins with either key."""
-    low, high = VALUES[row.becomes]
-    for below, above in ((row.name, row.becomes), (row.becomes, row.name)):
-        found = loaded({below: low}, environ=variables({above: high}))
-        assert found == made(**{row.becomes: high})
-
-
 @pytest.mark.parametrize("name", WITHOUT_EFFECT)
-@given(value=st.booleans() | st.floats(0, 1) | st.integers(0, 100))
-def test_a_key_without_effect_warns_once_and_changes_nothing(name: str, value: float) -> None:
-    """One warning, at the caller's line, that names the key and says that it has no effect."""
+def test_a_key_without_effect_warns_once_and_changes_nothing(name: str) -> None:
+    """At the caller's line, by the name that stands there: the key, or the variable."""
     with pytest.warns(UserWarning, match=f"^'{name}' has no effect: a compaction") as caught:
-        assert ContextConfig(**{name: value}) == ContextConfig()  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a setting of today
-    assert [warning.filename for warning in caught] == [__file__]
-
-
-@pytest.mark.parametrize("name", WITHOUT_EFFECT)
-def test_a_warning_names_the_variable(name: str) -> None:
-    """From the environment, the key is named as it stands there; the line is that of the call to ``load``."""
-    with pytest.warns(UserWarning, match=f"^AUTOGEN_CONTEXT_{name.upper()} has no") as caught:
+        assert ContextConfig(**{name: 1}) == ContextConfig()  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a setting of today
+    with pytest.warns(UserWarning, match=f"^AUTOGEN_CONTEXT_{name.upper()} has no") as also:
         assert ContextConfig.load(environ=variables({name: 1})) == ContextConfig()
-    assert [warning.filename for warning in caught] == [__file__]
+    assert [warning.filename for warning in (*caught, *also)] == [__file__] * 2
 
 
 @pytest.mark.parametrize(
     ("in_file", "environ", "url"),
     [
-        pytest.param({"enable_api_discovery": True}, BASE, SERVER, id="on, server known"),
-        pytest.param({"enable_api_discovery": False}, BASE, None, id="off"),
-        pytest.param({}, BASE, None, id="not given"),
-        pytest.param(
-            {"enable_api_discovery": True, "discovery_url": OTHER}, BASE, OTHER, id="on, named"
-        ),
-        pytest.param(
-            {"discovery_url": OTHER},
-            {"AUTOGEN_CONTEXT_ENABLE_API_DISCOVERY": "no"},
-            None,
-            id="switched off later",
-        ),
-        pytest.param(
-            {"enable_api_discovery": False},
-            {"AUTOGEN_CONTEXT_DISCOVERY_URL": OTHER},
-            OTHER,
-            id="named later",
-        ),
-        pytest.param(
-            {}, {**BASE, "AUTOGEN_CONTEXT_ENABLE_API_DISCOVERY": "1"}, SERVER, id="by variable"
-        ),
+        ({"enable_api_discovery": True}, {}, SERVER),
+        ({"enable_api_discovery": False}, {}, None),
+        ({}, {}, None),
+        ({"enable_api_discovery": True, "discovery_url": OTHER}, {}, OTHER),
+        ({"discovery_url": OTHER}, {"enable_api_discovery": "no"}, None),
+        ({"enable_api_discovery": False}, {"discovery_url": OTHER}, OTHER),
+        ({}, {"enable_api_discovery": "1"}, SERVER),
     ],
-)
+    ids=["on, server known", "off", "not given", "on, named", "switched off later", "named later", "by variable"],
+)  # fmt: skip  # ids in a row
 def test_the_switch_of_discovery_becomes_a_server(
     in_file: Settings, environ: Mapping[str, str], url: str | None
 ) -> None:
     """On: the server named beside it, else ``OPENAI_BASE_URL``; off: none."""
-    assert loaded(in_file, environ=environ).discovery_url == url
+    assert loaded(in_file, environ=variables(environ) | BASE).discovery_url == url
 
 
 def test_discovery_without_a_server_warns_and_changes_nothing() -> None:
@@ -187,25 +151,18 @@ def test_discovery_without_a_server_warns_and_changes_nothing() -> None:
     assert found.discovery_url == OTHER
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        pytest.param({"enable_api_discovery": "maybe"}, "should be true or false", id="no switch"),
-        pytest.param(
-            {"enable_api_discovery": False, "discovery_url": OTHER}, "keep one", id="off and named"
-        ),
-    ],
-)
-def test_a_switch_of_discovery_that_says_nothing_is_an_error(wrong: Settings, said: str) -> None:
+def test_a_switch_of_discovery_that_says_nothing_is_an_error() -> None:
     """It is neither guessed at nor overruled."""
-    with pytest.raises(ValueError, match=f"'enable_api_discovery'.*{said}"):
-        made(**wrong)
+    with pytest.raises(ValueError, match=r"'enable_api_discovery'.*should be true or false"):
+        made(enable_api_discovery="maybe")
+    with pytest.raises(ValueError, match=r"'enable_api_discovery'.*keep one"):
+        made(enable_api_discovery=False, discovery_url=OTHER)
 
 
 def test_the_page_lists_every_key_of_the_original() -> None:
     """With what it became, or what it waits for."""
     page = DOCS.read_text(encoding="utf-8").split("## Keys of the original\n")[1]
     assert [line for line in page.splitlines() if line.startswith("| `")] == [
-        f"| `{row.name}` | {f'`{row.becomes}`' if row.becomes else f'warns: {row.instead}'} |"
-        for row in ORIGINAL_KEYS
+        *(f"| `{name}` | `{becomes}` |" for name, becomes in RENAMED.items()),
+        *(f"| `{name}` | warns: {instead} |" for name, instead in WITHOUT_EFFECT.items()),
     ]

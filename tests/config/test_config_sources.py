@@ -161,6 +161,7 @@ def test_a_wrong_value_is_traced_to_its_place() -> None:
         pytest.param("TOML", "model = 'm'", id="capitals"),
         pytest.param("json", '{"autogen_context": {"model": "m"}}', id="json table"),
         pytest.param("yaml", "autogen_context:\n  model: m", id="yaml table"),
+        pytest.param("yaml", "agent:\n  model: m\nother:\n  x: 1", id="F33: the original's table"),
     ],
 )
 def test_settings_stand_at_the_top_or_in_a_table(suffix: str, text: str) -> None:
@@ -190,10 +191,7 @@ def test_an_empty_file_gives_the_defaults(suffix: str, text: str) -> None:
         pytest.param("toml", "autogen_context = 3", "3 stands where names", id="no table"),
         pytest.param("toml", "[tool.other]\nx = 1", "no table tool.autogen_context", id="tools"),
         pytest.param(
-            "toml",
-            "[autogen_context]\n[tool.autogen_context]",
-            "autogen_context and tool.autogen_context; keep one",
-            id="two tables",
+            "toml", "[autogen_context]\n[agent]", "autogen_context and agent; keep one", id="tables"
         ),
     ],
 )
@@ -237,27 +235,11 @@ def test_the_examples_on_the_page_can_be_loaded(suffix: str) -> None:
         assert loaded(blocks[0], suffix=suffix) != ContextConfig()
 
 
-@pytest.mark.parametrize(
-    ("text", "environ"),
-    [
-        pytest.param('[tools]\npeek = "read"\n', {}, id="file"),
-        pytest.param("", {"tools": '{"peek": "read"}'}, id="environment"),
-    ],
-)
-def test_tools_come_from_anywhere(text: str, environ: dict[str, object]) -> None:
-    """A table in a file, JSON in the environment."""
-    config = loaded(text, environ=variables(environ))
-    assert config.tools == {"peek": "read"}
-    assert hash(config) == hash(ContextConfig(tools={"peek": "read"}))
-
-
-@pytest.mark.parametrize(
-    ("text", "environ"),
-    [
-        pytest.param('people = ["Alice"]\n', {}, id="file"),
-        pytest.param("", {"people": '["Alice"]'}, id="environment"),
-    ],
-)
-def test_people_come_from_anywhere(text: str, environ: dict[str, object]) -> None:
-    """A list in a file, JSON in the environment."""
-    assert loaded(text, environ=variables(environ)).people == ("Alice",)
+def test_tables_and_lists_come_from_anywhere() -> None:
+    """Tables and lists in a file, JSON in the environment; a text ``agent`` is a setting and no table."""
+    file = 'people = ["Alice"]\nagent = "a"\n[tools]\npeek = "read"\n'
+    environ = variables({"people": '["Alice"]', "agent": "a", "tools": '{"peek": "read"}'})
+    config = ContextConfig(people=("Alice",), agent="a", tools={"peek": "read"})
+    for found in (loaded(file), ContextConfig.load(environ=environ)):
+        assert found == config
+        assert hash(found) == hash(config)
