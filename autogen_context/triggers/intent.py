@@ -11,7 +11,7 @@ to have verified when the agent neither goes on as before nor looks for a fault.
 
 A change behind debugging that is no longer than that is its repair: what is verified then is the debugging as a whole.
 
-What is said is read by the table ``intent`` of ``language/*.toml``.
+What is said is read by the table ``work`` of ``language/*.toml``.
 """
 
 from collections.abc import Collection, Iterable
@@ -125,7 +125,7 @@ class _Said:
 
 
 def _said(text: str) -> _Said:
-    found = labels_of("intent", clauses_of(text))
+    found = labels_of(clauses_of(text))
     intents = [
         each
         for labels in reversed(found)
