@@ -1,7 +1,6 @@
 """What an agent is at, when that changes, and which phase that ends."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import permutations
 from typing import cast, get_args
 
@@ -413,31 +412,6 @@ def test_phases_follow_each_other(turns: list[Turn], transitions: set[Transition
             assert stop <= decision.scope.start < decision.scope.stop <= newest
             assert list(decision.scope.outcomes) == sorted(set(decision.scope.outcomes))
             stop = decision.scope.stop
-
-
-@given(SESSIONS, st.integers(0, 25))
-def test_a_truncated_trigger_goes_on(turns: list[Turn], number: int) -> None:
-    """Fed again from where it says, it decides what one that saw nothing else decides; nothing is decided again."""
-    trigger = IntentBasedTrigger()
-    decisions = observed(trigger.observe, turns)
-    again = trigger.truncate(number)
-    assert again <= number
-    assert observed(trigger.observe, turns[again:number]) == [NOTHING] * len(turns[again:number])
-    assert observed(trigger.observe, turns[number:]) == decisions[number:]
-
-
-@pytest.mark.parametrize("row", MADE.values(), ids=MADE)
-def test_it_can_be_truncated_anywhere(row: tuple[str, Scope, list[Turn]]) -> None:
-    """Also at the very turn that makes a transition, and in the phase behind it."""
-    _, _, once = row
-    turns = [*once, *(replace(each, number=each.number + len(once)) for each in once)]
-    for number in range(len(turns) + 1):
-        trigger = IntentBasedTrigger()
-        decisions = observed(trigger.observe, turns)
-        again = trigger.truncate(number)
-        seen_before = observed(trigger.observe, turns[again:number])
-        assert seen_before == [NOTHING] * (number - again)
-        assert observed(trigger.observe, turns[number:]) == decisions[number:]
 
 
 @given(SESSIONS)

@@ -1,12 +1,10 @@
 """When a subtask is complete: each signal where it holds and where it does not, and laws of all of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import cast
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context.triggers.claims import Claims
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
@@ -340,31 +338,6 @@ def test_scopes_follow_each_other(turns: list[Turn]) -> None:
             assert stop <= decision.scope.start < decision.scope.stop <= seen + 1
             assert list(decision.scope.outcomes) == sorted(set(decision.scope.outcomes))
             stop = decision.scope.stop
-
-
-@given(SESSIONS, st.integers(0, 25))
-def test_a_truncated_trigger_goes_on(turns: list[Turn], number: int) -> None:
-    """Fed again from where it says, it decides what one that saw nothing else decides; nothing is decided again."""
-    trigger = SubtaskTrigger()
-    decisions = observed(trigger.observe, turns)
-    again = trigger.truncate(number)
-    assert again <= number
-    assert observed(trigger.observe, turns[again:number]) == [NOTHING] * len(turns[again:number])
-    assert observed(trigger.observe, turns[number:]) == decisions[number:]
-
-
-@pytest.mark.parametrize("row", COMPLETE.values(), ids=COMPLETE)
-def test_it_can_be_truncated_anywhere(row: tuple[SignalName, Scope, list[Turn]]) -> None:
-    """Also at the very turn that completes a subtask, and in the one behind it."""
-    _, _, once = row
-    turns = [*once, *(replace(each, number=each.number + len(once)) for each in once)]
-    for number in range(len(turns) + 1):
-        trigger = SubtaskTrigger()
-        decisions = observed(trigger.observe, turns)
-        again = trigger.truncate(number)
-        seen_before = observed(trigger.observe, turns[again:number])
-        assert seen_before == [NOTHING] * (number - again)
-        assert observed(trigger.observe, turns[number:]) == decisions[number:]
 
 
 @pytest.mark.parametrize(("others", "fires"), [(MOST_FILES - 1, True), (MOST_FILES, False)])
