@@ -268,7 +268,7 @@ def test_the_oldest_stretch_comes_first() -> None:
     """One fresh turn parts two stretches; what it is like is asked for by its number."""
     tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number == 6))
     scopes = [d.scope for d in observed(tracker, quiet(0, 40)) if d.scope is not None]
-    assert (scopes[0].start, scopes[0].stop) == (0, 4)
+    assert (scopes[0].start, scopes[0].stop) == (0, 6)
     assert all(scope.stop <= 6 or scope.start > 6 for scope in scopes)
     assert any(scope.start == 7 for scope in scopes)
 
@@ -305,8 +305,8 @@ def test_changes_stay() -> None:
     turns = filled(30, at_2=edit("src/a.py"), at_3=edit("src/a.py"), at_4=ran_tests())
     said = [d.scope for d in observed(StalenessTracker(similarity=lambda _: 0.0), turns) if d.scope]
     assert said[:2] == [
-        Scope(start=0, stop=4, outcomes=(3,)),
-        Scope(start=0, stop=8, outcomes=(3, 4)),
+        Scope(start=0, stop=6, outcomes=(3, 4)),
+        Scope(start=0, stop=10, outcomes=(3, 4)),
     ]
 
 
