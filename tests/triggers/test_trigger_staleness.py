@@ -111,21 +111,6 @@ def test_what_is_no_number_is_refused(name: str, value: float) -> None:
         staleness(**arguments)  # type: ignore[arg-type] # none of them is a scale
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"max_age": 0}, "max_age=0: give 1 or more"),
-        ({"max_references": -1}, "max_references=-1: give 0 or more"),
-        ({"threshold": 1.1}, "threshold=1.1: give a number in 0..1"),
-        ({"confidence": -0.1}, "confidence=-0.1: give a number in 0..1"),
-    ],
-)
-def test_what_cannot_be_is_refused(arguments: dict[str, int], message: str) -> None:
-    """With its name, its value and the way out."""
-    with pytest.raises(ValueError, match=message):
-        StalenessTracker(**arguments)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] - numbers only
-
-
 def test_similarity_of_your_own_is_checked() -> None:
     """What is no share is refused, where it came from a callable as well."""
     tracker = StalenessTracker(similarity=lambda _: 1.5)
@@ -137,15 +122,6 @@ def test_similarity_of_your_own_is_checked() -> None:
 def observed(tracker: StalenessTracker, turns: list[Turn]) -> list[TriggerDecision]:
     """What is said after each turn."""
     return [tracker.observe(each) for each in turns]
-
-
-@given(TURNS)
-def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
-    """However often they are fed, and whatever comes after them."""
-    said = observed(StalenessTracker(), turns)
-    assert observed(StalenessTracker(), turns) == said
-    half = len(turns) // 2
-    assert observed(StalenessTracker(), turns[:half]) == said[:half]
 
 
 @given(TURNS, st.integers(0, 12), st.sampled_from([0.3, 0.5, 0.7]))
