@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from autogen_context.triggers.decision import Scope, TriggerDecision
 from autogen_context.triggers.staleness import (
-    CONTEXT_TURNS,
     Mentions,
     StalenessTracker,
     names_in,
@@ -284,21 +283,6 @@ def test_changes_stay() -> None:
         Scope(start=0, stop=6, outcomes=(3, 4)),
         Scope(start=0, stop=10, outcomes=(3, 4)),
     ]
-
-
-def test_nothing_grows_without_bound() -> None:
-    """What is older than twice the maximal age is let go of."""
-    tracker, mentions = StalenessTracker(max_age=10, max_references=5), Mentions(20)
-    for each in quiet(0, 200):
-        tracker.observe(each)
-        mentions.add(each)
-    assert tuple(mentions.numbers) == tuple(range(179, 200))
-    with pytest.raises(KeyError):
-        tracker.staleness_of(100)
-    before = len(repr(vars(tracker)))
-    observed(tracker, quiet(200, 600))
-    assert len(repr(vars(tracker))) < before + 100
-    assert CONTEXT_TURNS < 20
 
 
 def test_what_is_named_again_and_again_is_not_proposed() -> None:
