@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from autogen_context.ledger.entry import Entry
     from autogen_context.ledger.ledger import Ledger
     from autogen_context.manager import IncrementalContextManager
-    from autogen_context.messages.tools.kinds import ToolKinds
-    from autogen_context.messages.tools.recall_tool import answer_recall, recall_tool_schema
+    from autogen_context.messages.tool_call import ToolKinds
+    from autogen_context.messages.tool_schema import answer_recall, recall_tool_schema
     from autogen_context.models.chat import CompletionClient
     from autogen_context.models.embedding_endpoint import OpenAIEmbedder
     from autogen_context.models.embeddings import SentenceTransformerEmbedder
@@ -203,9 +203,9 @@ _HOMES = {
     "PrioritizedContext": "prioritizer.prioritize",
     "Signals": "prioritizer.prioritize",
     "TaskDefinition": "budget.task",
-    "ToolKinds": "messages.tools.kinds",
-    "answer_recall": "messages.tools.recall_tool",
-    "recall_tool_schema": "messages.tools.recall_tool",
+    "ToolKinds": "messages.tool_call",
+    "answer_recall": "messages.tool_schema",
+    "recall_tool_schema": "messages.tool_schema",
     "SemanticBoundaryDetector": "triggers.boundary",
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",

@@ -13,7 +13,7 @@ from functools import partial
 from autogen_context.messages.message import Text
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.saved import read_saved, saved
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import FileChange, FileChangeTracker, SeenFiles
 from autogen_context.session.applying import apply
 from autogen_context.session.change import ContextChange

@@ -16,8 +16,7 @@ from autogen_context.manager.conversing import Conversing
 from autogen_context.manager.given import Given
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.recall_tool import as_text, has_recall_tool
-from autogen_context.messages.tools.schemas import schemas_in
+from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.applying import updated
 from autogen_context.session.change import ContextChange, UpdatedContext

@@ -14,7 +14,7 @@ from threading import Thread
 
 from autogen_context.manager.telling import head_of, notices_of
 from autogen_context.messages.record import Record
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.saved import load
 from autogen_context.project.since import Current

@@ -14,7 +14,7 @@ from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
 from autogen_context.tokens.gauge import Gauge

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.prioritizer.blocks.fill import Filler
 from autogen_context.prioritizer.blocks.others import Others
 from autogen_context.prioritizer.blocks.worth import Worth

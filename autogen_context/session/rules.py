@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window

@@ -14,8 +14,7 @@ from typing import Literal, get_args
 
 from autogen_context.language.stems import stem
 from autogen_context.language.terms import PART, STOP_WORDS
-from autogen_context.messages.tools.kinds import NAME_CHARS
-from autogen_context.messages.tools.words import NAME_WORDS
+from autogen_context.messages.tool_call import NAME_CHARS, NAME_WORDS
 from autogen_context.triggers.decision import LEAST_TURNS, NOTHING, Scope, TriggerDecision
 from autogen_context.triggers.outcome import Outcomes, sort_of
 from autogen_context.triggers.turn import Step, Turn, check_fraction, check_least, check_turn

@@ -16,8 +16,7 @@ from itertools import takewhile
 from posixpath import basename
 from typing import Literal
 
-from autogen_context.messages.tools.action import ToolKind
-from autogen_context.messages.tools.answer import is_failure
+from autogen_context.messages.tool_action import ToolKind, is_failure
 from autogen_context.triggers.turn import Step, Turn
 from autogen_context.triggers.verdict import Verdict, verdict_of
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction
-from autogen_context.messages.tools.answer import answers_of
-from autogen_context.messages.tools.kinds import BY_NAME, ToolKinds, actions_of
+from autogen_context.messages.tool_action import ToolAction, answers_of
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.intents import Intents
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import TriggerSettings

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.finished import (
     LEAST_TOKENS,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import segment
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.triggers.boundary import (
     BOUNDARIES,
     Boundary,

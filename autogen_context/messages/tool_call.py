@@ -2,9 +2,9 @@
 
 Promise: whole words of a name decide, never parts of words; what the user says of a tool decides before them. Any
 arguments go, those that are no JSON too, in time proportional to their length.
-
-The words are data: ``pipeline.tools.words`` for names and arguments, ``pipeline.tools.command_words`` for programs.
 """
+
+# ruff: noqa: SIM905 - words in a line
 
 import json
 import re
@@ -13,48 +13,83 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import (
+from autogen_context.messages.shell import action_of_command, shell_line
+from autogen_context.messages.tool_action import (
     LAST_LINE,
     ToolAction,
     ToolKind,
     View,
+    key_of,
     patched_files,
     path_of,
 )
-from autogen_context.messages.tools.command_action import action_of_command
-from autogen_context.messages.tools.command_line import shell_line
-from autogen_context.messages.tools.command_programs import key_of
-from autogen_context.messages.tools.words import (
-    COMMAND_KEYS,
-    CONTENT_KEYS,
-    EDIT_KEYS,
-    EDITOR_COMMANDS,
-    FIRST_LINE_KEYS,
-    LAST_LINE_KEYS,
-    LENGTH_KEYS,
-    NAME_WORDS,
-    PART_KEYS,
-    PATH_KEYS,
-    PATTERN_KEYS,
-    RANGE_KEYS,
-    NamedKind,
-)
+
+# "shell": what it does stands in its command line.
+NamedKind = ToolKind | Literal["shell"]
 
 NAME_CHARS = 200
 ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they are there
 NESTED = 3  # lists and objects within arguments that are looked into
 MOST_FILES = 100
-REMEMBERED = 1_000
 REMEMBERED_CALLS = 2_000  # the newest, as long as their arguments are short
 SHORT_CHARS = 4_096  # of arguments
 
+# What a word in a tool's name says.
+_SAYS: Mapping[NamedKind, str] = {
+    "read": "read view open cat get fetch load show retrieve print display describe inspect head tail peek download "
+    "browse look extract preview check",
+    "write": "write edit create insert update delete remove replace patch modify append save add set put post send book "
+    "cancel exchange return upload apply commit store remember reserve pay schedule reschedule invite move rename copy "
+    "change assign refund enable disable toggle resume suspend activate deactivate grant revoke approve undo mkdir rm mv "
+    "cp touch overwrite make refuel reset",
+    "search": "search find list ls grep glob rg tree query lookup locate scan match filter explore",
+    "run": "run execute exec eval evaluate python ipython jupyter repl code calculate compute build compile start "
+    "launch invoke simulate interpreter process",
+    "test": "test tests pytest unittest jest lint",
+    "shell": "bash sh zsh shell terminal console cmd command commands powershell",
+}
+NAME_WORDS: Mapping[str, NamedKind] = {
+    word: kind for kind, words in _SAYS.items() for word in words.split()
+}
+# What one word as the command of an editor says (``str_replace_editor`` and its like).
+_EDITOR_SAYS: Mapping[ToolKind, str] = {
+    "read": "view read open",
+    "write": "create write str_replace replace insert append edit delete rename undo_edit",
+    "search": "list search find grep",
+}
+EDITOR_COMMANDS: Mapping[str, ToolKind] = {
+    word: kind for kind, words in _EDITOR_SAYS.items() for word in words.split()
+}
+
+# Under which names arguments come.
+COMMAND_KEYS = "command cmd command_line commandline script commands shell_command".split()
+PATH_KEYS = frozenset(
+    "path paths file files file_path filepath file_paths filename file_name target_file absolute_path relative_path "
+    "abs_path full_path notebook_path source_file target_path old_path new_path".split()
+)
+EDIT_KEYS = frozenset("old_str old_string old_text insert_line new_str edits".split())
+CONTENT_KEYS = frozenset(
+    "content contents file_text text new_content file_content body data".split()
+)
+PATTERN_KEYS = (
+    "query pattern regex search_term search_query keyword keywords q term code_snippet symbol class_name "
+    "function_name name glob glob_pattern file_pattern"
+).split()
+FIRST_LINE_KEYS = "start_line line_start startline first_line start_line_one_indexed from_line start offset line".split()
+LAST_LINE_KEYS = (
+    "end_line line_end endline last_line end_line_one_indexed_inclusive to_line end".split()
+)
+LENGTH_KEYS = "limit num_lines line_count lines max_lines".split()
+RANGE_KEYS = ["view_range", "line_range", "range"]
+PART_KEYS = "span_ids symbols symbol section pages page cell cell_id query pattern jsonpath".split()
+
 _LINE_KEYS = frozenset((*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS))
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-_SORTED = json.JSONEncoder(sort_keys=True)
+_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _KINDS = frozenset((*get_args(ToolKind), "shell"))
 
 
@@ -124,7 +159,7 @@ def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]
     return tuple(action_of(call, kinds) for call in unit.messages[0].calls)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(REMEMBERED_CALLS)
 def kind_of_name(name: str) -> NamedKind:
     """What the words of a name say; where one is of a shell, its command line is to say it."""
     return "shell" if "shell" in kinds_in(name) else kind_without_line(name)
@@ -149,37 +184,34 @@ def kinds_in(name: str) -> list[NamedKind]:
 
 
 def read_arguments(text: str) -> Mapping[str, object]:
-    """The arguments by their names, in lower case; none where the text is no JSON object."""
+    """The arguments by their names, as the tables have them; none where the text is no JSON object."""
     if len(text) > ARGUMENT_CHARS:
         return {}
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return (
-        lower_keys(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
-    )  # JSON has no other keys
+    return snake_keys(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
 
 
-def lower_keys(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """An object with its keys as the tables have them: ``filePath`` is ``file_path``."""
-    return {snake(key): item for key, item in fields.items()}
+def snake_keys(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """An object with its keys as the tables have them."""
+    return {snake(key[:NAME_CHARS]): item for key, item in fields.items()}
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(REMEMBERED_CALLS)
 def snake(key: str) -> str:
-    """A key in lower case, its words joined by underscores."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key[:NAME_CHARS]).replace("-", "_").lower()
+    """A key in lower case, its words joined by underscores: ``filePath`` is ``file_path``."""
+    return _NEW_WORD.sub("_", key).replace("-", "_").lower()
 
 
 def command_in(arguments: Mapping[str, object]) -> str:
     """The command line in arguments; empty where there is none."""
-    for key in COMMAND_KEYS:
-        value = arguments.get(key)
-        if isinstance(value, str) and value:
+    for value in filter(None, map(arguments.get, COMMAND_KEYS)):
+        if isinstance(value, str):
             return value
-        if isinstance(value, list) and value:
-            words = tuple(str(word) for word in cast("list[object]", value))
+        if isinstance(value, list):
+            words = [str(word) for word in cast("list[object]", value)]
             return shell_line(words) or shlex.join(words)
     return ""
 
@@ -191,16 +223,15 @@ def of_files(kind: ToolKind, call: ToolCall, arguments: Mapping[str, object]) ->
     if kind == "read" and views:
         return ToolAction(kind=kind, subjects=files, views=views)
     if kind == "write":
-        files = files or patched_files(
-            "\n".join(v for v in arguments.values() if isinstance(v, str))
-        )
+        texts = (value for value in arguments.values() if isinstance(value, str))
+        files = files or patched_files("\n".join(texts))
         anew = CONTENT_KEYS & arguments.keys() and not EDIT_KEYS & arguments.keys()
         shown = tuple(View(path=path) for path in files) if anew else ()
         return ToolAction(kind=kind, subjects=files or (call.name,), views=shown, writes=files)
     key = "" if kind == "other" else asked(call, arguments)
-    return ToolAction(
-        kind=kind, subjects=(*patterns_in(arguments), *files) or (call.name,), key=key
-    )
+    patterns = (arguments.get(key) for key in PATTERN_KEYS)
+    subjects = (*(pattern for pattern in patterns if isinstance(pattern, str) and pattern), *files)
+    return ToolAction(kind=kind, subjects=subjects or (call.name,), key=key)
 
 
 def asked(call: ToolCall, arguments: Mapping[str, object]) -> str:
@@ -208,45 +239,33 @@ def asked(call: ToolCall, arguments: Mapping[str, object]) -> str:
     if not arguments:
         return key_of(f"{call.name} {call.arguments}")
     given = {key: value for key, value in arguments.items() if value is not None}
-    return key_of(f"{call.name} {_SORTED.encode(given)}")
-
-
-def patterns_in(arguments: Mapping[str, object]) -> Iterator[str]:
-    """What is looked for."""
-    for key in PATTERN_KEYS:
-        value = arguments.get(key)
-        if isinstance(value, str) and value:
-            yield value
+    return key_of(f"{call.name} {json.dumps(given, sort_keys=True)}")
 
 
 def views_in(arguments: Mapping[str, object], depth: int = 0) -> Iterator[View]:
     """The files that arguments name, each with the lines and parts named beside it."""
     for key, value in arguments.items():
-        items = cast("list[object]", value) if isinstance(value, list) else [value]
-        for item in items:
-            if isinstance(item, str) and key in PATH_KEYS:
-                path = path_of(item)
-                yield from (
-                    [View(path=path, lines=lines_in(arguments), part=part_in(arguments))]
-                    if path
-                    else []
-                )
+        for item in cast("list[object]", value) if isinstance(value, list) else [value]:
+            if isinstance(item, str):
+                path = path_of(item) if key in PATH_KEYS else ""
+                if path:
+                    yield View(path=path, lines=lines_in(arguments), part=part_in(arguments))
             elif isinstance(item, dict) and depth < NESTED:
-                yield from views_in(lower_keys(cast("dict[str, object]", item)), depth + 1)
+                yield from views_in(snake_keys(cast("dict[str, object]", item)), depth + 1)
 
 
 def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
     """The lines that arguments name; ``None`` where they name none."""
     if _LINE_KEYS.isdisjoint(arguments):
         return None
-    for key in RANGE_KEYS:
-        value = arguments.get(key)
+    for value in map(arguments.get, RANGE_KEYS):
         if isinstance(value, list):
             numbers = [n for n in cast("list[object]", value) if isinstance(n, int)]
             if len(numbers) == 2:  # noqa: PLR2004 - first and last
                 return numbers[0], numbers[1] if numbers[1] >= 0 else LAST_LINE
     first, last, length = (
-        number_in(arguments, keys) for keys in (FIRST_LINE_KEYS, LAST_LINE_KEYS, LENGTH_KEYS)
+        next((n for n in map(arguments.get, keys) if isinstance(n, int)), None)
+        for keys in (FIRST_LINE_KEYS, LAST_LINE_KEYS, LENGTH_KEYS)
     )
     if first is None and last is None and length is None:
         return None
@@ -254,13 +273,7 @@ def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
     return start, last or (start + length - 1 if length else LAST_LINE)
 
 
-def number_in(arguments: Mapping[str, object], keys: tuple[str, ...]) -> int | None:
-    """The first of these arguments that is a number."""
-    values = (arguments.get(key) for key in keys)
-    return next((value for value in values if isinstance(value, int)), None)
-
-
 def part_in(arguments: Mapping[str, object]) -> str:
     """What a read is limited to beside lines, in words; empty where it is not."""
-    parts = [f"{key}={json.dumps(arguments[key])}" for key in PART_KEYS if arguments.get(key)]
+    parts = (f"{key}={json.dumps(arguments[key])}" for key in PART_KEYS if arguments.get(key))
     return key_of(" ".join(parts))

@@ -1,5 +1,7 @@
 """What a tool call does, from the tool's name and the call's arguments."""
 
+# ruff: noqa: SIM905 - words in a line
+
 import json
 from dataclasses import replace
 
@@ -8,31 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import ToolCall
-from autogen_context.messages.tools.action import LAST_LINE, ToolKind, View, patched_files, path_of
-from autogen_context.messages.tools.kinds import (
+from autogen_context.messages.tool_action import LAST_LINE, ToolKind, View, patched_files, path_of
+from autogen_context.messages.tool_call import (
+    FIRST_LINE_KEYS,
+    LAST_LINE_KEYS,
+    LENGTH_KEYS,
     MOST_FILES,
+    NAME_WORDS,
+    RANGE_KEYS,
     REMEMBERED_CALLS,
     SHORT_CHARS,
+    NamedKind,
     ToolKinds,
     action_of,
     known_action,
     read_action,
 )
-from autogen_context.messages.tools.words import (
-    FIRST_LINE_KEYS,
-    LAST_LINE_KEYS,
-    LENGTH_KEYS,
-    NAME_WORDS,
-    RANGE_KEYS,
-    NamedKind,
-)
 
 KEYS = st.sampled_from(
-    [
-        *["path", "file_path", "files", "filePath", "command", "cmd", "query", "pattern", "x"],
-        *["view_range", "start_line", "endLine", "offset", "limit", "lines", "span_ids"],
-        *["content", "old_str"],
-    ]
+    "path file_path files filePath command cmd query pattern x view_range start_line endLine offset limit lines span_ids "
+    "content old_str".split()
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 500) | st.text(max_size=20),
@@ -54,15 +51,6 @@ def call(name: str, arguments: object) -> ToolCall:
     return ToolCall(id="1", name=name, arguments=text)
 
 
-@given(NAMES, ARGUMENTS)
-def test_any_call_goes(name: str, arguments: str) -> None:
-    """Whatever its name and arguments; the same call does the same."""
-    action = action_of(call(name, arguments))
-    assert action == action_of(call(name, arguments))
-    assert all(shown.path for shown in action.views)
-    assert all(action.writes)
-
-
 @given(NAMES, ARGUMENTS, st.lists(st.sampled_from(["read", "write", "test"]), max_size=4))
 def test_an_action_is_that_of_the_call_and_the_kinds(
     name: str, arguments: str, kinds: list[NamedKind]
@@ -70,7 +58,9 @@ def test_an_action_is_that_of_the_call_and_the_kinds(
     """Whoever asked before, with other kinds or under another id: it is what reading the call gives."""
     for known in (ToolKinds(), *(ToolKinds(named={name: kind}) for kind in kinds)):
         asked = call(name, arguments)
-        assert action_of(asked, known) == read_action(asked, known)
+        action = action_of(asked, known)
+        assert action == read_action(asked, known)
+        assert all((*action.writes, *(shown.path for shown in action.views)))
         assert action_of(replace(asked, id="2"), known) == read_action(asked, known)
 
 
@@ -104,21 +94,12 @@ def test_parts_of_words_say_nothing(word: str, more: str) -> None:
 
 @given(NAMES, st.sampled_from(["read", "write", "search", "run", "test", "other"]), ARGUMENTS)
 def test_the_user_decides(name: str, kind: ToolKind, arguments: str) -> None:
-    """What is said of a tool goes before what its name says, in any case of its letters."""
-    kinds = ToolKinds(named={name.upper(): kind, name: kind})
+    """What is said of a tool goes before what its name, its command line or an editor's command says, in any case."""
+    kinds = ToolKinds(named={name.upper(): kind, name: kind, "sandbox": "shell"})
     assert action_of(call(name, arguments), kinds).kind == kind
-
-
-@pytest.mark.parametrize("line", ["rm a.py", "view"])
-def test_the_user_decides_on_shells(line: str) -> None:
-    """Also where a call has a command line, or an editor's command."""
-    kinds = ToolKinds(named={"bash": "run"})
-    assert action_of(call("bash", {"command": line}), kinds).kind == "run"
-
-
-def test_a_shell_of_the_users() -> None:
-    """It does what its command line does."""
-    kinds = ToolKinds(named={"sandbox": "shell"})
+    for line in ("rm a.py", "view"):
+        said = ToolKinds(named={"bash": kind})
+        assert action_of(call("bash", {"command": line}), said).kind == kind
     assert action_of(call("Sandbox", {"cmd": "pytest a.py"}), kinds).kind == "test"
     assert action_of(call("Sandbox", "cat a.py"), kinds).views == (View(path="a.py"),)
 
@@ -151,48 +132,32 @@ def test_the_order_of_arguments_says_nothing(keys: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
+    ("kind", "names"),
     [
-        ("read_file", "read"),
-        ("ViewCode", "read"),
-        ("mcp__filesystem__read_text_file", "read"),
-        ("get_test_results", "read"),
-        ("terminal_read_output", "read"),
-        ("list_commands", "search"),
-        ("shell", "run"),
-        ("write_file", "write"),
-        ("TodoWrite", "write"),
-        ("search_and_replace", "write"),
-        ("str_replace", "write"),
-        ("cancel_order", "write"),
-        ("file_search", "search"),
-        ("FindClass", "search"),
-        ("list_directory", "search"),
-        ("GrepTool", "search"),
-        ("run_python", "run"),
-        ("executeIpythonCell", "run"),
-        ("run_tests", "test"),
-        ("pytest", "test"),
-        ("think", "other"),
-        ("already_breadth_latest", "other"),
-        ("", "other"),
+        (
+            "read",
+            "read_file ViewCode mcp__filesystem__read_text_file get_test_results terminal_read_output",
+        ),
+        ("write", "write_file TodoWrite search_and_replace str_replace cancel_order"),
+        ("search", "file_search FindClass list_directory GrepTool list_commands"),
+        ("run", "run_python executeIpythonCell shell"),
+        ("test", "run_tests pytest"),
+        ("other", "think already_breadth_latest _"),
     ],
 )
-def test_names(name: str, kind: ToolKind) -> None:
+def test_names(kind: ToolKind, names: str) -> None:
     """The words of a name say what its tool does."""
-    assert action_of(call(name, {"x": 1})).kind == kind
+    assert {action_of(call(name, {"x": 1})).kind for name in names.split()} == {kind}
 
 
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [("view", "read"), ("create", "write"), ("str_replace", "write"), ("insert", "write"), ("undo_edit", "write")],
-)  # fmt: skip  # one line
-def test_an_editor_does_what_its_command_says(command: str, kind: ToolKind) -> None:
+@pytest.mark.parametrize("command", ["view", "create", "str_replace", "insert", "undo_edit"])
+def test_an_editor_does_what_its_command_says(command: str) -> None:
     """Its name does not."""
     for name in ("str_replace_editor", "str_replace_based_edit_tool", "text_editor"):
         action = action_of(call(name, {"command": command, "path": "/a/b.py", "old_str": None}))
-        assert (action.kind, action.subjects) == (kind, ("/a/b.py",))
-        assert action.writes == (("/a/b.py",) if kind == "write" else ())
+        assert action.kind == ("read" if command == "view" else "write")
+        assert action.subjects == ("/a/b.py",)
+        assert action.writes == (("/a/b.py",) if action.kind == "write" else ())
 
 
 @pytest.mark.parametrize(
@@ -215,14 +180,10 @@ def test_lines(arguments: object, lines: tuple[int, int] | None) -> None:
     assert action_of(call("read_file", arguments)).views == (View(path="x", lines=lines),)
 
 
-def test_a_part_by_name() -> None:
-    """A read of some symbols is no read of the whole file."""
+def test_a_part_and_what_is_known_of_a_written_file() -> None:
+    """A read of symbols is no whole read; of a file written anew the content is known, of an edited one it is not."""
     (shown,) = action_of(call("view_code", {"path": "x", "span_ids": ["f"]})).views
     assert not shown.whole
-
-
-def test_files_written_anew_and_edited() -> None:
-    """Of a file written anew the content is known, of an edited one it is not."""
     anew = action_of(call("write_file", {"path": "x", "content": "a"}))
     edit = action_of(call("edit_file", {"path": "x", "old_str": "a", "text": "b"}))
     assert (anew.views, anew.writes) == ((View(path="x"),), ("x",))
@@ -252,12 +213,8 @@ def test_large_arguments(arguments: str) -> None:
         action = action_of(call(name, arguments))
         assert len(action.key) <= 300
         assert sum(map(len, action.subjects)) <= 10**6
-
-
-def test_many_files() -> None:
-    """There is an end to them."""
-    arguments = {"files": [{"path": str(i)} for i in range(10_000)]}
-    assert len(action_of(call("read_files", arguments)).views) == MOST_FILES
+    many = {"files": [{"path": str(i)} for i in range(10_000)]}
+    assert len(action_of(call("read_files", many)).views) == MOST_FILES
 
 
 LINES = st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9))

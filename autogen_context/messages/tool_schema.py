@@ -1,14 +1,18 @@
-"""The tool with which an agent asks back what left its window: its name, its schema, and what answers its calls.
+"""The schemas of tools that go with a request, and ours: ``recall_context``, with which an agent asks back what left.
 
 Promise: whatever arguments a model makes up, the answer is a text; where they make no sense, one that says how to do
-better. Results of the tool are known by its name, so that they are not reduced again.
+better. What is no list of schemas is refused before anything is counted.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
-RECALL_TOOL_NAME = "recall_context"
+from autogen_context.argument import listed, wrong_argument
+
+RECALL_TOOL_NAME = (
+    "recall_context"  # by which its results are known, so that they are not reduced again
+)
 
 RECALL_DESCRIPTION = (
     "Get back the original of something that was shortened or left out of this conversation. "
@@ -20,6 +24,9 @@ RECALL_ARGUMENTS: Mapping[str, str] = {
     "query": "What to look for: words, names, paths or error texts as they stood in the original.",
     "lines": "Lines of the original with this handle: '120-180', '120-' to the end, '-40' the first 40, or '150'.",
 }
+USAGE = (
+    f'Call {RECALL_TOOL_NAME} with handle="…" (and lines="120-180" for a part), or with query="…".'
+)
 
 
 class RecallsContext(Protocol):
@@ -28,6 +35,21 @@ class RecallsContext(Protocol):
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """The text for the model; never raises for what a model may ask."""
         ...
+
+
+def schemas_in(tools: Sequence[Mapping[str, object]] | None) -> Sequence[Mapping[str, object]]:
+    """The schemas that a host hands over; none where it has ``None`` for them.
+
+    Raises:
+        ValueError: it is no list, or something in it is no mapping.
+    """
+    if not tools:
+        return ()
+    schemas = listed("tools", tools, give="a list of schemas, such as [recall_tool_schema()]")
+    for at, schema in enumerate(schemas):
+        if not isinstance(schema, Mapping):
+            raise wrong_argument(f"tools[{at}]", schema, "a schema as a dict, as the API takes it")
+    return cast("Sequence[Mapping[str, object]]", schemas)  # JSON has no other keys
 
 
 def recall_tool_schema() -> dict[str, object]:
@@ -45,13 +67,12 @@ def recall_tool_schema() -> dict[str, object]:
 
 def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
     """Whether the tool is among these schemas, in OpenAI's form or with its name at the top."""
-    for tool in tools:
-        function = tool.get("function", tool)
-        if isinstance(function, Mapping):
-            fields = cast("Mapping[str, object]", function)  # JSON has no other keys
-            if fields.get("name") == RECALL_TOOL_NAME:
-                return True
-    return False
+    functions = (tool.get("function", tool) for tool in tools)
+    return any(
+        cast("Mapping[str, object]", function).get("name") == RECALL_TOOL_NAME
+        for function in functions
+        if isinstance(function, Mapping)
+    )
 
 
 def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:
@@ -88,8 +109,3 @@ def as_text(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "-".join(map(str, cast("Sequence[object]", value)))
     return str(value)
-
-
-USAGE = (
-    f'Call {RECALL_TOOL_NAME} with handle="…" (and lines="120-180" for a part), or with query="…".'
-)
