@@ -8,10 +8,9 @@ in a small room, and a notice in place of what goes says what was done.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.prioritizer.blocks.fill import Filler
-from autogen_context.prioritizer.blocks.others import Others
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.prioritizer.block_score import ValueScorer
+from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.plan import with_notice
 from autogen_context.session.telling import Telling
@@ -87,14 +86,14 @@ class FinishedCut:
         Returns:
             n decisions, the same up to the first span.
         """
-        decided, units = tuple(decisions), self._references.units
-        others, worth = Others(units), Worth(self._references, room_tokens=room_tokens)
-        filler = Filler(self._references, self._meter, worth)
+        decided = tuple(decisions)
+        scorer = ValueScorer(self._references, room_tokens=room_tokens)
+        selector = BlockSelector(self._references, self._meter, scorer)
         for span in spans:
             inner = span.inner(decided, stays)
             if inner:
-                worth.keep_only(others.shared_with(inner))
-                decided = self._without(conversation.candidates, decided, inner, filler)
+                scorer.keep_all_but(inner)
+                decided = self._without(conversation.candidates, decided, inner, selector)
         return decided
 
     def _without(
@@ -102,14 +101,14 @@ class FinishedCut:
         candidates: Sequence[Candidate],
         decisions: Sequence[Decision],
         inner: Sequence[int],
-        filler: Filler,
+        selector: BlockSelector,
     ) -> tuple[Decision, ...]:
         units = self._references.units
         tokens = sum(decisions[i].tokens_after for i in inner)
         others = dict(enumerate(decisions))
         for i in inner:
             del others[i]
-        chosen = others | filler.choose(inner, int(tokens * LEFT_SHARE))
+        chosen = others | selector.choose(inner, int(tokens * LEFT_SHARE))
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         told = self._telling.told(units, seen, summaries={}, room_tokens=int(tokens * TOLD_SHARE))
