@@ -14,7 +14,7 @@ from threading import Thread
 
 from autogen_context.manager.telling import head_of, notices_of
 from autogen_context.messages.record import Record
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.saved import load
 from autogen_context.project.since import Current
@@ -120,10 +120,11 @@ class Projecting:
         other._renewed = self._renewed
         return other
 
-    def resumed(self, state: Record, messages: int) -> "Projecting":  # noqa: ARG002 - a companion's
+    def resumed(self, state: Mapping[str, object], messages: int) -> "Projecting":  # noqa: ARG002 - a companion's
         """Another one, which begins with the head in a state."""
         other = Projecting(self._shared, self._means)
-        other._renewed, other._saved = state.flag("renewed"), state.record("head").fields
+        record = Record(state)
+        other._renewed, other._saved = record.flag("renewed"), record.record("head").fields
         if other._saved:
             load(other._saved, name="", count=len)  # refuses what is damaged, now
         return other

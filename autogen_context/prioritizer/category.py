@@ -16,9 +16,8 @@ from autogen_context.budget.task import TaskType
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction, ToolKind
-from autogen_context.messages.tools.answer import answers_of, is_failure
-from autogen_context.messages.tools.kinds import actions_of
+from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_call import actions_of
 
 Category = Literal[
     "requirements", "related", "design", "structure", "memory", "execution", "general"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autogen_context.cache.files.ignored import RULES_FILE, Listing, Rules, listing
+from autogen_context.cache.files import RULES_FILE, Listing, Rules, listing
 from autogen_context.project.source import Reason, Stamp, has_odd_name, refusal_of
 
 ROOT = "."

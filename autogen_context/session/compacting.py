@@ -21,9 +21,7 @@ from autogen_context.session.pricing import Pricing
 from autogen_context.session.protected import satisfied
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.state import State
-from autogen_context.triggers.price.attempts import Situation
-from autogen_context.triggers.price.rewrite import Rewrite
-from autogen_context.triggers.price.verdict import Verdict
+from autogen_context.triggers.price import CostEstimate, Rewrite, Situation
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ class Compacting:
         """What a request may have before it is compacted, where what was sent is not continued."""
         return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_share)
 
-    def verdict(self, used_tokens: int, pinned: frozenset[int]) -> Verdict:
+    def estimate(self, used_tokens: int, pinned: frozenset[int]) -> CostEstimate:
         """Whether to compact in this turn, with the numbers that say so.
 
         Args:
@@ -97,14 +95,14 @@ class Compacting:
         forced = self._is_forced(used_tokens, pinned)
         price = self.pricing.price(self._possible(used_tokens))
         situation = self.situation(used_tokens)
-        return self.pricing.verdict(price, situation=situation, is_forced=forced)
+        return self.pricing.estimate(price, situation=situation, is_forced=forced)
 
-    def acts(self, verdict: Verdict) -> bool:
-        """Whether a verdict is acted upon by planning everything anew."""
-        if verdict.why == "forced":
+    def acts(self, cost: CostEstimate) -> bool:
+        """Whether an estimate is acted upon by planning everything anew."""
+        if cost.why == "forced":
             return True
-        is_asked_for = verdict.price.is_cold and self._rules.rewrite != "forced"
-        return verdict.rewrites and is_asked_for
+        is_asked_for = cost.price.is_cold and self._rules.compaction != "when_full"
+        return cost.rewrites and is_asked_for
 
     def compact(self, fixed: int, pinned: frozenset[int]) -> None:
         """Plan the whole anew, hold that, and keep the originals of what left.
@@ -153,10 +151,10 @@ class Compacting:
         numbers = {"tokens_before": before, "tokens_after": after, "room_tokens": self.room_tokens}
         logger.info("compacted", extra=numbers)
 
-    def pass_turn(self, verdict: Verdict, *, rewrote: bool) -> None:
+    def pass_turn(self, cost: CostEstimate, *, rewrote: bool) -> None:
         """Go on to the next turn."""
         self.must_replan = False
-        self.pricing.pass_turn(verdict, rewrote=rewrote, units=len(self._conversation.candidates))
+        self.pricing.pass_turn(cost, rewrote=rewrote, units=len(self._conversation.candidates))
 
     @property
     def _held(self) -> Held:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from autogen_context.budget.task import TaskType
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
-from autogen_context.messages.tools.action import ToolAction
+from autogen_context.messages.tool_action import ToolAction
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
     END_CHARS,

@@ -7,14 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished import Finished
-from autogen_context.session.proposals import MOST, Proposals
+from autogen_context.session.finished import MOST_SPANS, Proposals, ProposedSpan
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.settings import TriggerSettings
 from autogen_context.triggers.turn import Turn
 from support.counting import METER
 from support.units import candidates_of, read_all
@@ -92,7 +90,7 @@ def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[Proposals, list[
 def test_a_span_is_in_units() -> None:
     """Of the conversation, in which what is no turn of the model counts as well; its trigger is told."""
     kept, _ = followed(6)
-    first = Finished(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
+    first = ProposedSpan(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
     assert kept.spans[0] == first
     assert len(kept.spans) == 2
 
@@ -107,6 +105,6 @@ def test_only_what_is_new_fires() -> None:
 
 def test_the_newest_are_kept() -> None:
     """A bounded number, oldest first."""
-    kept, _ = followed(MOST + 20)
-    assert len(kept.spans) == MOST
-    assert [span.start for span in kept.spans] == list(range(17, MOST + 17))
+    kept, _ = followed(MOST_SPANS + 20)
+    assert len(kept.spans) == MOST_SPANS
+    assert [span.start for span in kept.spans] == list(range(17, MOST_SPANS + 17))
