@@ -35,7 +35,7 @@ from autogen_context.config.given import (
     read,
 )
 from autogen_context.config.settings import Settings
-from autogen_context.prioritizer.attention.filter import AttentionFilter
+from autogen_context.prioritizer.attention import AttentionFilter
 
 
 class ContextConfig(Settings):
