@@ -44,7 +44,7 @@ class Overheads:
         per_name: for each author's name, beside the name itself.
         per_request: once, for the start of the answer.
         per_call: for each call, beside its name and arguments.
-        per_result: for each result, beside its message and its text.
+        per_result: for each result, beside its message and its text; a short name of its tool is part of it.
         image_tokens: tokens of an image.
         per_own: for each message of our own in the user's role: the author's name that the host gives it.
     """
@@ -97,9 +97,8 @@ class Meter:
         for call in message.calls:
             tokens += over.per_call + self.text(call.name) + self.text(call.arguments)
         for result in message.results:
-            tokens += over.per_result + self.text(result.text)
-            if result.name:
-                tokens += over.per_name + self.text(result.name)
+            name = over.per_name + self.text(result.name) if result.name else 0
+            tokens += max(over.per_result, name) + self.text(result.text)
         for image in message.images:
             tokens += over.image_tokens(image)
         return tokens
