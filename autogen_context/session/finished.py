@@ -22,7 +22,7 @@ from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.tokens.measure import Meter
 from autogen_context.triggers.decision import TriggerKind
 from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
-from autogen_context.triggers.price import CostEstimate, Cut, Outlook, best_cuts, turns_expected
+from autogen_context.triggers.price import CostEstimate, Cut, best_cuts, turns_expected
 from autogen_context.triggers.turn import turn_of
 from autogen_context.view.decision import Candidate, Decision, kept
 
@@ -209,7 +209,14 @@ class Finishing:
         offers = list(
             offers_of(self._proposals.spans, decisions, stays, left_fraction=self._left_fraction)
         )
-        cuts, price = best_cuts([cut for cut, _ in offers], self._outlook(used_tokens))
+        cuts, price = best_cuts(
+            [cut for cut, _ in offers],
+            window_tokens=self._holding.held.tokens + used_tokens,
+            turns=turns_expected(pricing.pace.turns),
+            rates=self._rates,
+            new_tokens=compacting.new_tokens,
+            is_cold=pricing.is_cold,
+        )
         if price is None:
             return None
         starts = {cut.start_tokens for cut in cuts}  # no two begin at one place
@@ -249,16 +256,6 @@ class Finishing:
         grown = self._conversation.tokens / turns_expected(self._compacting.pricing.pace.turns)
         return max(0, self._compacting.room_tokens - window_tokens) / max(1.0, grown)
 
-    def _outlook(self, used_tokens: int) -> Outlook:
-        pricing = self._compacting.pricing
-        return Outlook(
-            window_tokens=self._holding.held.tokens + used_tokens,
-            turns=turns_expected(pricing.pace.turns),
-            rates=self._rates,
-            new_tokens=self._compacting.new_tokens,
-            is_cold=pricing.is_cold,
-        )
-
 
 def offers_of(
     spans: Sequence[ProposedSpan],
@@ -276,8 +273,7 @@ def offers_of(
         tokens = sum(decisions[i].tokens_after for i in inner)
         saved = int(tokens * (1 - left_fraction - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
-            start, stop = starts[inner[0]], starts[inner[-1] + 1]
-            yield Cut(start_tokens=start, tokens=stop - start, saved_tokens=saved), span
+            yield Cut(start_tokens=starts[inner[0]], saved_tokens=saved), span
 
 
 def _told(cut: Cut, span: ProposedSpan, decisions: Sequence[Decision]) -> FinishedSpan:
