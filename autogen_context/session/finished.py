@@ -20,6 +20,7 @@ from autogen_context.session.holding import Holding
 from autogen_context.session.plan import with_notice
 from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerKind
 from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
 from autogen_context.triggers.price import CostEstimate, Cut, best_cuts, turns_expected
@@ -179,8 +180,7 @@ class Finishing:
         self._holding = holding
         self._compacting = compacting
         self._rates = rules.rates
-        least, most = LEFT_FRACTIONS
-        self._left_fraction = min(most, max(least, rules.rates.cached_share))
+        self._left_fraction = left_fraction(rules.rates)
         self._meter = around.meter
         self._proposals = Proposals(
             lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
@@ -255,6 +255,12 @@ class Finishing:
         """How many more turns fit, if the conversation goes on growing as it has."""
         grown = self._conversation.tokens / turns_expected(self._compacting.pricing.pace.turns)
         return max(0, self._compacting.room_tokens - window_tokens) / max(1.0, grown)
+
+
+def left_fraction(rates: Rates) -> float:
+    """What stays of a span that is cut, of its tokens: more where cached input is dear, and much is saved anyway."""
+    least, most = LEFT_FRACTIONS
+    return min(most, max(least, rates.cached_share))
 
 
 def offers_of(

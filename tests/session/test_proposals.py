@@ -15,9 +15,11 @@ from autogen_context.session.finished import (
     TOLD_FRACTION,
     Proposals,
     ProposedSpan,
+    left_fraction,
     offers_of,
 )
 from autogen_context.testing import ChatMessage
+from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.turn import Turn
@@ -159,3 +161,9 @@ def test_each_unit_is_offered_once(
             expected.append((sum(tokens for tokens, _ in units[: inner[0]]), saved))
     cuts = [cut for cut, _ in offers_of(spans, decisions, stays, left_fraction=0.25)]
     assert [(cut.start_tokens, cut.saved_tokens) for cut in cuts] == expected
+
+
+@given(st.floats(0, 1))
+def test_what_stays_of_a_cut_goes_by_the_price(cached: float) -> None:
+    """What a cached token costs, between a quarter and a half."""
+    assert left_fraction(Rates(cached_share=cached)) == sorted([0.25, cached, 0.5])[1]
