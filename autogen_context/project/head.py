@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from autogen_context.budget.allocate import TokenBudget, flow
 from autogen_context.budget.profile import Section
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.documents import Paper
 from autogen_context.project.extract import Document, Extracts, extracts
 from autogen_context.project.rank import Ranking

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from autogen_context.compressor.action_log import Step
 from autogen_context.ledger import Entry
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.builds import Builds, Counted, Kept
 from autogen_context.project.changes import Change, with_room
 from autogen_context.project.focus import focus_of

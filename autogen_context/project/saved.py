@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from autogen_context.messages.record import Record
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.changes import unlike
 from autogen_context.project.head import ORDER, PAPERS, Head
 from autogen_context.project.index import Index

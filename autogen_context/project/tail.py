@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from autogen_context.compressor.action_log import Step, action_log
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import render
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.head import LABELS, Head
 from autogen_context.project.view import SINCE, framed, marked
 
