@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
-    from autogen_context.cache.watch.watch import FileWatch
+    from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
     from autogen_context.compressor.summarizer import Breaker, Summarizer
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from autogen_context.ledger.entry import Entry
     from autogen_context.ledger.ledger import Ledger
     from autogen_context.manager import IncrementalContextManager
-    from autogen_context.messages.tools.kinds import ToolKinds
-    from autogen_context.messages.tools.recall_tool import answer_recall, recall_tool_schema
+    from autogen_context.messages.tool_call import ToolKinds
+    from autogen_context.messages.tool_schema import answer_recall, recall_tool_schema
     from autogen_context.models.chat import CompletionClient
     from autogen_context.models.embedding_endpoint import OpenAIEmbedder
     from autogen_context.models.embeddings import SentenceTransformerEmbedder
@@ -51,26 +51,24 @@ if TYPE_CHECKING:
         PrioritizedContext,
         Signals,
     )
-    from autogen_context.project.files.followed_files import FollowedFiles
-    from autogen_context.project.files.seen_file import SeenFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext, ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.finished_verdict import FinishedSpan, FinishedVerdict
+    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision
+    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
     from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
-    from autogen_context.triggers.intent_trigger import IntentBasedTrigger
-    from autogen_context.triggers.price.verdict import Verdict
-    from autogen_context.triggers.settings import TriggerSettings
+    from autogen_context.triggers.price import CostEstimate
     from autogen_context.triggers.staleness import StalenessTracker, staleness
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
@@ -98,15 +96,16 @@ __all__ = [
     "ContextPart",
     "ContextPrioritizer",
     "ContextTransform",
+    "CostEstimate",
     "Count",
     "Decision",
     "EmbeddingFailed",
     "Entry",
     "Facts",
+    "FileChangeTracker",
     "FileWatch",
+    "FinishedEstimate",
     "FinishedSpan",
-    "FinishedVerdict",
-    "FollowedFiles",
     "IncrementalContextManager",
     "IntentBasedTrigger",
     "IntentModel",
@@ -125,7 +124,6 @@ __all__ = [
     "ProjectView",
     "RecallDecision",
     "RecallGate",
-    "SeenFiles",
     "SemanticBoundaryDetector",
     "SemanticCompressor",
     "SemanticHybridTrigger",
@@ -148,7 +146,6 @@ __all__ = [
     "TriggerSettings",
     "Turn",
     "UpdatedContext",
-    "Verdict",
     "Version",
     "VersionDiff",
     "WriteConflict",
@@ -200,20 +197,20 @@ _HOMES = {
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
     "TokenCounter": "tokens.measure",
-    "Verdict": "triggers.price.verdict",
+    "CostEstimate": "triggers.price",
     "ContextPrioritizer": "prioritizer.prioritize",
     "PrioritizedContext": "prioritizer.prioritize",
     "Signals": "prioritizer.prioritize",
     "TaskDefinition": "budget.task",
-    "ToolKinds": "messages.tools.kinds",
-    "answer_recall": "messages.tools.recall_tool",
-    "recall_tool_schema": "messages.tools.recall_tool",
+    "ToolKinds": "messages.tool_call",
+    "answer_recall": "messages.tool_schema",
+    "recall_tool_schema": "messages.tool_schema",
     "SemanticBoundaryDetector": "triggers.boundary",
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
     "Trigger": "triggers.hybrid",
-    "IntentBasedTrigger": "triggers.intent_trigger",
-    "TriggerSettings": "triggers.settings",
+    "IntentBasedTrigger": "triggers.intent",
+    "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
     "staleness": "triggers.staleness",
     "SubtaskTrigger": "triggers.subtask",
@@ -229,15 +226,14 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished_verdict",
-    "FinishedVerdict": "session.finished_verdict",
+    "FinishedSpan": "session.finished",
+    "FinishedEstimate": "session.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
-    "FollowedFiles": "project.files.followed_files",
-    "SeenFiles": "project.files.seen_file",
-    "FileWatch": "cache.watch.watch",
+    "FileChangeTracker": "project.file_changes",
+    "FileWatch": "cache.watch",
 }
 
 

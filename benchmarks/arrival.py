@@ -24,7 +24,7 @@ from time import perf_counter
 from side_by_side import table
 
 from autogen_context import IncrementalContextManager
-from autogen_context.messages.tools.recall_tool import recall_tool_schema
+from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.gauge import gauge_for
 

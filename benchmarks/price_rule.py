@@ -24,8 +24,13 @@ from side_by_side import table
 
 from autogen_context.tokens.prices import price_of, rates_of
 from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
-from autogen_context.triggers.price.verdict import judged, turns_expected
+from autogen_context.triggers.price import (
+    Rewrite,
+    RewritePrice,
+    estimate,
+    price_of_rewrite,
+    turns_expected,
+)
 
 LEAST_NEW_ROOM = 200  # tokens of the window that the newest message never takes
 
@@ -229,7 +234,7 @@ def ruled(turns_left: Callable[[int], int]) -> Policy:
     def policy(turn: int, price: RewritePrice, is_forced: bool) -> bool:  # noqa: FBT001 - as Policy
         nonlocal carried
         turns = turns_left(turn)
-        verdict = judged(price, waited_tokens=carried, turns=turns, is_forced=is_forced)
+        verdict = estimate(price, waited_tokens=carried, turns=turns, is_forced=is_forced)
         carried = verdict.carried_tokens
         return verdict.rewrites
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from side_by_side import ms, table
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.files.ignored import walk
-from autogen_context.cache.watch.watch import FileWatch
+from autogen_context.cache.files import walk
+from autogen_context.cache.watch import FileWatch
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.view import ProjectView

@@ -46,7 +46,7 @@ BROUGHT_BY = {
     "langchain_core": "langchain-core",
 }
 
-Rewrite = Literal["forced", "priced"]
+When = Literal["when_full", "cost_based"]
 HandOver = Callable[[list[ChatMessage]], list[ChatMessage]]
 Start = Callable[[Sequence[ChatMessage]], Conversation]
 
@@ -60,10 +60,10 @@ class ManagedConversation:
         *,
         hand_over: HandOver,
         counter: TokenCounter,
-        rewrite: Rewrite = "forced",
+        compaction: When = "when_full",
     ) -> None:
         """With how the host hands its list over at each turn, and when the history is rewritten."""
-        config = ContextConfig(window_tokens=ROOMY_TOKENS, rewrite=rewrite)
+        config = ContextConfig(window_tokens=ROOMY_TOKENS, compaction=compaction)
         self._manager = IncrementalContextManager(config=config, counter=counter)
         self._history = list(history)
         self._hand_over = hand_over
@@ -78,9 +78,9 @@ class ManagedConversation:
 class ManagedAgent:
     """An agent's conversation in an ``IncrementalContextManager``, which grows by a call and its result each turn."""
 
-    def __init__(self, messages: int, *, rewrite: Rewrite, counter: TokenCounter) -> None:
+    def __init__(self, messages: int, *, compaction: When, counter: TokenCounter) -> None:
         """With when the history is rewritten."""
-        config = ContextConfig(window_tokens=AGENT_WINDOW_TOKENS, rewrite=rewrite)
+        config = ContextConfig(window_tokens=AGENT_WINDOW_TOKENS, compaction=compaction)
         self._manager = IncrementalContextManager(config=config, counter=counter)
         self._messages = history(messages + 2 * AGENT_TURNS)
         self._stop = messages
@@ -116,7 +116,9 @@ def starts(counter: TokenCounter, loop: asyncio.AbstractEventLoop) -> dict[str, 
     managed = partial(ManagedConversation, counter=counter)
     return {
         OURS: partial(managed, hand_over=list),
-        "manager, everything switched on": partial(managed, hand_over=list, rewrite="priced"),
+        "manager, everything switched on": partial(
+            managed, hand_over=list, compaction="cost_based"
+        ),
         "manager, deep copies": partial(managed, hand_over=deepcopy),
         "manager, read from JSON": partial(managed, hand_over=through_json),
         "ManagedChatCompletionContext": partial(peers.managed_context, loop=loop),
@@ -176,18 +178,18 @@ def agent_head() -> list[str]:
 
 def agent_rows(counter: TokenCounter) -> Iterator[list[str]]:
     """A row for each answer to when the history is rewritten."""
-    rewrites: tuple[Rewrite, ...] = ("forced", "priced")
-    agents: dict[tuple[Rewrite, int], ManagedAgent] = {
-        (rewrite, size): ManagedAgent(size, rewrite=rewrite, counter=counter)
+    rewrites: tuple[When, ...] = ("when_full", "cost_based")
+    agents: dict[tuple[When, int], ManagedAgent] = {
+        (rewrite, size): ManagedAgent(size, compaction=rewrite, counter=counter)
         for rewrite in rewrites
         for size in AGENT_SIZES
     }
-    taken_s: dict[tuple[Rewrite, int], list[float]] = {key: [] for key in agents}
+    taken_s: dict[tuple[When, int], list[float]] = {key: [] for key in agents}
     for _ in range(AGENT_TURNS):
         for key, agent in agents.items():
             taken_s[key].append(seconds(agent.turn()))
     for rewrite in rewrites:
-        yield [f"rewrite={rewrite!r}", *(spread(taken_s[rewrite, size]) for size in AGENT_SIZES)]
+        yield [f"compaction={rewrite!r}", *(spread(taken_s[rewrite, size]) for size in AGENT_SIZES)]
 
 
 def spread(taken_s: Sequence[float]) -> str:

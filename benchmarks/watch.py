@@ -24,7 +24,7 @@ from typing_extensions import override
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
-from autogen_context.cache.watch.watch import FileWatch
+from autogen_context.cache.watch import FileWatch
 
 FOLDERS = 100
 FILES = 2_000

@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from autogen_context import FollowedFiles, IncrementalContextManager, ProjectContext
+from autogen_context import FileChangeTracker, IncrementalContextManager, ProjectContext
 
 FILES = {
     "README.md": "# Till\n\nIt adds up what is bought. Prices are whole cents.\n",
@@ -24,7 +24,7 @@ async def main() -> None:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
 
-        project, files = ProjectContext(root), FollowedFiles(root)
+        project, files = ProjectContext(root), FileChangeTracker(root)
         manager = IncrementalContextManager(window_tokens=16_000, project=project, files=files)
         messages = [
             {"role": "system", "content": "You are a programmer."},

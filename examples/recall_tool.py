@@ -10,7 +10,7 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from autogen_context import IncrementalContextManager
-from autogen_context.messages.tools.recall_tool import answer_recall, recall_tool_schema
+from autogen_context.messages.tool_schema import answer_recall, recall_tool_schema
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
 
 WINDOW = 4_000

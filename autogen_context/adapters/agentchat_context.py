@@ -25,10 +25,10 @@ from autogen_context.session.prepared import Prepared
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -104,7 +104,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         advisor: "Advise | None" = None,
         intents: "AskIntent | None" = None,
         original_store: "OriginalTier | None" = None,
-        files: "FollowedFiles | None" = None,
+        files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
@@ -203,7 +203,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         )
 
 
-def followed(folder: str | None) -> "FollowedFiles | None":
+def followed(folder: str | None) -> "FileChangeTracker | None":
     """The files of a folder, where one is named.
 
     Raises:
@@ -211,9 +211,9 @@ def followed(folder: str | None) -> "FollowedFiles | None":
     """
     if folder is None:
         return None
-    from autogen_context.project.files.followed_files import FollowedFiles  # noqa: PLC0415 - for who has them
+    from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - for who has them
 
-    return FollowedFiles(folder)
+    return FileChangeTracker(folder)
 
 
 def project_of(folder: str | None) -> "ProjectContext | None":

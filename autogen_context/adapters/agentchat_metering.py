@@ -28,10 +28,10 @@ from autogen_context.session.prepared import Prepared
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
@@ -47,7 +47,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     advisor: "Advise | None" = None,
     intents: "AskIntent | None" = None,
     original_store: "OriginalTier | None" = None,
-    files: "FollowedFiles | None" = None,
+    files: "FileChangeTracker | None" = None,
     project: "ProjectContext | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
     """A client and a context for one agent, from what the client says of its model.

@@ -12,7 +12,7 @@ from autogen_core import CancellationToken, ComponentModel
 from autogen_core.tools import FunctionTool
 from typing_extensions import override
 
-from autogen_context.messages.tools.recall_tool import (
+from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,

@@ -24,7 +24,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
 BEFORE_REPLY = "process_all_messages_before_reply"
@@ -78,7 +78,7 @@ class ContextTransform:
         config: ContextConfig | None = None,
         counter: TokenCounter | None = None,
         original_store: "OriginalTier | None" = None,
-        files: "FollowedFiles | None" = None,
+        files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
         self._config = (config or ContextConfig()).updated(

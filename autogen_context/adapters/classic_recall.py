@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from autogen_context.adapters.classic import BEFORE_REPLY
 from autogen_context.adapters.classic_conversations import ChatDict
-from autogen_context.messages.tools.recall_tool import (
+from autogen_context.messages.tool_schema import (
     RECALL_TOOL_NAME,
     RecallsContext,
     answer_recall,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from autogen_context.budget.profile import Section
 
-RECENT_SHARE = 0.5  # of what may be kept beside the floors, for the newest units as they are
+RECENT_SHARE = 0.5  # of what may be kept beside what must stay, for the newest units as they are
+PEOPLE_FRACTION = 0.15  # of the window, for people's own messages
 TOLD_SHARE = 0.06  # of the same, for what is told of the units that are left out
 
 RECENT: tuple[Section, ...] = ("recent", "conversation")
@@ -25,12 +26,19 @@ class Aim:
         target_share: the low mark: of the room beside what must stay, what is filled.
         recent_share: of that, what the newest units may have, as they are.
         told_share: of that, what is told of the units that are left out.
+        people_fraction: of all, what people's own messages have for certain.
     """
 
     limit_tokens: int
     target_share: float
     recent_share: float = RECENT_SHARE
     told_share: float = TOLD_SHARE
+    people_fraction: float = PEOPLE_FRACTION
+
+    @property
+    def people_tokens(self) -> int:
+        """What people's own messages have for certain, in tokens."""
+        return int(self.limit_tokens * self.people_fraction)
 
 
 def aim_of(allocations: Mapping[Section, int], *, limit_tokens: int, asks: bool) -> Aim:

@@ -1,51 +1,58 @@
 """What the agent is at: the type of its task, how complex it is, and what kind of question is asked.
 
 Promise: whole words decide, never parts of words; code and paths in a text are no words of it; the same text gives the
-same definition, with the reasons; any text goes, empty ones and other languages too, and a long one costs no more than
-its first and last characters.
+same definition, with the reasons; any text goes, empty ones too, and a long one costs no more than its first and last
+characters.
 
-The words themselves are data: ``budget.signals``.
+The words are data: the table ``[task]`` of each file of ``language/``. Of a type, ``debug`` lists what is to be done and
+``debug_topic`` what it is about.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
-from typing import Literal, Self
+from typing import Literal, Self, cast, get_args
 
 from autogen_context.argument import require_text, require_texts
-from autogen_context.budget.signals import (
-    COMPLEXITY_POINTS,
-    COMPLEXITY_SIGNALS,
-    FILE_ENDINGS,
-    LONGEST_SIGNAL,
-    SKIPPED,
-    TYPE_SIGNALS,
-    TaskType,
-    base_forms,
-)
+from autogen_context.language.matcher import Found
+from autogen_context.language.phrases import phrases
 from autogen_context.language.query import QueryKind, kind_of
 
+TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]
 Complexity = Literal["low", "medium", "high"]
 
-MEDIUM_FROM = 2  # points
-HIGH_FROM = 5  # points
+TYPES: tuple[TaskType, ...] = get_args(TaskType)  # where two have as many points, the first has it
+TOPIC = "_topic"
+TOPIC_POINTS, WORD_POINTS, PHRASE_POINTS = 1, 2, 4
+LEAD_POINTS = 2  # for the first of the text: people say first what they want
 TYPE_WORDS = 150  # from the beginning; what follows are details, a log, or a template's advice
-LEAD_POINTS = 2  # for the first signal of the text: people say first what they want
-DEED_POINTS = 2  # of a signal that is something to do, not just a topic
 READ_CHARS = 8_000  # of a longer text: three quarters from its beginning, the rest from its end
 RECENT_READ = 6  # texts at most, for what the task itself does not say
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_CHUNK = re.compile(r"\S+")
-_WORD = re.compile(r"\w+(?:'\w+)*")
-_STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
-_FILE_ENDINGS = frozenset(FILE_ENDINGS.split())
-_SKIPPED = frozenset(SKIPPED.split())
-_AROUND_NAME = ".,;:!?()[]{}<>\"'`*"
+MEDIUM_FROM, HIGH_FROM = 2, 5  # points
+COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # so many points from so many on
+    "words": ((30, 1), (100, 2), (300, 3)),
+    "constraints": ((1, 1), (3, 2)),
+    "files named": ((2, 1), (4, 2)),
+    "things to do": ((2, 1), (4, 2)),
+    "steps": ((2, 1), (4, 2)),
+    "question words": ((2, 1), (4, 2)),
+    "uses of tools": ((1, 1), (3, 2)),
+}
+FEATURES = {
+    "constraint": "constraints",
+    "step": "steps",
+    "question": "question words",
+    "tool": "uses of tools",
+}
 
-Signal = tuple[str, ...]
+_NEGATED = re.compile(r"[^,.;:!?\n]{0,24}")  # behind "don't": what stands so near is not asked for
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_NAMES = re.compile(r"\S*(?:[/\\_]|\w\.(?=[a-z]\w{0,5}\b))\S*")  # paths, files and identifiers
+_FILE = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,5}\b(?!\()")
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+_STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,50 +89,73 @@ class TaskDefinition:
         """
         require_text("text", text, give="the task as a text")
         require_texts("recent", recent, give="a list of texts, newest last")
-        words = words_of(text)
-        type_and_why = type_of(words, recent=recent)
-        complexity_and_why = complexity_of(text, words)
+        prose = prose_of(text)
+        found = phrases("task").find(prose)
+        task_type, type_reason = type_of(prose, found, recent)
+        complexity, complexity_reason = complexity_of(text, prose, found)
         kind, kind_reason = kind_of(text)
         return cls(
             text=text,
-            type=type_and_why[0],
-            complexity=complexity_and_why[0],
+            type=task_type,
+            complexity=complexity,
             query_kind=kind,
-            reasons=(type_and_why[1], complexity_and_why[1], f"{kind}: {kind_reason}"),
+            reasons=(type_reason, complexity_reason, f"{kind}: {kind_reason}"),
         )
 
 
-def type_of(words: Sequence[str], *, recent: Sequence[str] = ()) -> tuple[TaskType, str]:
+def type_of(prose: str, found: Sequence[Found], recent: Sequence[str]) -> tuple[TaskType, str]:
     """The type of a task, and why: of its own words, else of the newest text that has one that tells."""
-    before = (words_of(text) for text in reversed(recent[-RECENT_READ:]))
-    for place, each in enumerate(chain([words], before)):
-        points, found = type_points(each)
-        if found:
-            best = max(points, key=points.__getitem__)
-            where = f" ({place} before)" if place else ""
-            return best, f"{best}: {', '.join(found[best])}{where}"
+    earlier = (prose_of(text) for text in reversed(recent[-RECENT_READ:]))
+    texts = chain([(prose, found)], ((each, phrases("task").find(each)) for each in earlier))
+    for place, (text, signals) in enumerate(texts):
+        told = list(type_signals(text, signals))
+        if not told:
+            continue
+        points = dict.fromkeys(TYPES, 0)
+        leads = next((signal for signal in told if signal[0] != "chat"), told[0])  # not a greeting
+        for signal in told:
+            points[signal[0]] += signal[1] + (LEAD_POINTS if signal is leads else 0)
+        best = max(TYPES, key=points.__getitem__)
+        words = dict.fromkeys(words.lower() for kind, _, words in told if kind == best)
+        where = f" ({place} before)" if place else ""
+        return best, f"{best}: {', '.join(words)}{where}"
     return "chat", "chat: no word tells of a task"
 
 
-def type_points(
-    words: Sequence[str],
-) -> tuple[dict[TaskType, int], dict[TaskType, list[str]]]:
-    """Points of each type in the order of their table, and the signals that gave them."""
-    table = type_table()
-    points: dict[TaskType, int] = dict.fromkeys(TYPE_SIGNALS, 0)
-    found: dict[TaskType, list[str]] = {}
-    for signal in dict.fromkeys(signals_in(words[:TYPE_WORDS], table)):
-        task_type, worth = table[signal]
-        leads = not (found.keys() - {"chat"} or task_type == "chat")  # a greeting leads nowhere
-        points[task_type] += worth + leads * LEAD_POINTS
-        found.setdefault(task_type, []).append(" ".join(signal))
-    return points, found
+def type_signals(text: str, found: Sequence[Found]) -> Iterator[tuple[TaskType, int, str]]:
+    """What tells of a type, in the order of the text: the type, points, and the words; each phrase once.
+
+    The longest of several counts, its words for no other. What is asked not to be done is left out, and so is what stands
+    behind the first words of a long text.
+    """
+    last = next(
+        (word.end() for i, word in enumerate(_WORD.finditer(text)) if i == TYPE_WORDS), len(text)
+    )
+    behind = [_NEGATED.match(text, each.stop) for each in found if each.label == "negation"]
+    negated = [each.span() for each in behind if each]
+    labelled = [each for each in found if each.label.removesuffix(TOPIC) in TYPES]
+    reached, seen = 0, set[tuple[str, str]]()
+    for each in sorted(labelled, key=lambda each: (each.start, -each.stop)):
+        words = text[each.start : each.stop]
+        is_negated = any(start <= each.start < stop for start, stop in negated)
+        if each.start < reached or each.stop > last:
+            continue
+        reached = each.stop
+        task_type = cast("TaskType", each.label.removesuffix(TOPIC))  # it is one of them
+        if is_negated or (task_type, words.lower()) in seen:
+            continue
+        seen.add((task_type, words.lower()))
+        points = PHRASE_POINTS if len(_WORD.findall(words)) > 1 else WORD_POINTS
+        yield task_type, TOPIC_POINTS if each.label.endswith(TOPIC) else points, words
 
 
-def complexity_of(text: str, words: Sequence[str]) -> tuple[Complexity, str]:
+def complexity_of(text: str, prose: str, found: Sequence[Found]) -> tuple[Complexity, str]:
     """How much is asked, and why: points for each feature, by ``COMPLEXITY_POINTS``."""
-    features = features_of(text, words)
-    given = {name: points_for(name, amount) for name, amount in features.items()}
+    features = features_of(text, prose, found)
+    given = {
+        name: max((worth for start, worth in COMPLEXITY_POINTS[name] if amount >= start), default=0)
+        for name, amount in features.items()
+    }
     points = sum(given.values())
     level: Complexity = (
         "high" if points >= HIGH_FROM else "medium" if points >= MEDIUM_FROM else "low"
@@ -134,38 +164,26 @@ def complexity_of(text: str, words: Sequence[str]) -> tuple[Complexity, str]:
     return level, f"{level}: {', '.join(listed) or 'short and plain'}"
 
 
-def features_of(text: str, words: Sequence[str]) -> dict[str, int]:
+def features_of(text: str, prose: str, found: Sequence[Found]) -> dict[str, int]:
     """How often each feature of complexity occurs."""
     read = read_part(text)
-    table = complexity_table()
-    found: dict[str, int] = dict.fromkeys(COMPLEXITY_SIGNALS, 0)
-    for signal in signals_in(words, table):
-        found[table[signal]] += 1
-    found["steps"] += len(_STEP_LINE.findall(read))
-    deeds = {signal for signal in signals_in(words, type_table()) if is_deed(signal)}
-    names = {chunk.strip(_AROUND_NAME) for chunk in _CHUNK.findall(read)}
-    files = [name for name in names if is_file(name)]
-    return {"words": len(words), "files named": len(files), "things to do": len(deeds), **found}
+    deeds = [points for _, points, _ in type_signals(prose, found) if points > TOPIC_POINTS]
+    counts = dict.fromkeys(FEATURES.values(), 0)
+    for each in found:
+        if each.label in FEATURES:
+            counts[FEATURES[each.label]] += 1
+    counts["steps"] += len(_STEP_LINE.findall(read))
+    return {
+        "words": len(_WORD.findall(prose)),
+        "files named": len({*_FILE.findall(read)}),
+        "things to do": len(deeds),
+        **counts,
+    }
 
 
-def points_for(feature: str, amount: int) -> int:
-    """What so much of a feature adds."""
-    return max((worth for start, worth in COMPLEXITY_POINTS[feature] if amount >= start), default=0)
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text in their base forms, without code, paths and fillers."""
-    prose = _CODE.sub(" ", read_part(text)).replace("\u2019", "'")
-    chunks = (chunk.strip(_AROUND_NAME) for chunk in _CHUNK.findall(prose))
-    chunks = (chunk for chunk in chunks if not ("/" in chunk or is_file(chunk)))
-    words = (word for chunk in chunks for word in _WORD.findall(chunk.casefold()))
-    return [base_of(word) for word in words if word not in _SKIPPED]
-
-
-def is_file(name: str) -> bool:
-    """Whether it is the name of a file, as far as its ending tells."""
-    stem, _, ending = name.rpartition(".")
-    return bool(stem) and ending.lower() in _FILE_ENDINGS
+def prose_of(text: str) -> str:
+    """What of a text is said in words, without code, paths and identifiers."""
+    return _NAMES.sub(" ", _CODE.sub(" ", read_part(text)))
 
 
 def read_part(text: str) -> str:
@@ -173,58 +191,3 @@ def read_part(text: str) -> str:
     if len(text) <= READ_CHARS:
         return text
     return f"{text[: READ_CHARS * 3 // 4]}\n{text[-READ_CHARS // 4 :]}"
-
-
-def signals_in(words: Sequence[str], table: Mapping[Signal, object]) -> Iterator[Signal]:
-    """The signals of a table in these words, in their order; the longest wins, none overlap."""
-    place = 0
-    while place < len(words):
-        signal = longest_signal(words[place : place + LONGEST_SIGNAL], table)
-        if signal:
-            yield signal
-        place += len(signal) or 1
-
-
-def longest_signal(words: Sequence[str], table: Mapping[Signal, object]) -> Signal:
-    """The longest signal with which these words begin; an empty one where there is none."""
-    if words[0] not in vocabulary():
-        return ()
-    tried = (tuple(words[:size]) for size in range(len(words), 0, -1))
-    return next((signal for signal in tried if signal in table), ())
-
-
-@cache
-def type_table() -> dict[Signal, tuple[TaskType, int]]:
-    """Each signal with its type and points."""
-    table: dict[Signal, tuple[TaskType, int]] = {}
-    for kind, rows in TYPE_SIGNALS.items():
-        for worth, text in rows.items():
-            table |= dict.fromkeys(split(text), (kind, worth))
-    return table
-
-
-@cache
-def complexity_table() -> dict[Signal, str]:
-    """Each signal with its feature."""
-    return {signal: name for name, text in COMPLEXITY_SIGNALS.items() for signal in split(text)}
-
-
-def is_deed(signal: Signal) -> bool:
-    """Whether a signal of a type is something to be done, by its points."""
-    return type_table()[signal][1] >= DEED_POINTS
-
-
-def split(signals: str) -> Iterator[Signal]:
-    """Signals as the tables have them: words of one joined by hyphens, signals apart."""
-    return (tuple(signal.split("-")) for signal in signals.split())
-
-
-@cache
-def vocabulary() -> frozenset[str]:
-    """Every word of every signal."""
-    return frozenset(chain.from_iterable([*type_table(), *complexity_table()]))
-
-
-def base_of(word: str) -> str:
-    """The form in which the tables have a word; the word itself where they do not."""
-    return next((form for form in base_forms(word) if form in vocabulary()), word)

@@ -66,28 +66,35 @@ class Settings(BaseModel):
         description="How a tool's result is made smaller before it is first sent: `off`, `lossless`, `lossy` as well, or "
         "`auto`: `lossy` for an agent that has the tool `recall_context`, else `lossless`.",
     )
-    rewrite: Literal["forced", "cold", "priced"] = Field(
-        default="cold",
-        description="When the history is rewritten: `forced` by the window alone; `cold`: also when the provider's cache has "
-        "run out and it is worth it, which takes a manager with a clock; `priced`: also what is finished, as soon as that "
+    compaction: Literal["when_full", "when_cache_cold", "cost_based"] = Field(
+        default="when_cache_cold",
+        description="When the history is cut: `when_full`: by the window alone; `when_cache_cold`: also when the provider's cache "
+        "has run out and it is worth it, which takes a manager with a clock; `cost_based`: also what is finished, as soon as that "
         "pays for the cache that it breaks.",
     )
-    shadow: bool = Field(
+    cached_input_fraction: Share | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="What a cached input token costs of an uncached one, 0 to 1; 1 where nothing is cached, as with many local "
+        "engines. Left out, what the model's provider takes.",
+    )
+    dry_run: bool = Field(
         default=False,
-        description="Whether what is finished is judged in each turn also where `rewrite` does not act upon it, and told in "
-        "`Prepared.finished`: what `priced` would cut, and at what price.",
+        description="Whether what is finished is judged in each turn also where `compaction` does not act upon it, and told in "
+        "`Prepared.finished`: what `cost_based` would cut, and at what price.",
     )
     enable_subtask_detection: bool = Field(
-        default=True, description="For `priced`: whether a completed subtask is finished."
+        default=True, description="For `cost_based`: whether a completed subtask is finished."
     )
     enable_intent_detection: bool = Field(
-        default=True, description="For `priced`: whether a change of intent finishes a phase."
+        default=True, description="For `cost_based`: whether a change of intent finishes a phase."
     )
     enable_boundary_detection: bool = Field(
-        default=True, description="For `priced`: whether work that moves on finishes a stretch."
+        default=True, description="For `cost_based`: whether work that moves on finishes a stretch."
     )
     enable_staleness_detection: bool = Field(
-        default=True, description="For `priced`: whether what has grown stale is finished."
+        default=True, description="For `cost_based`: whether what has grown stale is finished."
     )
     staleness_threshold: Share = Field(
         default=0.7, ge=0, le=1, description="Above which staleness, 0 to 1, a turn is stale."
@@ -95,7 +102,7 @@ class Settings(BaseModel):
     fallback_turns: Number = Field(
         default=0,
         ge=0,
-        description="For `priced`: after how many turns without a proposal the turns so far count as finished; 0: never.",
+        description="For `cost_based`: after how many turns without a proposal the turns so far count as finished; 0: never.",
     )
     project_share: Share = Field(
         default=0.15,

@@ -11,7 +11,7 @@ from typing import Annotated, cast, get_args
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from autogen_context.messages.tools.words import NamedKind
+from autogen_context.messages.tool_call import NamedKind
 
 
 def refuse_bool(value: object) -> object:

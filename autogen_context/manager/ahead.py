@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.session.advising import Advise, Advising
     from autogen_context.session.intents import Intents
     from autogen_context.session.summaries import Summaries
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 
 class Ahead:
@@ -137,9 +137,11 @@ class Ahead:
 
 def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
-    is_judged = config.rewrite == "priced" or config.shadow
-    if model is None or not (is_judged and config.enable_intent_detection):
+    if model is None or not config.enable_intent_detection:
+        return None
+    rules = rules_of(config)
+    if rules.compaction != "cost_based" and not rules.dry_run:
         return None
     from autogen_context.session.intents import Intents  # noqa: PLC0415 - as above
 
-    return Intents(model, rules_of(config).kinds)
+    return Intents(model, rules.kinds)

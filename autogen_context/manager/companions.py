@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.wiring import rules_of
-from autogen_context.messages.record import Record
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
 
 if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.companion import Companion
 
@@ -90,14 +89,13 @@ class Companions:
         if companion.name not in state.companions:
             companion.doubt()
             return companion
-        saved = Record(state.companions[companion.name])
-        return companion.resumed(saved, len(state.digests))
+        return companion.resumed(state.companions[companion.name], len(state.digests))
 
 
 def companions_of(
     config: ContextConfig,
     *,
-    files: "FollowedFiles | None",
+    files: "FileChangeTracker | None",
     project: "ProjectContext | None",
     count: Callable[[str], int],
 ) -> Companions:

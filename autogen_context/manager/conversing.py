@@ -21,7 +21,7 @@ from autogen_context.manager.wiring import (
     rules_of,
     window_of,
 )
-from autogen_context.messages.tools.recall_tool import has_recall_tool
+from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Surroundings
 from autogen_context.session.session import Session

@@ -16,10 +16,10 @@ from autogen_context.tokens.measure import TokenCounter
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "intents": ("ask", "an IntentModel"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
-    "files": ("root", "FollowedFiles(folder)"),
+    "files": ("root", "FileChangeTracker(folder)"),
     "project": ("for_conversation", "ProjectContext(folder)"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
@@ -61,7 +61,7 @@ class Given:
     summarizer: "Summarize | None"
     advisor: "Advise | None"
     clock: Callable[[], float] | None
-    files: "FollowedFiles | None" = None
+    files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None

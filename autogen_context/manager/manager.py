@@ -16,8 +16,7 @@ from autogen_context.manager.conversing import Conversing
 from autogen_context.manager.given import Given
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.recall_tool import as_text, has_recall_tool
-from autogen_context.messages.tools.schemas import schemas_in
+from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.applying import updated
 from autogen_context.session.change import ContextChange, UpdatedContext
@@ -34,11 +33,11 @@ from autogen_context.tokens.measure import TokenCounter
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.project.files.followed_files import FollowedFiles
+    from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.session.advising import Advise
     from autogen_context.session.explaining import Explanation
-    from autogen_context.triggers.known_intent import AskIntent
+    from autogen_context.triggers.intent_model import AskIntent
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"
@@ -59,8 +58,8 @@ class IncrementalContextManager:
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
-        intents: says what the agent is at, in the background, where ``rewrite="priced"`` or ``shadow`` looks at it; an
-            ``IntentModel``. The rules say so where it has not answered.
+        intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
+            an ``IntentModel``. The rules say so where it has not answered.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
@@ -86,7 +85,7 @@ class IncrementalContextManager:
         intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
-        files: "FollowedFiles | None" = None,
+        files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
     ) -> None:
         settings = ContextConfig() if config is None else config

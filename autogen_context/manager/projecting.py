@@ -16,7 +16,7 @@ from pydantic import StrictBool
 
 from autogen_context.manager.telling import head_of, notices_of
 from autogen_context.messages.saved import read_saved, saved
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.project import ProjectContext, head_in_state
 from autogen_context.project.since import Current
 from autogen_context.recall.newest import newest_request

@@ -6,6 +6,7 @@ Promise: nothing is read, loaded or asked before it is needed, and a setting tha
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
@@ -13,13 +14,14 @@ from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
 from autogen_context.tokens.gauge import Gauge
 from autogen_context.tokens.limits import ModelLimits, standard_files
 from autogen_context.tokens.prices import price_of, rates_of
-from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.decision import TriggerSettings
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
@@ -37,14 +39,20 @@ def rules_of(config: ContextConfig) -> Rules:
         kinds=ToolKinds(named=config.tools),
         reduce=config.reduce,
         versions=config.versions,
-        rewrite=config.rewrite,
-        rates=rates_of(price_of(config.model)),
+        compaction=config.compaction,
+        rates=rates_in(config),
         triggers=triggers_of(config),
-        shadow=config.shadow,
+        dry_run=config.dry_run,
         profile=config.profile,
         role=config.role,
         people=config.people,
     )
+
+
+def rates_in(config: ContextConfig) -> Rates:
+    """What input tokens cost: by the settings, else by the model's provider."""
+    rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
+    return rates if cached is None else replace(rates, cached_share=cached)
 
 
 def id_of(config: ContextConfig) -> str:

@@ -8,7 +8,7 @@ Base weights say what matters in general; multipliers say what matters for this 
 from collections.abc import Mapping
 from typing import Literal
 
-from autogen_context.budget.signals import TaskType
+from autogen_context.budget.task import TaskType
 
 Category = Literal[
     "requirements", "related", "design", "structure", "memory", "execution", "general"

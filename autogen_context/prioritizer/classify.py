@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction, ToolKind
-from autogen_context.messages.tools.answer import answers_of, is_failure
-from autogen_context.messages.tools.kinds import actions_of
+from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_call import actions_of
 from autogen_context.prioritizer.category import Category
 
 END_CHARS = 800  # of a text, from its beginning and from its end

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction, ToolKind, View
-from autogen_context.messages.tools.answer import answers_of, is_failure
-from autogen_context.messages.tools.kinds import BY_NAME, ToolKinds, actions_of
+from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
 LEAST_SHARE = 0.5  # of an older read's characters, that a newer one must have to take its place
 OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # that they failed is what came out

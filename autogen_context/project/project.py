@@ -205,7 +205,7 @@ class ProjectContext:
             count: tokens of a text, where this one was given nothing to count.
         """
         if self._watch is None:
-            from autogen_context.cache.watch.watch import FileWatch  # noqa: PLC0415 - for who needs it
+            from autogen_context.cache.watch import FileWatch  # noqa: PLC0415 - for who needs it
 
             self._watch = FileWatch()
         return ProjectContext(

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Literal, get_args
 
-from autogen_context.cache.files.ignored import RULES_FILE, Listing, Rules, listing
+from autogen_context.cache.files import RULES_FILE, Listing, Rules, listing
 from autogen_context.messages.message import content_digest
 
 Reason = Literal[

@@ -27,6 +27,7 @@ class Certificate:
         pairs_closed: no result without its call, and no call without its result but pending ones at the end.
         pins_present: every pinned message of the history is there as it came in.
         newest_present: the newest message is there, whole or shortened.
+        instruction_present: the latest instruction is there, whole or shortened.
         orphans: positions in the host's list of units that came in with a call or a result missing.
     """
 
@@ -36,14 +37,15 @@ class Certificate:
     pairs_closed: bool
     pins_present: bool
     newest_present: bool
+    instruction_present: bool = True
     orphans: tuple[int, ...] = ()
     assumed_tokens: int = 0
     rewrites: int = 0
 
     @property
     def fits(self) -> bool:
-        """Whether the bound is within the limit."""
-        return self.bound.tokens <= self.limit_tokens
+        """Whether the bound is within the limit, with the latest instruction in it."""
+        return self.bound.tokens <= self.limit_tokens and self.instruction_present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,19 @@ def ends_with(pieces: Sequence[Piece], position: int) -> bool:
         if piece.index is not None:
             return piece.index == position
     return position < 0
+
+
+def holds_some(pieces: Sequence[Piece], positions: range) -> bool:
+    """Whether one of the host's messages at these positions is sent, whole or shortened; true of no positions."""
+    if not positions:
+        return True
+    for piece in reversed(pieces):
+        if isinstance(piece, Verbatim):
+            if piece.start < positions.stop and positions.start < piece.stop:
+                return True
+        elif piece.index is not None and piece.index in positions:
+            return True
+    return False
 
 
 def holds_verbatim(pieces: Iterable[Piece], positions: Collection[int]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.change import ContextChange
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.effects import applied

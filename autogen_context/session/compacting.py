@@ -15,15 +15,13 @@ from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.depth import low_share
-from autogen_context.session.floors import floors_of, satisfied
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.pricing import Pricing
+from autogen_context.session.protected import satisfied
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.state import State
-from autogen_context.triggers.price.attempts import Situation
-from autogen_context.triggers.price.rewrite import Rewrite
-from autogen_context.triggers.price.verdict import Verdict
+from autogen_context.triggers.price import CostEstimate, Rewrite, Situation
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ class Compacting:
         """What a request may have before it is compacted, where what was sent is not continued."""
         return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_share)
 
-    def verdict(self, used_tokens: int, pinned: frozenset[int]) -> Verdict:
+    def estimate(self, used_tokens: int, pinned: frozenset[int]) -> CostEstimate:
         """Whether to compact in this turn, with the numbers that say so.
 
         Args:
@@ -97,14 +95,14 @@ class Compacting:
         forced = self._is_forced(used_tokens, pinned)
         price = self.pricing.price(self._possible(used_tokens))
         situation = self.situation(used_tokens)
-        return self.pricing.verdict(price, situation=situation, is_forced=forced)
+        return self.pricing.estimate(price, situation=situation, is_forced=forced)
 
-    def acts(self, verdict: Verdict) -> bool:
-        """Whether a verdict is acted upon by planning everything anew."""
-        if verdict.why == "forced":
+    def acts(self, cost: CostEstimate) -> bool:
+        """Whether an estimate is acted upon by planning everything anew."""
+        if cost.why == "forced":
             return True
-        is_asked_for = verdict.price.is_cold and self._rules.rewrite != "forced"
-        return verdict.rewrites and is_asked_for
+        is_asked_for = cost.price.is_cold and self._rules.compaction != "when_full"
+        return cost.rewrites and is_asked_for
 
     def compact(self, fixed: int, pinned: frozenset[int]) -> None:
         """Plan the whole anew, hold that, and keep the originals of what left.
@@ -123,7 +121,7 @@ class Compacting:
             free, decisions = 0, self._planned(room, fixed, pinned)
         self.replace(decisions, pinned, situation, promised_tokens=promised)
         self._beside.anew(overruled=self.compaction.overruled(), waits=not free)
-        self._tell_of_floors(fixed, pinned)
+        self._tell_of_protected(fixed, pinned)
 
     def replace(
         self,
@@ -153,10 +151,10 @@ class Compacting:
         numbers = {"tokens_before": before, "tokens_after": after, "room_tokens": self.room_tokens}
         logger.info("compacted", extra=numbers)
 
-    def pass_turn(self, verdict: Verdict, *, rewrote: bool) -> None:
+    def pass_turn(self, cost: CostEstimate, *, rewrote: bool) -> None:
         """Go on to the next turn."""
         self.must_replan = False
-        self.pricing.pass_turn(verdict, rewrote=rewrote, units=len(self._conversation.candidates))
+        self.pricing.pass_turn(cost, rewrote=rewrote, units=len(self._conversation.candidates))
 
     @property
     def _held(self) -> Held:
@@ -173,8 +171,7 @@ class Compacting:
                 self._holding.start_again(pinned)
                 self._beside.anew()
             return self._held.tokens + used_tokens > mark
-        floors = floors_of(self._conversation.candidates, pinned)
-        is_kept = satisfied(self._held.decisions, floors)
+        is_kept = satisfied(self._held.decisions, self._conversation.protected(pinned))
         return self._held.tokens + used_tokens > mark or not is_kept
 
     def _is_above(self, mark: int, used_tokens: int) -> bool:
@@ -198,8 +195,8 @@ class Compacting:
         decisions, window = self._held.decisions, self._held.tokens + used_tokens
         opening = used_tokens + self._opening_tokens()
         newest = decisions[-1].tokens_after if decisions else 0
-        room, floors = self.room_tokens, opening + newest
-        low = floors + int(low_share(self._rules, room) * max(0, room - floors))
+        room, protected = self.room_tokens, opening + newest
+        low = protected + int(low_share(self._rules, room) * max(0, room - protected))
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -249,7 +246,7 @@ class Compacting:
         beside = {"tools and format": fixed, **calibration}
         return error.within(self._window.limit_tokens, beside)
 
-    def _tell_of_floors(self, fixed: int, pinned: frozenset[int]) -> None:
+    def _tell_of_protected(self, fixed: int, pinned: frozenset[int]) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
         mark = int(self.room_tokens * self._rules.compact_at_share)
         situation = self.situation(fixed)
@@ -258,8 +255,8 @@ class Compacting:
             return
         self._told = situation
         parts: Counter[str] = Counter({"tools and format": fixed})
-        for i, floor in floors_of(self._conversation.candidates, pinned).items():
-            parts[floor] += self._held.decisions[i].tokens_after
+        for i, why in self._conversation.protected(pinned).items():
+            parts[why] += self._held.decisions[i].tokens_after
         logger.warning(
             "what must stay leaves no room below compact_at_share; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_share",

@@ -3,11 +3,12 @@
 Promise: the same conversation in the same room gives the same decisions, whatever was read ahead. Indexes are caught up
 here, when they are needed; a turn that holds reads a few units at most.
 
-What stays beside the floors is what later turns are likely to name again. Only where the newest message is a person's
+What stays beside what must stay is what later turns are likely to name again. Only where the newest message is a person's
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
 from autogen_context.compressor.fit import fit_pieces
+from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.blocks.asked import AnswerWorth
 from autogen_context.prioritizer.blocks.choose import Values
@@ -18,8 +19,8 @@ from autogen_context.recall.newest import newest_request, said_now
 from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.floors import floors_of
 from autogen_context.session.notices import Name
+from autogen_context.session.people import People, Said
 from autogen_context.session.plan import Means, plan
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.span import Span, spans_of
@@ -80,7 +81,7 @@ class Compaction:
         """
         candidates = conversation.candidates
         self.follow(conversation)
-        floors = floors_of(candidates, pinned)
+        protected = conversation.protected(pinned)
         scores = self._asked_for(conversation)
         worth: Values = (
             AnswerWorth(self.references, scores)
@@ -104,7 +105,8 @@ class Compaction:
         )
         return plan(
             candidates,
-            floors=floors,
+            protected=protected,
+            said=self._said(conversation, aim.people_tokens),
             aim=aim,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
@@ -122,13 +124,31 @@ class Compaction:
 
     def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""
-        floors = floors_of(conversation.candidates, pinned)
         return spans_of(
             conversation.candidates,
-            stays=floors,
+            stays=conversation.protected(pinned),
             room_tokens=room.limit_tokens,
             people=self._rules.people,
         )
+
+    def _said(self, conversation: Conversation, room_tokens: int) -> list[Said]:
+        """What people said, what holds longest first."""
+        units = self.telling.people_in(conversation)
+        people = People(
+            ranks=self.telling.rank,
+            states=self.telling.states,
+            is_used=self._is_used,
+            meter=self._meter,
+        )
+        return people.said(
+            conversation.candidates, units, conversation.messages, room_tokens=room_tokens
+        )
+
+    def _is_used(self, unit: int) -> bool:
+        """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
+        named = [value for value in self.references.units[unit].asked if is_telling(value)]
+        uses = (self.references.uses(value) for value in named)
+        return bool(named) and all(used and used[-1] > unit for used in uses)
 
     def _summaries(
         self, conversation: Conversation, room: Room, pinned: frozenset[int]

@@ -6,7 +6,6 @@ Promise: a companion tells, and decides nothing. Whatever fails in it costs what
 from collections.abc import Mapping
 from typing import Protocol
 
-from autogen_context.messages.record import Record
 from autogen_context.session.session import Session
 
 
@@ -44,7 +43,7 @@ class Companion(Protocol):
         """Another one, for a conversation that goes on from here."""
         ...
 
-    def resumed(self, state: Record, messages: int) -> "Companion":
+    def resumed(self, state: Mapping[str, object], messages: int) -> "Companion":
         """Another one, for a conversation whose state was loaded.
 
         Args:

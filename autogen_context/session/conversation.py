@@ -13,6 +13,13 @@ from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.repair import as_it_came, repaired
 from autogen_context.messages.segment import Unit, extend
 from autogen_context.session.history import History
+from autogen_context.session.protected import (
+    Protection,
+    Voices,
+    is_instruction,
+    is_system,
+    protected_of,
+)
 from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Candidate
 
@@ -43,6 +50,8 @@ class Conversation:
         self._meter = meter
         self._mode: Orphans = orphans
         self._orphans: list[int] = []
+        self._instructions: list[int] = []
+        self._systems: list[int] = []
         self._same = len(digests)
 
     @property
@@ -54,6 +63,27 @@ class Conversation:
     def orphans(self) -> tuple[int, ...]:
         """Positions of the units that came in with a call or a result missing."""
         return tuple(self._orphans)
+
+    @property
+    def voices(self) -> Voices:
+        """Who says something in which unit; not to be kept, it grows with the list."""
+        return Voices(instructions=self._instructions, systems=self._systems)
+
+    @property
+    def latest_instruction(self) -> range:
+        """Positions of the messages of the latest unit in which somebody instructs; empty where nobody does."""
+        if not self._instructions:
+            return range(0)
+        unit = self.candidates[self._instructions[-1]].unit
+        return range(unit.start, unit.stop)
+
+    def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
+        """Which units must stay, by position, and why.
+
+        Args:
+            pinned: positions of pinned messages.
+        """
+        return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in.
@@ -93,9 +123,17 @@ class Conversation:
         stop = self.candidates[-1].unit.stop if self.candidates else 0
         while self._orphans and self._orphans[-1] >= stop:
             self._orphans.pop()
+        for said in (self._instructions, self._systems):
+            while said and said[-1] >= keep:
+                said.pop()
 
     def _add(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
+        last = len(self.candidates) - 1
+        if is_system(candidate):
+            self._systems.append(last)
+        elif is_instruction(self.candidates, last):
+            self._instructions.append(last)
         self.tokens += candidate.tokens
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import path_of
-from autogen_context.messages.tools.answer import answers_of, is_failure
-from autogen_context.messages.tools.kinds import ToolKinds, actions_of
+from autogen_context.messages.tool_action import answers_of, is_failure, path_of
+from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.session.notices import Notice
 from autogen_context.view.decision import Candidate, Decision

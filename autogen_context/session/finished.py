@@ -1,30 +1,74 @@
-"""Cut spans that are finished, and leave everything else as it is held.
+"""Judge what is finished, and cut it where that was asked for and pays for the cache that it breaks.
 
-Promise: what stands in front of the first span is sent to the byte as before, so that it stays cached; what must stay, the
-outcomes of a span, and what was cut before are untouched; no span grows. Of the rest of a span stays what is worth most
-in a small room, and a notice in place of what goes says what was done.
+Promise: only what triggers proposed is judged, only in a turn in which something new was proposed, and never what must
+stay. What stands in front of the first cut is sent to the byte as before; outcomes and what was cut before are untouched;
+no span grows. Of the rest of a span stays what is worth most in a small room, and a notice in place of what goes says what
+was done. A conversation that is followed anew, after a restart or where the host changed its past, has the same proposals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.prioritizer.blocks.fill import Filler
 from autogen_context.prioritizer.blocks.others import Others
-from autogen_context.prioritizer.blocks.references import References
 from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.session.compacting import Compacting
+from autogen_context.session.compaction import Compaction
 from autogen_context.session.conversation import Conversation
+from autogen_context.session.holding import Holding
 from autogen_context.session.plan import with_notice
-from autogen_context.session.telling import Telling
+from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.tokens.measure import Meter
 from autogen_context.triggers.decision import TriggerKind
+from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+from autogen_context.triggers.price import CostEstimate, Cut, Outlook, best_cuts, turns_expected
+from autogen_context.triggers.turn import turn_of
 from autogen_context.view.decision import Candidate, Decision, kept
 
-LEFT_SHARE = 0.25  # of the tokens of what is cut, for what is worth most of it
-TOLD_SHARE = 0.1  # of the same, for what is told of the rest
+LEFT_FRACTION = 0.25  # of the tokens of what is cut, for what is worth most of it
+TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
+LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
+MOST_SPANS = 100  # proposals that are kept, the newest; what is older was cut or never will be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinishedSpan:
+    """A stretch of a conversation that is finished.
+
+    Attributes:
+        start: position of its first message in the host's list.
+        stop: position behind its last message.
+        kind: which trigger told that it is finished.
+        confidence: that a developer would call that right, 0..1.
+        saved_tokens: what would go of it, about; outcomes and what must stay are never among it.
+    """
+
+    start: int
+    stop: int
+    kind: TriggerKind
+    confidence: float
+    saved_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedEstimate:
+    """Whether to cut what is finished, and what of it.
+
+    Attributes:
+        spans: the stretches that together bring in most, in the order of the conversation; one or more.
+        cost_estimate: whether cutting them is worth its price now, with the numbers that say so.
+        is_done: whether they were cut in this turn.
+    """
+
+    spans: tuple[FinishedSpan, ...]
+    cost_estimate: CostEstimate
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedSpan:
     """A span of units that a trigger found to be finished.
 
     Attributes:
@@ -43,76 +87,235 @@ class Finished:
 
     def inner(self, decisions: Sequence[Decision], stays: frozenset[int]) -> list[int]:
         """The units that may be cut: neither outcomes, nor what must stay, nor cut before."""
-        stop = min(self.stop, len(decisions))
-        return [i for i in range(self.start, stop) if self.gives(i, decisions, stays)]
-
-    def gives(self, i: int, decisions: Sequence[Decision], stays: frozenset[int]) -> bool:
-        """Whether a unit is one of these."""
-        is_inside = self.start <= i < self.stop
-        return is_inside and i not in self.outcomes and i not in stays and not decisions[i].hides
+        inside = range(self.start, min(self.stop, len(decisions)))
+        keep = self.outcomes | stays
+        return [i for i in inside if i not in keep and not decisions[i].hides]
 
 
-class FinishedCut:
-    """Cuts finished spans of one conversation.
+class Proposals:
+    """What triggers propose for one conversation; each unit is shown to them once, when it is settled.
 
     Args:
-        references: its values, kept up by the caller.
-        telling: says what was in what goes.
-        meter: counts messages.
+        make_trigger: makes what proposes; called again where everything is followed anew.
+        kinds: what tools do.
+
+    Attributes:
+        spans: what was proposed, oldest first.
     """
 
-    def __init__(self, references: References, telling: Telling, meter: Meter) -> None:
-        self._references = references
-        self._telling = telling
-        self._meter = meter
+    def __init__(self, make_trigger: Callable[[], Trigger], kinds: ToolKinds) -> None:
+        self._make_trigger = make_trigger
+        self._kinds = kinds
+        self._begin()
 
-    def cut(
-        self,
-        conversation: Conversation,
-        decisions: Sequence[Decision],
-        spans: Sequence[Finished],
-        *,
-        stays: frozenset[int],
-        room_tokens: int,
-    ) -> tuple[Decision, ...]:
-        """The decisions with these spans cut.
+    def _begin(self) -> None:
+        self.spans: list[ProposedSpan] = []
+        self._trigger = self._make_trigger()
+        self._turns: list[int] = []  # the unit that each turn of the model is
+        self._shown = 0
+        self._newest: Candidate | None = None  # of those that were shown
+
+    def follow(self, candidates: Sequence[Candidate], *, since: int) -> bool:
+        """Show the triggers what is new; the last unit may still grow.
 
         Args:
-            conversation: what there is.
-            decisions: what is held of its n units.
-            spans: what is finished, without overlaps.
-            stays: positions of units that must stay.
-            room_tokens: what a request may have.
+            candidates: the units of the conversation; where one has changed, it and those behind it are other objects.
+            since: position of the first unit that is new.
 
         Returns:
-            n decisions, the same up to the first span.
+            Whether anything new was proposed.
         """
-        decided, units = tuple(decisions), self._references.units
-        others, worth = Others(units), Worth(self._references, room_tokens=room_tokens)
-        filler = Filler(self._references, self._meter, worth)
-        for span in spans:
-            inner = span.inner(decided, stays)
-            if inner:
-                worth.keep_only(others.shared_with(inner))
-                decided = self._without(conversation.candidates, decided, inner, filler)
-        return decided
+        known = candidates[self._shown - 1] if 0 < self._shown <= len(candidates) else None
+        if known is not self._newest:
+            self._begin()
+        fired = False
+        for i in range(self._shown, len(candidates) - 1):
+            if candidates[i].unit.messages[0].role == "assistant":
+                fired |= self._show(candidates[i], i) and i >= since
+            self._shown, self._newest = i + 1, candidates[i]
+        return fired
 
-    def _without(
+    def _show(self, candidate: Candidate, i: int) -> bool:
+        self._turns.append(i)
+        turn = turn_of(candidate.unit, len(self._turns) - 1, kinds=self._kinds)
+        decision = self._trigger.observe(turn)
+        if decision.scope is None:
+            return False
+        scope, units = decision.scope, self._turns
+        span = ProposedSpan(
+            start=units[scope.start],
+            stop=units[scope.stop - 1] + 1,
+            outcomes=frozenset(units[turn] for turn in scope.outcomes),
+            kind=decision.kind,
+            confidence=decision.confidence,
+        )
+        self.spans = [*self.spans[1 - MOST_SPANS :], span]
+        return True
+
+
+class Finishing:
+    """Judges and cuts what is finished in one conversation.
+
+    Args:
+        rules: what holds for every turn.
+        around: what it works with.
+        conversation: what there is.
+        holding: holds what was decided.
+        compacting: has the price, and what plans work with.
+    """
+
+    def __init__(
         self,
-        candidates: Sequence[Candidate],
-        decisions: Sequence[Decision],
-        inner: Sequence[int],
-        filler: Filler,
-    ) -> tuple[Decision, ...]:
-        units = self._references.units
+        rules: Rules,
+        around: Surroundings,
+        *,
+        conversation: Conversation,
+        holding: Holding,
+        compacting: Compacting,
+    ) -> None:
+        self._conversation = conversation
+        self._holding = holding
+        self._compacting = compacting
+        self._rates = rules.rates
+        self._meter = around.meter
+        self._proposals = Proposals(
+            lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
+        )
+
+    def judge(
+        self, used_tokens: int, pinned: frozenset[int], *, acts: bool
+    ) -> FinishedEstimate | None:
+        """What is best cut of what is finished, and whether that pays.
+
+        Args:
+            used_tokens: what the request has beside what is held.
+            pinned: positions of pinned messages.
+            acts: whether to cut it if it does.
+
+        Returns:
+            ``None`` where nothing new was proposed, or there is nothing that brings in what it costs.
+        """
+        compacting, candidates = self._compacting, self._conversation.candidates
+        pricing = compacting.pricing
+        if not self._proposals.follow(candidates, since=max(0, pricing.pace.seen_units - 1)):
+            return None
+        decisions = self._holding.held.decisions
+        spoken = self._conversation.voices.instructions
+        stays = frozenset(self._conversation.protected(pinned)).union(spoken)
+        offers = list(offers_of(self._proposals.spans, decisions, stays))
+        cuts, price = best_cuts([cut for cut, _ in offers], self._outlook(used_tokens))
+        if price is None:
+            return None
+        starts = {cut.start_tokens for cut in cuts}  # no two begin at one place
+        chosen = [(cut, span) for cut, span in offers if cut.start_tokens in starts]
+        situation = compacting.situation(used_tokens)
+        cost = pricing.estimate_of_finished(
+            price,
+            situation=situation,
+            turns_to_full=self._turns_to_full(price.rewrite.window_tokens),
+            acts=acts,
+        )
+        told = tuple(_told(cut, span, decisions) for cut, span in chosen)
+        is_done = acts and cost.rewrites
+        if is_done:
+            compacting.compaction.follow(self._conversation)
+            compacting.replace(
+                without(
+                    [span for _, span in chosen],
+                    candidates,
+                    decisions,
+                    stays=stays,
+                    compaction=compacting.compaction,
+                    meter=self._meter,
+                    room_tokens=compacting.room_tokens,
+                ),
+                pinned,
+                situation,
+                promised_tokens=price.rewrite.saved_tokens,
+                since=min(span.start for _, span in chosen),
+            )
+        spans = tuple(sorted(told, key=lambda span: span.start))
+        return FinishedEstimate(spans=spans, cost_estimate=cost, is_done=is_done)
+
+    def _turns_to_full(self, window_tokens: int) -> float:
+        """How many more turns fit, if the conversation goes on growing as it has."""
+        grown = self._conversation.tokens / turns_expected(self._compacting.pricing.pace.turns)
+        return max(0, self._compacting.room_tokens - window_tokens) / max(1.0, grown)
+
+    def _outlook(self, used_tokens: int) -> Outlook:
+        pricing = self._compacting.pricing
+        return Outlook(
+            window_tokens=self._holding.held.tokens + used_tokens,
+            turns=turns_expected(pricing.pace.turns),
+            rates=self._rates,
+            new_tokens=self._compacting.new_tokens,
+            is_cold=pricing.is_cold,
+        )
+
+
+def offers_of(
+    spans: Sequence[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
+) -> Iterator[tuple[Cut, ProposedSpan]]:
+    """What a cut of each span would save; what several have is offered by the first, and little is not offered."""
+    starts = list(accumulate((each.tokens_after for each in decisions), initial=0))
+    taken: set[int] = set()
+    for span in spans:
+        inner = [i for i in span.inner(decisions, stays) if i not in taken]
+        taken.update(inner)
         tokens = sum(decisions[i].tokens_after for i in inner)
-        others = dict(enumerate(decisions))
-        for i in inner:
-            del others[i]
-        chosen = others | filler.choose(inner, int(tokens * LEFT_SHARE))
+        saved = int(tokens * (1 - LEFT_FRACTION - TOLD_FRACTION))
+        if saved >= LEAST_TOKENS:
+            start, stop = starts[inner[0]], starts[inner[-1] + 1]
+            yield Cut(start_tokens=start, tokens=stop - start, saved_tokens=saved), span
+
+
+def _told(cut: Cut, span: ProposedSpan, decisions: Sequence[Decision]) -> FinishedSpan:
+    """What a user sees of a span, in the host's positions."""
+    return FinishedSpan(
+        start=decisions[span.start].start,
+        stop=decisions[span.stop - 1].stop,
+        kind=span.kind,
+        confidence=span.confidence,
+        saved_tokens=cut.saved_tokens,
+    )
+
+
+def without(
+    spans: Sequence[ProposedSpan],
+    candidates: Sequence[Candidate],
+    decisions: Sequence[Decision],
+    *,
+    stays: frozenset[int],
+    compaction: Compaction,
+    meter: Meter,
+    room_tokens: int,
+) -> tuple[Decision, ...]:
+    """The decisions on n units with these spans cut; up to the first span they are the same.
+
+    Args:
+        spans: what is finished.
+        candidates: the units.
+        decisions: what is held of them.
+        stays: positions of units that must stay.
+        compaction: says what blocks are worth, and tells what goes.
+        meter: counts messages.
+        room_tokens: what a request may have.
+    """
+    decided, units = tuple(decisions), compaction.references.units
+    others, worth = Others(units), Worth(compaction.references, room_tokens=room_tokens)
+    filler = Filler(compaction.references, meter, worth)
+    for span in spans:
+        inner = span.inner(decided, stays)
+        if not inner:
+            continue
+        worth.keep_only(others.shared_with(inner))
+        tokens = sum(decided[i].tokens_after for i in inner)
+        standing = {i: each for i, each in enumerate(decided) if i not in inner}
+        chosen = standing | filler.choose(inner, int(tokens * LEFT_FRACTION))
         # What was cut before has been told of where it stood.
-        seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
-        told = self._telling.told(units, seen, summaries={}, room_tokens=int(tokens * TOLD_SHARE))
-        held = sum(decision.tokens_after for decision in decisions)
-        count = self._meter.message
-        return with_notice(candidates, chosen, told, limit_tokens=held, count=count)
+        seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
+        room = int(tokens * TOLD_FRACTION)
+        told = compaction.telling.told(units, seen, summaries={}, room_tokens=room)
+        held = sum(each.tokens_after for each in decided)
+        decided = with_notice(candidates, chosen, told, limit_tokens=held, count=meter.message)
+    return decided

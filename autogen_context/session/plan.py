@@ -3,20 +3,24 @@
 Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
 input gives the same plan.
 
-The choice: what must stay; then the newest units, whole; then what older units have that is worth most, in parts. The
-rest is left out, and a notice says so. All of it is decided at once, so that the turns to come can hold it.
+The choice: what must stay; what people said, within its fraction; then the newest units, whole; then what older units have
+that is worth most, in parts. The rest is left out, and a notice says so. All of it is decided at once, so that the turns
+to come can hold it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autogen_context.budget.aim import Aim
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
-from autogen_context.session.floors import Fit, Floor, FloorPlan
+from autogen_context.session.people import Said
+from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
+RULES_FRACTION = 0.25  # of what a compaction fills, for rules and limits, where people have less
+PEOPLE_INSIDE = 0.4  # of what people's messages take, counted against what else is kept
 
 FRAME = "-"  # in place of what is told, to measure what stands around it
 
@@ -46,13 +50,19 @@ class Means:
 
 
 def plan(
-    candidates: Sequence[Candidate], *, floors: Mapping[int, Floor], aim: Aim, means: Means
+    candidates: Sequence[Candidate],
+    *,
+    protected: Mapping[int, Protection],
+    said: Sequence[Said] = (),
+    aim: Aim,
+    means: Means,
 ) -> tuple[Decision, ...]:
     """Choose what each unit becomes.
 
     Args:
         candidates: n units, oldest first.
-        floors: which of them must stay, from ``floors_of``.
+        protected: which of them must stay, from ``protected_of``.
+        said: what people said in others, what stays first in front.
         aim: how much they may have.
         means: what shortens, chooses, tells and counts.
 
@@ -62,23 +72,72 @@ def plan(
     Raises:
         BudgetImpossible: what must stay does not fit, not even shortened.
     """
-    chosen = FloorPlan(
+    chosen = ProtectedPlan(
         candidates=candidates,
-        floors=floors,
+        protected=protected,
         limit_tokens=aim.limit_tokens,
         fit=means.fit,
     ).choose()
-    floor_tokens = tokens_of(chosen)
+    protected_tokens = tokens_of(chosen)
     frame = means.count(notice_of(candidates, FRAME))
-    beside = int((aim.limit_tokens - floor_tokens) * aim.target_share) - frame
+    beside = int((aim.limit_tokens - protected_tokens) * aim.target_share) - frame
+    chosen |= people_first(said, protected, chosen, aim=aim, beside_tokens=beside)
+    people_tokens = tokens_of(chosen) - protected_tokens
+    beside -= int(people_tokens * PEOPLE_INSIDE)
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
-    recent = tokens_of(chosen) - floor_tokens
-    told_tokens = int(beside * aim.told_share)
+    recent = tokens_of(chosen) - protected_tokens - people_tokens
+    told_tokens = max(0, int(beside * aim.told_share))
     chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
     told = means.tell(chosen, told_tokens)
     return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
+
+
+def people_first(
+    said: Sequence[Said],
+    protected: Mapping[int, Protection],
+    chosen: Mapping[int, Decision],
+    *,
+    aim: Aim,
+    beside_tokens: int,
+) -> dict[int, Decision]:
+    """What people said, within its fraction; beyond that their rules and limits, before all else that a compaction keeps.
+
+    Instructions that must stay count as theirs. Where a system prompt takes much of the window, their part shrinks as all
+    else does.
+
+    Args:
+        said: what people said, what stays first in front.
+        protected: which units must stay, and why.
+        chosen: what became of these.
+        aim: how much all may have.
+        beside_tokens: what the compaction fills beside what must stay.
+    """
+    own = sum(
+        decision.tokens_after
+        for i, decision in chosen.items()
+        if protected[i] in ("task", "instruction")
+    )
+    free = aim.limit_tokens - tokens_of(chosen)
+    guaranteed = int(aim.people_fraction * (free + own) ** 2 / max(1, aim.limit_tokens)) - own
+    kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
+    rules = [each for each in said if each.is_rule and each.unit not in kept_first]
+    room = int(RULES_FRACTION * beside_tokens) - tokens_of(kept_first)
+    return kept_first | first_that_fit(rules, taken=chosen, room_tokens=room)
+
+
+def first_that_fit(
+    said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
+) -> dict[int, Decision]:
+    """Of what people said as much as fits a room, the first ones first."""
+    chosen: dict[int, Decision] = {}
+    for each in said:
+        tokens = each.decision.tokens_after
+        if each.unit not in taken and tokens <= room_tokens:
+            chosen[each.unit] = each.decision
+            room_tokens -= tokens
+    return chosen
 
 
 def newest_that_fit(

@@ -8,9 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.price.attempts import Attempt, Situation
-from autogen_context.triggers.price.rewrite import Rewrite, RewritePrice, price_of_rewrite
-from autogen_context.triggers.price.verdict import Verdict, judged, turns_expected
+from autogen_context.triggers.price import (
+    Attempt,
+    CostEstimate,
+    Rewrite,
+    RewritePrice,
+    Situation,
+    estimate,
+    price_of_rewrite,
+    turns_expected,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +70,12 @@ class Pricing:
             return False
         return self._rates.is_cold(idle_s=self._clock() - self.pace.last_turn_s)
 
-    def verdict(
+    def estimate(
         self, price: RewritePrice, *, situation: Situation, is_forced: bool = False
-    ) -> Verdict:
+    ) -> CostEstimate:
         """Whether to rewrite in this turn."""
         attempt = self.pace.attempt
-        return judged(
+        return estimate(
             price,
             waited_tokens=self.pace.waited_tokens,
             turns=turns_expected(self.pace.turns),
@@ -83,39 +90,46 @@ class Pricing:
         )
         self.pace = replace(self.pace, waited_tokens=0.0, attempt=attempt)
 
-    def finished_verdict(
-        self, price: RewritePrice, *, situation: Situation, acts: bool = True
-    ) -> Verdict:
+    def estimate_of_finished(
+        self,
+        price: RewritePrice,
+        *,
+        situation: Situation,
+        turns_to_full: float,
+        acts: bool = True,
+    ) -> CostEstimate:
         """Whether to cut what is finished in this turn; what it costs not to is counted from now on.
 
         Args:
             price: of the cut.
             situation: what decides what it can do.
-            acts: whether the verdict is acted upon; where not, what it costs not to cut goes on being counted.
+            turns_to_full: until the window forces a compaction.
+            acts: whether the estimate is acted upon; where not, what it costs not to cut goes on being counted.
         """
         pace, attempt = self.pace, self.pace.attempt
-        verdict = judged(
+        cost = estimate(
             price,
             waited_tokens=pace.finished_waited_tokens,
             turns=turns_expected(pace.turns),
             is_vain=attempt is not None and attempt.is_vain(situation),
+            turns_to_full=turns_to_full,
         )
-        is_cut = acts and verdict.rewrites
+        is_cut = acts and cost.rewrites
         saving = 0.0 if is_cut else max(0.0, price.saving_tokens)
         # This turn's saving is in what was waited; it is counted once more when the turn passes.
-        waited = 0.0 if is_cut else verdict.waited_tokens - saving
+        waited = 0.0 if is_cut else cost.waited_tokens - saving
         self.pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
-        return verdict
+        return cost
 
     def changed(self) -> None:
         """Pins or what was said before have changed: what did not help may help now."""
         self.pace = replace(self.pace, changes=self.pace.changes + 1)
 
-    def pass_turn(self, verdict: Verdict, *, rewrote: bool, units: int) -> None:
+    def pass_turn(self, cost: CostEstimate, *, rewrote: bool, units: int) -> None:
         """Go on to the next turn.
 
         Args:
-            verdict: that of this turn.
+            cost: the estimate of this turn.
             rewrote: whether everything was planned anew.
             units: how many units there were.
         """
@@ -124,7 +138,7 @@ class Pricing:
         self.pace = replace(
             pace,
             turns=pace.turns + 1,
-            waited_tokens=0.0 if rewrote else verdict.waited_tokens,
+            waited_tokens=0.0 if rewrote else cost.waited_tokens,
             last_turn_s=self._clock() if self._clock else None,
             seen_units=units,
             finished_waited_tokens=0.0 if rewrote else waited,

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Literal
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
 from autogen_context.tokens.measure import Meter
 from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.known_intent import KnownIntent
-from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.triggers.decision import TriggerSettings
+from autogen_context.triggers.intent import KnownIntent
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.budget.profile import Role
     from autogen_context.prioritizer.advice import Advice
 
-RewriteWhen = Literal["forced", "cold", "priced"]
+CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
@@ -43,10 +43,10 @@ class Rules:
         kinds: what tools do.
         reduce: how a tool's result is made smaller before it is first sent.
         versions: how many versions of the context are kept.
-        rewrite: when the history is rewritten.
+        compaction: when the history is rewritten.
         rates: what the provider asks for tokens, cached ones among them.
         triggers: what proposes that something is finished.
-        shadow: whether what is finished is judged also where that is not acted upon.
+        dry_run: whether what is finished is judged also where that is not acted upon.
         profile: what shares out a room; ``worth``: what a block is worth alone.
         role: what the agent does; a profile moves its shares by it.
         people: names of people in a team, beside those that can be told.
@@ -59,10 +59,10 @@ class Rules:
     kinds: ToolKinds
     reduce: Reduce
     versions: int
-    rewrite: RewriteWhen
+    compaction: CompactionWhen
     rates: Rates
     triggers: TriggerSettings
-    shadow: bool
+    dry_run: bool
     profile: PlanProfile
     role: "Role"
     people: tuple[str, ...]

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.piece import Piece
 from autogen_context.messages.roles import RoleRules
-from autogen_context.session.assemble import Certificate, Certifier, ends_with, holds_verbatim
+from autogen_context.session.assemble import (
+    Certificate,
+    Certifier,
+    ends_with,
+    holds_some,
+    holds_verbatim,
+)
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.front import Front
 from autogen_context.session.held import Held
@@ -85,6 +91,7 @@ class Sender:
             pairs_closed=not checked.orphans,
             pins_present=holds_verbatim(sent, pinned),
             newest_present=ends_with(sent, len(conversation.messages) - 1),
+            instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=conversation.orphans,
             assumed_tokens=fixed.assumed + assumed,
             rewrites=rewrites,

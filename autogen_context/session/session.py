@@ -246,9 +246,9 @@ class Session:
             certificate=turned.request.certificate,
             decisions=tuple(self.held.decisions),
             compacted=turned.rewrote,
-            verdict=finished.verdict
+            cost_estimate=finished.cost_estimate
             if finished is not None and finished.is_done
-            else turned.verdict,
+            else turned.cost,
             finished=finished,
         )
 

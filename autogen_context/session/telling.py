@@ -12,9 +12,12 @@ from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
+from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.blocks.references import UnitText
+from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name
+from autogen_context.session.people import RANKS, STATES_NOTHING
 from autogen_context.session.span import Span
 from autogen_context.session.statements import Statements
 from autogen_context.tokens.measure import Meter
@@ -39,17 +42,40 @@ class Telling:
         self._meter = meter
         self._named = people
         self._ledger = Ledger(people)
+        self._people = People()
         self._learnt: list[Message] = []
+        self._ranks: dict[int, int] = {}
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Take in what people and the model stated since the last time."""
         same = same_at_front(self._learnt, messages)
         if same < len(self._learnt):
             self._ledger, self._learnt, same = Ledger(self._named), [], 0
+        if not same:
+            self._people = people_in(messages, self._named)
         for position, message in enumerate(messages[same:], same):
             if not message.own:
                 self._ledger.learn([message], start=position)
         self._learnt = list(messages)
+        self._ranks = {}
+        for entry in self._ledger:
+            if not entry.reported:
+                rank = min(RANKS[entry.kind], self.rank(entry.position))
+                self._ranks[entry.position] = rank
+
+    def people_in(self, conversation: Conversation) -> list[int]:
+        """Positions of the units in which a person speaks, and not another agent in a person's role."""
+        units = conversation.candidates
+        said = conversation.voices.instructions
+        return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
+
+    def rank(self, position: int) -> int:
+        """How soon what a message states is given up: 0 for last, ``STATES_NOTHING`` where nothing of it holds."""
+        return self._ranks.get(position, STATES_NOTHING)
+
+    def states(self, text: str) -> bool:
+        """Whether a text by a person states something."""
+        return bool(Ledger().learn_text(text))
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""

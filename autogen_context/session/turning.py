@@ -13,18 +13,16 @@ from autogen_context.messages.piece import Written
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished_verdict import FinishedVerdict
-from autogen_context.session.floors import floors_of
 from autogen_context.session.front import Front
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.rules import Fixed, Rules, Surroundings
 from autogen_context.session.sending import Request, Sender
 from autogen_context.session.tail import Tail
-from autogen_context.triggers.price.verdict import Verdict
+from autogen_context.triggers.price import CostEstimate
 
 if TYPE_CHECKING:
-    from autogen_context.session.finishing import Finishing
+    from autogen_context.session.finished import FinishedEstimate, Finishing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +31,14 @@ class Turned:
 
     Attributes:
         request: what is sent.
-        verdict: whether a rewrite was worth its price.
+        cost: whether a rewrite was worth its price.
         finished: what would be cut, or was, of what is finished; ``None`` where nothing was looked for or found.
         compacted: whether everything was planned anew.
     """
 
     request: Request
-    verdict: Verdict
-    finished: FinishedVerdict | None
+    cost: CostEstimate
+    finished: "FinishedEstimate | None"
     compacted: bool
 
     @property
@@ -110,8 +108,8 @@ class Turning:
         if not self._beside.sent:
             self._place_front(fixed.tokens + self._room_due + self._held.tokens)
         used = fixed.tokens + front.tokens + self._room_due
-        verdict = compacting.verdict(used, pinned)
-        compacted = compacting.acts(verdict) or self._must_look_back(used)
+        cost = compacting.estimate(used, pinned)
+        compacted = compacting.acts(cost) or self._must_look_back(used)
         if compacted:
             self._compact(fixed.tokens, pinned)
         finished = None if compacted else self._finish(used, pinned)
@@ -126,13 +124,13 @@ class Turning:
             self._compact(more if compacted else fixed.tokens, pinned)
             compacted = True
             request = self._request(fixed, pinned)
-        compacting.pass_turn(verdict, rewrote=compacted)
-        return Turned(request=request, verdict=verdict, finished=finished, compacted=compacted)
+        compacting.pass_turn(cost, rewrote=compacted)
+        return Turned(request=request, cost=cost, finished=finished, compacted=compacted)
 
     @cached_property
     def _finishing(self) -> "Finishing":
         """Cuts what is finished; loaded where that is asked for."""
-        from autogen_context.session.finishing import Finishing  # noqa: PLC0415 - as said
+        from autogen_context.session.finished import Finishing  # noqa: PLC0415 - as said
 
         return Finishing(
             self._rules,
@@ -151,8 +149,8 @@ class Turning:
         front, chosen = self._front, self._front.fronted
         if front.is_offered:
             candidates = self._conversation.candidates
-            floors = sum(candidates[i].tokens for i in floors_of(candidates, pinned))
-            chosen = front.chosen(self._compacting.mark_tokens - fixed - floors)
+            protected = sum(candidates[i].tokens for i in self._conversation.protected(pinned))
+            chosen = front.chosen(self._compacting.mark_tokens - fixed - protected)
         self._compacting.compact(fixed + front.cost(chosen.text), pinned)
         front.place(chosen)
 
@@ -161,10 +159,10 @@ class Turning:
         if self._front.is_offered:
             self._front.place(self._front.chosen(self._compacting.mark_tokens - used))
 
-    def _finish(self, used: int, pinned: frozenset[int]) -> FinishedVerdict | None:
+    def _finish(self, used: int, pinned: frozenset[int]) -> "FinishedEstimate | None":
         """Judge what is finished, if that was asked for; cut it, if that was and pays."""
-        acts = self._rules.rewrite == "priced"
-        if not (acts or self._rules.shadow):
+        acts = self._rules.compaction == "cost_based"
+        if not (acts or self._rules.dry_run):
             return None
         return self._finishing.judge(used, pinned, acts=acts)
 

@@ -1,26 +1,82 @@
-"""What an agent claims of its work: that it is done, that other work begins.
+"""What an agent says of its work, clause by clause: that it is done, that other work begins.
 
-Promise: doubt, conditions, plans and questions claim nothing.
+Promise: code, quoted text and markup are left out, since nobody says them; doubt, conditions, plans and questions claim
+nothing. At most ``HEAD_CHARS`` and ``TAIL_CHARS`` of a text are read: what was done is said first or last. The phrases
+are data: the tables ``claim`` and ``clause`` of ``language/*.toml``.
 """
 
-from functools import cached_property
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
-from autogen_context.triggers.spoken import clauses_of
-from autogen_context.triggers.subtask_signals import (
-    DENIED,
-    DONE,
-    DONE_FIRST,
-    DOUBT,
-    LAST_WORDS,
-    NOW,
-    OTHER_WORK,
-    PLANNED,
-    PRAISE,
-    REPORTED,
+from autogen_context.language.phrases import phrases
+
+HEAD_CHARS = 1_500
+TAIL_CHARS = 500
+CLAUSE_CHARS = 300  # a longer one is pasted, not said
+OPENING_CHARS = 300  # of what is said, where what was done last is judged
+FIRST_CHARS = 30  # where it is praised
+REMEMBERED = 8
+
+# Each begins with the signs of which one must come first: what cannot begin there is passed over at once.
+_LEFT_OUT = re.compile(
+    r"(?=[`\"\u201c'<>*# \t])(?:"
+    r"```.*?(?:```|\Z)"  # code
+    r"|`[^`\n]{1,200}`|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|(?<!\w)'[^'\n]{2,100}'(?!\w)"  # quoted in a line
+    r"|^[ \t]*>[^\n]*$"  # quoted lines
+    r"|(?P<markup></?\w{1,40}>|\*\*|^#{1,6} ))",
+    re.DOTALL | re.MULTILINE,
 )
+_BREAK = re.compile(r"(?=[\s,])(?:(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |(?P<comma>, ))")
+_SIGNS = re.compile(r"[\W_]*")
+_LETTER = re.compile(r"[^\W_]")
+_APART = "\n\n"  # a phrase ends there
+_HOST = re.compile(r"\bTERMINATE\b|\bTASK[_ ]COMPLETED?\b")  # to the host, in capitals
 
-ASKED = ("?", "?)")
-OPENING_CHARS = 300  # of a text, where what was done last is judged
+
+def clauses_of(text: str) -> tuple[str, ...]:
+    """The clauses of a text, in order, each without the interjections in front of it."""
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+    return _clauses(text)
+
+
+@lru_cache(REMEMBERED)
+def _clauses(text: str) -> tuple[str, ...]:
+    text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text.replace("\u2019", "'"))
+    found = phrases("clause").find(text)
+    joints = {each.start for each in found if each.label == "joint"}
+    interjections = {each.start: each.stop for each in found if each.label == "interjection"}
+    breaks = [each for each in _BREAK.finditer(text) if not each["comma"] or each.end() in joints]
+    starts, stops = [0, *(each.end() for each in breaks)], [each.start() for each in breaks]
+    spans = zip(starts, [*stops, len(text)], strict=True)
+    clauses = (
+        text[_behind(interjections, text, start, stop) : stop].strip() for start, stop in spans
+    )
+    return tuple(clause for clause in clauses if clause and len(clause) <= CLAUSE_CHARS)
+
+
+def _behind(interjections: Mapping[int, int], text: str, start: int, stop: int) -> int:
+    """Where a clause begins behind its interjections; at its start where it has nothing else."""
+    at = start
+    while (word := _SIGNS.match(text, at, stop)) and word.end() in interjections:
+        at = interjections[word.end()]
+    return at if at == start or _LETTER.search(text, at, stop) else start
+
+
+@lru_cache(REMEMBERED)
+def labels_of(topic: str, clauses: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """What each clause says of a topic; ``whole`` where nothing but signs stands behind it."""
+    labels: list[set[str]] = [set() for _ in clauses]
+    text = _APART.join(clauses)
+    starts = list(accumulate((len(clause) + len(_APART) for clause in clauses), initial=0))
+    for found in phrases(topic).find(text):
+        i = bisect_right(starts, found.start) - 1
+        if found.label != "whole" or _SIGNS.fullmatch(text, found.stop, starts[i + 1]):
+            labels[i].add(found.label)
+    return tuple(map(frozenset, labels))
 
 
 class Claims:
@@ -32,46 +88,62 @@ class Claims:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._clauses = [clause for clause in clauses_of(text) if not clause.endswith(ASKED)]
+        clauses = clauses_of(text)
+        self._clauses = tuple(each for each in clauses if not each.rstrip("\"') ").endswith("?"))
 
     @property
     def done(self) -> bool:
         """That work is done."""
-        first = any(map(DONE_FIRST.match, self._sure))
-        return (
-            first or LAST_WORDS.search(self._text) is not None or any(map(DONE.search, self._sure))
-        )
+        sure = (labels for labels in self._labels if "doubt" not in labels)
+        return any(labels & {"done", "whole"} for labels in sure) or bool(_HOST.search(self._text))
 
     @property
     def reported(self) -> bool:
         """That something was done, in a report."""
-        return any(map(REPORTED.search, self._sure))
+        return any(
+            "reported" in labels and not labels & {"doubt", "looked"} for labels in self._labels
+        )
 
     @property
     def planned(self) -> bool:
         """That it goes on."""
-        return any(map(PLANNED.search, self._clauses))
+        return self._has("planned")
 
     @property
     def praised(self) -> bool:
         """That what was done before is good, in the first words."""
-        return PRAISE.match(self._text) is not None
+        return any(label == "praised" and start <= FIRST_CHARS for label, start in self._opening)
 
-    @cached_property
+    @property
     def denied(self) -> bool:
         """That something is not as it should be, in the first words."""
-        return DENIED.search(self._text, 0, OPENING_CHARS) is not None
+        return any(label == "denied" for label, _ in self._opening)
 
     @property
     def elsewhere(self) -> bool:
         """That other work begins."""
-        return any(map(OTHER_WORK.search, self._clauses))
+        return self._has("elsewhere")
 
     @property
     def next(self) -> bool:
         """What is done now."""
-        return any(map(NOW.search, self._clauses))
+        return self._has("next")
+
+    @property
+    def next_work(self) -> bool:
+        """What is made now, not looked at."""
+        return any({"next", "making"} <= labels for labels in self._labels)
 
     @cached_property
-    def _sure(self) -> list[str]:
-        return [clause for clause in self._clauses if not DOUBT.search(clause)]
+    def _opening(self) -> list[tuple[str, int]]:
+        text = _LEFT_OUT.sub(
+            lambda left: "" if left["markup"] else left[0], self._text[:OPENING_CHARS]
+        )
+        return [(each.label, each.start) for each in phrases("claim").find(text)]
+
+    def _has(self, label: str) -> bool:
+        return any(label in labels for labels in self._labels)
+
+    @property
+    def _labels(self) -> tuple[frozenset[str], ...]:
+        return labels_of("claim", self._clauses)

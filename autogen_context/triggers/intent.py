@@ -1,26 +1,62 @@
-"""What an agent is at in a turn: it explores, debugs, implements, verifies, documents or refactors.
+"""What an agent is after in a turn, and when that changes: what it explored is used, what it changed is verified.
 
-Promise: rules alone decide, from what is said and done; the same turn after the same turns has the same intent. Time in
-proportion to the turn, of which a bounded part is read.
+Promise: rules alone decide, from what is said and done, unless a model has answered; the same turn after the same turns
+has the same intent. A phase is proposed once and whole, from its first turn to the last before the new intent; phases
+never overlap. A turn costs the same however many there were, and a phase leaves one small record.
+
+A change of intent is believed at once where the turn had an effect: something was changed, or tests passed. A look or a
+failing run is believed when the next turn is none of the phase either: agents glance at a file while they implement, and
+run tests that fail before they are done; neither ends a phase. A run that tells neither passes nor failures is believed
+to have verified when the agent neither goes on as before nor looks for a fault.
+
+A change behind debugging that is no longer than that is its repair: what is verified then is the debugging as a whole.
+
+What is said is read by the table ``intent`` of ``language/*.toml``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from typing import Literal, Protocol, get_args
 
-from autogen_context.triggers.deeds import RUNNING, Deeds, deeds_of, run_in
-from autogen_context.triggers.file_sort import FileSort, sort_of
-from autogen_context.triggers.intent_words import CLEARING, PROBING, SAID, Intent
-from autogen_context.triggers.spoken import clauses_of
-from autogen_context.triggers.turn import Step, Turn
-from autogen_context.triggers.verdict import Verdict
+from autogen_context.triggers.claims import clauses_of, labels_of
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
+from autogen_context.triggers.outcome import (
+    RUNNING,
+    FileSort,
+    Outcome,
+    Outcomes,
+    files_run,
+    outcome_of,
+    sort_of,
+)
+from autogen_context.triggers.turn import Step, Turn, check_fraction, check_turn
 
-OF_CHANGES: frozenset[Intent] = frozenset({"REFACTOR", "DOCUMENT"})  # where they are said
-OF_RUNS: frozenset[Intent] = frozenset({"DEBUG", "VERIFY", "IMPLEMENT"})  # the same
-REMEMBERED = 2  # turns
-PROVING: frozenset[FileSort] = frozenset({"try", "test"})
+Intent = Literal["EXPLORE", "DEBUG", "IMPLEMENT", "VERIFY", "DOCUMENT", "REFACTOR"]
+Transition = tuple[Intent, Intent]
+
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+TRANSITIONS: frozenset[Transition] = frozenset(
+    {
+        ("EXPLORE", "IMPLEMENT"),
+        ("DEBUG", "VERIFY"),
+        ("IMPLEMENT", "VERIFY"),
+        ("IMPLEMENT", "DOCUMENT"),
+    }
+)
+CONFIDENCE = 0.85
+MOST_FILES = 500  # of a phase whose last view is known; of more the newest
+
+# Where one clause says several, the first of these goes before.
+_SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
+
+
+class KnownIntent(Protocol):
+    """Answers of a model that are there already."""
+
+    def __call__(self, turn: Turn, /) -> Intent | None:
+        """The intent of a turn; ``None`` where no sound answer is there. Never waits."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,125 +73,321 @@ class Standing:
     failing: bool = False
     broken: bool = False
 
-    def after(self, turn: Turn, deeds: Deeds) -> "Standing":
+    def after(self, turn: Turn) -> "Standing":
         """How it stands after a turn."""
-        if deeds.ran and not deeds.failed:
+        outcome = outcome_of(turn)
+        if outcome.went_well:
             return Standing()
-        changed = self.changed or has_changed(turn, deeds)
-        failing = deeds.ran or self.failing
-        return Standing(
-            changed=changed, failing=failing, broken=self.broken or (deeds.ran and changed)
-        )
+        changed = self.changed or _has_changed(turn, outcome)
+        broken = self.broken or (outcome.ran and changed)
+        return Standing(changed=changed, failing=outcome.ran or self.failing, broken=broken)
 
 
 AT_FIRST = Standing()
 
 
 def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
-    """What an agent is at; ``None`` where it only speaks, or hands its work in.
+    """What an agent is after, by rules; ``None`` where it only speaks, clears away, or hands its work in.
 
     Args:
         turn: the turn.
         standing: how the work stands before it.
     """
-    return intent_by_rules(turn, deeds_of(turn), standing)
-
-
-def intent_by_rules(turn: Turn, deeds: Deeds, standing: Standing) -> Intent | None:
-    """The same, where it is known what the turn came to."""
+    outcome = outcome_of(turn)
     kinds = {step.action.kind for step in turn.steps}
-    if deeds.finished or kinds <= {"other"}:
+    if outcome.finished or kinds <= {"other"}:
         return None
-    clauses = clauses_of(turn.reasoning)
-    if "write" in kinds and any(map(CLEARING.search, clauses)):
+    said = _said(turn.reasoning)
+    if "write" in kinds and said.clears:
         return None
-    if "write" in kinds and any(map(PROBING.search, clauses)):
+    if "write" in kinds and said.probes:
         return "DEBUG"
-    sorts = sorts_of_changes(turn)
-    by_script = bool(kinds & RUNNING) and not deeds.ran
+    sorts = _changed_sorts(turn)
+    by_script = bool(kinds & RUNNING) and not outcome.ran
     if "write" in kinds or by_script or sorts - {"try"}:
-        return of_change(sorts, clauses, standing)
+        return _of_change(sorts, said, standing)
     if kinds & RUNNING or sorts:
-        return of_run(clauses, standing, deeds.verdict, tests="test" in kinds and not sorts)
-    return of_look({sort_of(path) for path in looked_at(turn)}, clauses, standing)
+        return _of_run(said, standing, outcome, is_test="test" in kinds and not sorts)
+    return _of_look(turn, said, standing)
 
 
-def of_change(sorts: AbstractSet[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What the words of a turn say: its intents, the last said first, since what comes next is said last."""
+
+    intents: tuple[Intent, ...] = ()
+    clears: bool = False
+    probes: bool = False
+
+    def first_of(self, these: Collection[Intent], otherwise: Intent) -> Intent:
+        """The first of what is said that is one of these."""
+        return next((intent for intent in self.intents if intent in these), otherwise)
+
+
+def _said(text: str) -> _Said:
+    found = labels_of("intent", clauses_of(text))
+    intents = [
+        each
+        for labels in reversed(found)
+        for each in _SAYABLE
+        if each in labels and not (each == "VERIFY" and "doubtful" in labels)
+    ]
+    clears, probes = (any(label in each for each in found) for label in ("clearing", "probing"))
+    return _Said(intents=tuple(intents), clears=clears, probes=probes)
+
+
+def _of_change(sorts: frozenset[FileSort], said: _Said, standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
     if sorts == {"document"}:
         return "DOCUMENT"
-    if sorts and sorts <= PROVING and "try" in sorts:
+    if "try" in sorts and sorts <= {"try", "test"}:
         return "VERIFY" if standing.changed else "DEBUG"
     if standing.broken:
         return "DEBUG"
     if sorts == {"test"}:
         return "VERIFY"
-    return first_of(islice(said_in(clauses), 1), OF_CHANGES, "IMPLEMENT")
+    last = said.intents[0] if said.intents else "IMPLEMENT"
+    return last if last in {"REFACTOR", "DOCUMENT"} else "IMPLEMENT"
 
 
-def of_run(
-    clauses: Sequence[str], standing: Standing, verdict: Verdict | None, *, tests: bool
-) -> Intent:
+def _of_run(said: _Said, standing: Standing, outcome: Outcome, *, is_test: bool) -> Intent:
     """What a run is for: what was changed or failed is tried out, what fails is looked into."""
-    if standing.changed or (standing.failing and verdict == "passed"):
+    if standing.changed or (standing.failing and outcome.proof == "passed"):
         return "VERIFY"
     if standing.failing:
         return "DEBUG"
-    tested: Intent = "DEBUG" if verdict == "failed" else "VERIFY"
-    return first_of(said_in(clauses), OF_RUNS, tested if tests else "EXPLORE")
+    tested: Intent = "DEBUG" if outcome.proof == "failed" else "VERIFY"
+    return said.first_of({"DEBUG", "VERIFY", "IMPLEMENT"}, tested if is_test else "EXPLORE")
 
 
-def of_look(sorts: set[FileSort], clauses: Sequence[str], standing: Standing) -> Intent:
+def _of_look(turn: Turn, said: _Said, standing: Standing) -> Intent:
     """What a look is for: to see a change, to find a fault, to get to know."""
-    if sorts == {"document"} and is_said("DOCUMENT", clauses):
+    sorts = {sort_of(view.path) for step in turn.steps for view in step.action.views}
+    if sorts == {"document"} and "DOCUMENT" in said.intents:
         return "DOCUMENT"
-    if standing.changed and is_said("VERIFY", clauses):
+    if standing.changed and "VERIFY" in said.intents:
         return "VERIFY"
-    return "DEBUG" if standing.failing or is_said("DEBUG", clauses) else "EXPLORE"
+    return "DEBUG" if standing.failing or "DEBUG" in said.intents else "EXPLORE"
 
 
-def first_of(said: Iterable[Intent], these: frozenset[Intent], otherwise: Intent) -> Intent:
-    """The first of what is said that is one of these."""
-    for intent in said:
-        if intent in these:
-            return intent
-    return otherwise
-
-
-@lru_cache(REMEMBERED)
-def sorts_of_changes(turn: Turn) -> AbstractSet[FileSort]:
+@lru_cache(2)
+def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
     """What the files are for that a turn means to change; a script that it runs as well is a try."""
-    changed = {path for step in turn.steps for path in changed_by(step)}
-    ran = run_in(turn) if changed else changed
+    changed = {path for step in turn.steps for path in _changed_by(step)}
+    ran = files_run(turn) if changed else changed
     return frozenset("try" if path in ran else sort_of(path) for path in changed)
 
 
-def has_changed(turn: Turn, deeds: Deeds) -> bool:
-    """Whether a turn changed something that is no try."""
-    sorts = sorts_of_changes(turn)
-    return deeds.changed and (not sorts or sorts != {"try"})
-
-
-def changed_by(step: Step) -> tuple[str, ...]:
+def _changed_by(step: Step) -> Iterable[str]:
     """What a step means to change: files, or the folders that it makes or removes."""
     action = step.action
     is_folder = action.kind == "write" and action.subjects != (step.tool,)
     return action.writes or (action.subjects if is_folder else ())
 
 
-def looked_at(turn: Turn) -> set[str]:
-    """The files that a turn reads."""
-    return {view.path for step in turn.steps for view in step.action.views}
+def _has_changed(turn: Turn, outcome: Outcome) -> bool:
+    """Whether a turn changed something that is no try."""
+    return outcome.changed and _changed_sorts(turn) != {"try"}
 
 
-def is_said(intent: Intent, clauses: Sequence[str]) -> bool:
-    """Whether an intent is said."""
-    return any(map(SAID[intent].search, clauses))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
+    """Turns in a row with one intent.
+
+    Attributes:
+        intent: of its turns.
+        start: number of its first turn.
+        standing: how the work stood before that.
+        by: who told the intent.
+        decided: number of the turn in which it was believed.
+        since: number of the first turn of the debugging that it is a part of: attempts at a repair, and what was looked
+            into after them; ``None`` where it is none.
+    """
+
+    intent: Intent
+    start: int
+    standing: Standing
+    by: Literal["rules", "model"]
+    decided: int
+    since: int | None = None
+
+    def goes_on(self, intent: Intent) -> bool:
+        """Whether an intent is of the work of this phase: a fault is looked for, what is debugged is repaired."""
+        is_repair = (self.intent, intent) == ("DEBUG", "IMPLEMENT")
+        return is_repair or intent in ("DEBUG", self.intent)
+
+    def behind(self, ended: "_Phase | None") -> "_Phase":
+        """The same phase with the debugging that goes on in it, behind another that was not proposed."""
+        if ended:
+            repairs = (self.intent, ended.intent) == ("IMPLEMENT", "DEBUG")
+            if repairs or (self.intent == "DEBUG" and ended.is_repair(self.start)):
+                return replace(self, since=ended.since)
+        return replace(self, since=self.start) if self.intent == "DEBUG" else self
+
+    def is_repair(self, stop: int) -> bool:
+        """Whether it is the repair of what was debugged before, up to a turn: no longer than the debugging was."""
+        debugged = self.start - self.since if self.since is not None else 0
+        return self.intent == "IMPLEMENT" and stop - self.start <= debugged
+
+    def whole(self, stop: int) -> "_Phase":
+        """What ends before a turn: the debugging from its beginning, where it does or was repaired; else the phase."""
+        if self.since is None or not (self.intent == "DEBUG" or self.is_repair(stop)):
+            return self
+        return replace(self, intent="DEBUG", start=self.since)
 
 
-def said_in(clauses: Sequence[str]) -> Iterator[Intent]:
-    """The intents that are said, the last said first: what comes next is said last. Looked for one by one."""
-    for clause in reversed(clauses):
-        for intent, phrases in SAID.items():
-            if phrases.search(clause):
-                yield intent
+class IntentBasedTrigger:
+    """Proposes a phase when its intent gives way to another.
+
+    Args:
+        confidence: that a developer would call a transition right, 0..1.
+        transitions: those that count, each from an intent to another.
+        known: a model's answers where they are there; the rules decide where not.
+
+    Raises:
+        ValueError: an argument is none of these.
+    """
+
+    def __init__(
+        self,
+        confidence: float = CONFIDENCE,
+        *,
+        transitions: Collection[Transition] = TRANSITIONS,
+        known: KnownIntent | None = None,
+    ) -> None:
+        check_fraction("confidence", confidence)
+        for before, after in transitions:
+            if before not in INTENTS or after not in INTENTS or before == after:
+                raise ValueError(
+                    f"transitions: {before!r} to {after!r}; give two different ones of {', '.join(INTENTS)}"
+                )
+        self._confidence = confidence
+        self._transitions = frozenset(transitions)
+        self._known = known
+        self._phases: list[_Phase] = []
+        self._begin_again(AT_FIRST)
+
+    @property
+    def intent(self) -> Intent | None:
+        """The intent of the phase that goes on; ``None`` before the first."""
+        return self._phases[-1].intent if self._phases else None
+
+    def observe(self, turn: Turn) -> TriggerDecision:
+        """What is proposed after one more turn."""
+        check_turn(turn)
+        outcome = outcome_of(turn)
+        begun = self._begun(turn, outcome, self._told(turn))
+        decision = self._decision(begun, turn, outcome) if begun and self._phases else NOTHING
+        if begun:
+            ended = self._phases[-1] if self._phases and not decision.fires else None
+            self._phases.append(begun.behind(ended))
+        self._take_in(turn, outcome)
+        return decision
+
+    def truncate(self, number: int) -> int:
+        """Forget the turns from a number on.
+
+        Returns:
+            The number of the first turn to be observed again, at most the one given: where the phase begins that went
+            on then, or the debugging that it is a part of. What was decided before is not decided again.
+        """
+        while self._phases and self._phases[-1].decided >= number:
+            self._phases.pop()
+        while (
+            self._phases
+            and (self._phases[-1].since or 0) < self._phases[-1].start
+            and self._phases[-1].since is not None
+        ):
+            self._phases.pop()  # the debugging is observed again as a whole
+        self._begin_again(self._phases[-1].standing if self._phases else AT_FIRST)
+        return min(self._phases[-1].start if self._phases else 0, number)
+
+    def _begin_again(self, standing: Standing) -> None:
+        self._first: int | None = None
+        self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
+        self._tried = False  # whether that ran without trouble, to verify
+        self._standing = standing
+        self._outcomes = Outcomes()
+        self._changed: int | None = None  # number of the last turn that changed something
+        self._views: dict[str, int] = {}
+
+    def _told(self, turn: Turn) -> _Phase | None:
+        """The phase that a turn would begin; ``None`` where it has no intent."""
+        known = self._known(turn) if self._known else None
+        intent = known or intent_of(turn, self._standing)
+        return intent and _Phase(
+            intent=intent,
+            start=turn.number,
+            standing=self._standing,
+            by="model" if known else "rules",
+            decided=turn.number,
+        )
+
+    def _begun(self, turn: Turn, outcome: Outcome, new: _Phase | None) -> _Phase | None:
+        """The phase that is believed to have begun, with this turn or the one before."""
+        self._first = turn.number if self._first is None else self._first
+        if new and not self._phases:
+            return replace(new, start=self._first, standing=AT_FIRST)
+        odd, self._odd = self._odd, None
+        is_back = new is not None and self._phases[-1].goes_on(new.intent)
+        was_verified = self._tried and not is_back
+        self._tried = outcome.went_well and new is not None and new.intent == "VERIFY"
+        if odd and was_verified:
+            self._odd = new if new and new.intent != odd.intent else None
+            return replace(odd, decided=turn.number)
+        if new is None:
+            self._odd = odd
+            return None
+        return self._departed(new, odd, outcome) if new.intent != self.intent else None
+
+    def _departed(self, new: _Phase, odd: _Phase | None, outcome: Outcome) -> _Phase | None:
+        """The phase that a turn begins that is not of the last one; ``None`` where that is too early to tell."""
+        has_effect = outcome.changed or (outcome.proof == "passed" and not outcome.failed)
+        if odd and (odd.intent == new.intent or not has_effect):
+            return replace(new, start=odd.start, standing=odd.standing)
+        if has_effect:
+            return new
+        self._odd = new
+        return None
+
+    def _take_in(self, turn: Turn, outcome: Outcome) -> None:
+        self._standing = self._standing.after(turn)
+        if _has_changed(turn, outcome):
+            self._changed = turn.number
+        self._outcomes.add(turn)
+        for step in turn.steps:
+            for view in step.action.views:
+                self._views.pop(view.path, None)
+                self._views[view.path] = turn.number
+        while len(self._views) > MOST_FILES:
+            del self._views[next(iter(self._views))]
+
+    def _decision(self, begun: _Phase, turn: Turn, outcome: Outcome) -> TriggerDecision:
+        """What is proposed where a phase begins behind another."""
+        last = self._phases[-1]
+        whole = last.whole(begun.start)
+        ended = whole if (whole.intent, begun.intent) in self._transitions else last
+        if (ended.intent, begun.intent) not in self._transitions:
+            return NOTHING
+        if begun.intent == "VERIFY" and not self._is_verified(ended, outcome):
+            return NOTHING
+        scope = Scope(start=ended.start, stop=begun.start)
+        return TriggerDecision(
+            kind="intent",
+            scope=replace(scope, outcomes=self._outcomes_of(scope, turn)),
+            confidence=self._confidence,
+            details={"from": ended.intent, "to": begun.intent, "by": begun.by},
+        )
+
+    def _is_verified(self, ended: _Phase, outcome: Outcome) -> bool:
+        """Whether there is something to verify: a change in the phase, or a fault, where tests pass now."""
+        is_faulty = self._standing.failing or ended.intent == "DEBUG"
+        has_change = self._changed is not None and self._changed >= ended.start
+        return has_change or (is_faulty and outcome.proof == "passed")
+
+    def _outcomes_of(self, scope: Scope, turn: Turn) -> tuple[int, ...]:
+        """What was changed and tested in a phase, and the last views of what is changed now."""
+        changing = {path for step in turn.steps for path in step.action.writes}
+        views = {self._views.get(path, -1) for path in changing}
+        seen = {number for number in views if scope.start <= number < scope.stop}
+        return tuple(sorted(seen.union(self._outcomes.within(scope.start, scope.stop))))

@@ -11,15 +11,14 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import Complete
-from autogen_context.triggers.checks import check_least, check_share
-from autogen_context.triggers.intent_words import Intent
-from autogen_context.triggers.turn import Turn
+from autogen_context.triggers.intent import Intent, KnownIntent
+from autogen_context.triggers.turn import Turn, check_fraction, check_least
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +59,14 @@ class _Proposal(BaseModel):
     confidence: float = 1.0
 
 
+class AskIntent(KnownIntent, Protocol):
+    """A model that can be asked ahead; an ``IntentModel`` is one."""
+
+    async def ask(self, turn: Turn, /) -> Intent | None:
+        """The intent of a turn, kept for whoever looks it up; it never raises but for cancellation."""
+        ...
+
+
 class IntentModel:
     """Asks a model about turns, and remembers; ``IntentBasedTrigger(known=...)`` looks its answers up.
 
@@ -91,7 +98,7 @@ class IntentModel:
         if not timeout_s > 0:
             raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
         check_least("entries", entries, 1)
-        check_share("least_confidence", least_confidence)
+        check_fraction("least_confidence", least_confidence)
         self._complete = complete
         self._timeout_s = timeout_s
         self._entries = entries
@@ -153,12 +160,7 @@ def read(answer: str, least_confidence: float = LEAST_CONFIDENCE) -> Intent | No
     if start < 0 or stop < start or len(answer) > READ_CHARS:
         raise ValueError("no JSON object, or far too much")
     proposal = _Proposal.model_validate_json(answer[start : stop + 1])
-    return proposal.intent if clamped(proposal.confidence) >= least_confidence else None
-
-
-def clamped(confidence: float) -> float:
-    """A confidence within 0..1."""
-    return min(1.0, max(0.0, confidence))
+    return proposal.intent if proposal.confidence >= least_confidence else None
 
 
 def prompt_for(text: str) -> str:
@@ -168,14 +170,10 @@ def prompt_for(text: str) -> str:
 
 
 def told(turn: Turn) -> str:
-    """A turn in words; what stands for it, too."""
-    return "\n".join(lines_of(turn))
-
-
-def lines_of(turn: Turn) -> Iterator[str]:
-    """What the agent said, did and saw, each shortened."""
-    yield f"It said: {turn.reasoning[-SAID_CHARS:]}"
+    """A turn in words, each part shortened; what stands for it, too."""
+    lines = [f"It said: {turn.reasoning[-SAID_CHARS:]}"]
     for step in turn.steps[:STEPS]:
         subjects = ", ".join(step.action.subjects[:STEPS])[:SEEN_CHARS]
-        yield f"It called {step.tool} ({step.action.kind}) on: {subjects}"
-        yield f"It saw: {(step.observation or 'nothing yet')[-SEEN_CHARS:]}"
+        lines.append(f"It called {step.tool} ({step.action.kind}) on: {subjects}")
+        lines.append(f"It saw: {(step.observation or 'nothing yet')[-SEEN_CHARS:]}")
+    return "\n".join(lines)

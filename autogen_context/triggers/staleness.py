@@ -1,29 +1,79 @@
 """What has grown stale: brought in long ago, not referred to since, and not what the work is about now.
 
 Promise: staleness is a number in 0..1 that grows with age and falls with references and similarity. The same turns give
-the same decisions; a turn costs the same however many there were, and what is remembered is bounded.
+the same decisions; a turn costs the same however many there were, and what is read and remembered of each is bounded.
 """
 
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+import re
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import lru_cache
+from itertools import groupby, islice, takewhile
+from math import isfinite
 
-from autogen_context.triggers.checks import check_amount, check_least, check_share
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
-from autogen_context.triggers.enough import LEAST_TURNS, is_enough
-from autogen_context.triggers.mention import Mentions
+from autogen_context.messages.identifiers import CONNECTORS, LEAST, MOST, PART, TELLING
+from autogen_context.triggers.decision import (
+    LEAST_TURNS,
+    NOTHING,
+    STALE_ABOVE,
+    Scope,
+    TriggerDecision,
+)
 from autogen_context.triggers.outcome import Outcomes
-from autogen_context.triggers.settings import STALE_ABOVE
-from autogen_context.triggers.turn import Turn, check_turn
+from autogen_context.triggers.turn import Turn, check_fraction, check_least, check_turn
 
 CONFIDENCE = 0.70
 MAX_AGE = 50
 MAX_REFERENCES = 10
 JUDGED_EVERY = 4  # turns: so that a turn costs little; what is stale was nearly so before
 REMEMBERED = 2  # times the maximal age; turns that are older are let go of
+AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
 
-AGE_SHARE, REFERENCE_SHARE, SIMILARITY_SHARE = 0.3, 0.4, 0.3
+SAID_CHARS = 300  # of what the model wrote, from its beginning and its end
+SHOWN_CHARS = 450  # of what came back, from its beginning, middle and end
+MOST_STEPS = 6  # of a turn
+MOST_SUBJECTS = 20  # of a call
+CONTEXT_TURNS = 5  # the newest turns: what the work is about now
+
+_NO_NAMES: frozenset[str] = frozenset()
+_RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},{MOST - 1}}}+")  # of longer ones, pieces
+
+
+def staleness(
+    *,
+    age: float,
+    recent_references: float,
+    similarity: float,
+    max_age: int = MAX_AGE,
+    max_references: int = MAX_REFERENCES,
+) -> float:
+    """How stale a thing is: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
+
+    Args:
+        age: turns since it was brought in; above ``max_age`` it counts like this.
+        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
+        similarity: to what the work is about now, 0..1.
+        max_age: turns, 1 or more.
+        max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two weights are scaled up
+            to 0.5 each, so that the result can still be anything in 0..1.
+
+    Returns:
+        A number in 0..1; 1 is stale.
+
+    Raises:
+        ValueError: an argument is negative, not a number, or not in its range.
+    """
+    for name, value in (("age", age), ("recent_references", recent_references)):
+        if not (isfinite(value) and value >= 0):
+            raise ValueError(f"{name}={value}: give a finite number, 0 or more")
+    check_fraction("similarity", similarity)
+    check_least("max_age", max_age, 1)
+    check_least("max_references", max_references, 0)
+    aged = AGE_WEIGHT * min(age / max_age, 1.0)
+    apart = SIMILARITY_WEIGHT * (1 - similarity)
+    if max_references == 0:
+        return (aged + apart) / (AGE_WEIGHT + SIMILARITY_WEIGHT)
+    return aged + REFERENCE_WEIGHT * (1 - min(recent_references / max_references, 1.0)) + apart
 
 
 class StalenessTracker:
@@ -56,17 +106,16 @@ class StalenessTracker:
     ) -> None:
         check_least("max_age", max_age, 1)
         check_least("max_references", max_references, 0)
-        check_share("threshold", threshold)
-        check_share("confidence", confidence)
-        self._scale = Scale(max_age=max_age, max_references=max_references)
+        check_fraction("threshold", threshold)
+        check_fraction("confidence", confidence)
+        self._max_age, self._max_references = max_age, max_references
         self._threshold, self._confidence = threshold, confidence
-        self._mentions = Mentions(max(REMEMBERED * max_age, REMEMBERED * max_references))
-        self._similarity = checked(similarity) if similarity else self._mentions.similarity
+        self._mentions = Mentions(REMEMBERED * max(max_age, max_references))
+        self._similarity = similarity or self._mentions.similarity
         self._outcomes = Outcomes()
         self._now = 0
         self._stale: set[int] = set()
         self._proposed: set[int] = set()
-        self._known: dict[int, float] = {}  # staleness by turn, as far as asked for now
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of turns has grown stale."""
@@ -76,9 +125,12 @@ class StalenessTracker:
         forgotten = self._mentions.add(turn)
         self._stale.difference_update(forgotten)
         self._proposed.difference_update(forgotten)
-        self._known.clear()
-        if not self._judge():
+        new = {number for number in self._due() if self._is_stale(number)}
+        if not new:
             return NOTHING
+        self._stale |= new
+        grown = [number for stretch in self._grown() for number in stretch]
+        self._stale.difference_update([n for n in grown if not self._is_stale(n)])  # fresh again
         return next(filter(None, map(self._proposal, self._grown())), NOTHING)
 
     def staleness_of(self, number: int) -> float:
@@ -88,130 +140,154 @@ class StalenessTracker:
             KeyError: there is no such turn, or it is older than twice the maximal age.
             ValueError: the similarity that was handed in is not in its range.
         """
-        references = self._mentions.references(number, turns=self._scale.max_references)
-        return self._scale.staleness(self._now - number, references, self._similarity(number))
-
-    def _judge(self) -> bool:
-        """Judge the turns whose time it is; whether one is stale that was not."""
-        new = set(filter(self._is_stale, self._due()))
-        self._stale.update(new)
-        return bool(new)
-
-    def _due(self) -> AbstractSet[int]:
-        """The turns that are judged now: those no longer young and not stale yet, each in its turn."""
-        oldest = self._mentions.oldest
-        youngest = self._now - max(1, self._scale.max_references)
-        first = oldest + (self._now - oldest) % JUDGED_EVERY
-        turns = set(range(first, youngest + 1, JUDGED_EVERY)) - self._stale
-        return self._mentions.numbers & turns
+        return staleness(
+            age=self._now - number,
+            recent_references=self._mentions.references(number, turns=self._max_references),
+            similarity=self._similarity(number),
+            max_age=self._max_age,
+            max_references=self._max_references,
+        )
 
     def _is_stale(self, number: int) -> bool:
-        scale, age = self._scale, self._now - number
-        references = self._mentions.references(number, turns=scale.max_references)
-        if references and scale.staleness(age, references, 0.0) <= self._threshold:
-            return False  # whatever it is about; to ask for that is what costs
-        found = scale.staleness(age, references, self._similarity(number))
-        self._known[number] = found
-        return found > self._threshold
+        return self.staleness_of(number) > self._threshold
+
+    def _due(self) -> Iterator[int]:
+        """The turns that are judged now: those no longer young and not stale yet, each in its turn."""
+        oldest = next(iter(self._mentions.numbers))
+        youngest = self._now - max(1, self._max_references)
+        first = oldest + (self._now - oldest) % JUDGED_EVERY
+        for number in range(first, youngest + 1, JUDGED_EVERY):
+            if number not in self._stale and number in self._mentions.numbers:
+                yield number
 
     def _grown(self) -> list[Sequence[int]]:
-        """The stretches of stale turns that have grown since they were proposed, oldest first; what is fresh again is out."""
-        grown = self._stretches()
-        fresh = [turn for turns in grown for turn in turns if not self._is_stale(turn)]
-        if not fresh:
-            return grown
-        self._stale.difference_update(fresh)
-        return self._stretches()
-
-    def _stretches(self) -> list[Sequence[int]]:
-        """The same, with what was stale when it was judged."""
+        """The stretches of stale turns that have grown since they were proposed, oldest first."""
         new = self._stale - self._proposed
         if len(new) < LEAST_TURNS:
             return []
         runs = groupby(self._mentions.numbers, self._stale.__contains__)
-        stretches = (tuple(run) for stale, run in runs if stale)
+        stretches = (tuple(run) for is_stale, run in runs if is_stale)
         return [turns for turns in stretches if len(new.intersection(turns)) >= LEAST_TURNS]
 
     def _proposal(self, turns: Sequence[int]) -> TriggerDecision | None:
         start, stop = turns[0], turns[-1] + 1
         scope = Scope(start=start, stop=stop, outcomes=self._outcomes.within(start, stop))
-        if not is_enough(scope):
+        if not scope.is_enough():
             return None
         self._proposed.update(turns)
+        least = round(min(map(self.staleness_of, turns)), 3)
         return TriggerDecision(
             kind="staleness",
             scope=scope,
             confidence=self._confidence,
-            details={
-                "turns": len(turns),
-                "least_staleness": round(min(map(self._known.__getitem__, turns)), 3),
-                "threshold": self._threshold,
-            },
+            details={"turns": len(turns), "least_staleness": least, "threshold": self._threshold},
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """What counts as old, and as often referred to.
+@dataclass(slots=True, kw_only=True)
+class _Named:
+    """What a turn names; bit i of ``referred`` is set where the turn i after it names again what it brought in."""
 
-    Attributes:
-        max_age: turns, 1 or more.
-        max_references: turns, 0 or more.
-    """
-
-    max_age: int
-    max_references: int
-
-    def staleness(self, age: float, references: float, similarity: float, /) -> float:
-        """How stale a thing is, by numbers that are in their ranges."""
-        most = self.max_references
-        aged = AGE_SHARE * (age / self.max_age if age < self.max_age else 1.0)
-        apart = SIMILARITY_SHARE * (1 - similarity)
-        if most == 0:
-            return (aged + apart) / (AGE_SHARE + SIMILARITY_SHARE)
-        unused = 1 - references / most if references < most else 0.0
-        return aged + REFERENCE_SHARE * unused + apart
+    names: frozenset[str]
+    referred: int = 0
 
 
-def checked(similarity: Callable[[int], float]) -> Callable[[int], float]:
-    """The same, with what is no share refused."""
+class Mentions:
+    """The names of the newest turns: which brought them in, and which referred to them again.
 
-    def of(number: int) -> float:
-        share = similarity(number)
-        check_share("similarity", share)
-        return share
-
-    return of
-
-
-def staleness(
-    *,
-    age: float,
-    recent_references: float,
-    similarity: float,
-    max_age: int = MAX_AGE,
-    max_references: int = MAX_REFERENCES,
-) -> float:
-    """How stale a thing is: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
+    A name names one thing (a path, an identifier, a code); a plain word or number is none.
 
     Args:
-        age: turns since it was brought in; above ``max_age`` it counts like this.
-        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
-        similarity: to what the work is about now, 0..1.
-        max_age: turns, 1 or more.
-        max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two shares are scaled up
-            to 0.5 each, so that the result can still be anything in 0..1.
-
-    Returns:
-        A number in 0..1; 1 is stale.
-
-    Raises:
-        ValueError: an argument is negative, not a number, or not in its range.
+        turns: how many turns back are remembered.
     """
-    check_amount("age", age)
-    check_amount("recent_references", recent_references)
-    check_share("similarity", similarity)
-    check_least("max_age", max_age, 1)
-    check_least("max_references", max_references, 0)
-    scale = Scale(max_age=max_age, max_references=max_references)
-    return scale.staleness(age, recent_references, similarity)
+
+    def __init__(self, turns: int) -> None:
+        self._remembered = turns
+        self._turns: dict[int, _Named] = {}
+        self._newest: dict[str, int] = {}  # the newest turn that brought a name in, maybe forgotten
+        self._tidied = 0  # how many of these there were when they were gone through last
+        self._now = 0
+        self._context = _NO_NAMES  # what the newest turns name
+
+    @property
+    def numbers(self) -> KeysView[int]:
+        """The turns that are remembered, oldest first."""
+        return self._turns.keys()
+
+    def add(self, turn: Turn) -> Sequence[int]:
+        """Read one more turn; the numbers of those that are forgotten for it."""
+        self._now = turn.number
+        forgotten = self._forget()
+        said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
+        for number in {self._newest[name] for name in self._newest.keys() & said}:
+            if number in self._turns:
+                self._turns[number].referred |= 1 << (self._now - number)
+        self._turns[turn.number] = _Named(names=said | shown)
+        self._newest.update(dict.fromkeys(shown, turn.number))
+        newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
+        self._context = _NO_NAMES.union(*[each.names for each in newest])
+        return forgotten
+
+    def references(self, number: int, *, turns: int) -> int:
+        """How many of the newest so many turns named again what a turn brought in."""
+        referred = self._turns[number].referred
+        return (referred >> max(0, self._now - number - turns + 1)).bit_count()
+
+    def similarity(self, number: int) -> float:
+        """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
+        names, now = self._turns[number].names, self._context
+        shared = names & now
+        return len(shared) / min(len(names), len(now)) if shared else 0.0
+
+    def _forget(self) -> Sequence[int]:
+        least = self._now - self._remembered
+        forgotten = list(takewhile(lambda number: number < least, self._turns))
+        for number in forgotten:
+            del self._turns[number]
+        if len(self._newest) > 2 * self._tidied:
+            self._newest = {name: turn for name, turn in self._newest.items() if turn >= least}
+            self._tidied = len(self._newest)
+        return forgotten
+
+
+def said_in(turn: Turn) -> Iterator[str]:
+    """What a turn named itself: the words of the model, and what its calls are about."""
+    yield from _parts(turn.reasoning, 2, SAID_CHARS // 2)
+    for step in turn.steps[:MOST_STEPS]:
+        yield from step.action.subjects[:MOST_SUBJECTS]
+
+
+def shown_in(turn: Turn) -> Iterator[str]:
+    """What a turn brought in: the files it viewed or wrote, and what came back."""
+    steps = turn.steps[:MOST_STEPS]
+    for step in steps:
+        yield from (view.path for view in step.action.views[:MOST_SUBJECTS])
+        yield from step.action.writes[:MOST_SUBJECTS]
+        yield from _parts(step.observation or "", 3, SHOWN_CHARS // 3 // len(steps))
+
+
+def _parts(text: str, parts: int, chars: int) -> Iterator[str]:
+    """The text; so many parts of it where it is longer than all of them, the first and the last among them."""
+    if len(text) <= parts * chars:
+        yield text
+        return
+    step = (len(text) - chars) // (parts - 1)
+    yield from (text[i * step : i * step + chars] for i in range(parts - 1))
+    yield text[-chars:]
+
+
+def names_in(texts: Iterable[str]) -> frozenset[str]:
+    """The names in some texts: whole runs of characters, the last part of a path, and the parts between signs."""
+    runs = set(_RUN.findall("\n".join(texts)))  # no name has that within
+    return _NO_NAMES.union(*map(_names_of, runs))
+
+
+@lru_cache(20_000)
+def _names_of(run: str) -> tuple[str, ...]:
+    whole = run.rstrip(CONNECTORS)
+    parts = () if whole.isidentifier() else (whole.rpartition("/")[2], *PART.findall(whole))
+    return tuple(
+        name
+        for name in dict.fromkeys((whole, *parts))
+        if len(name) >= LEAST and TELLING.search(name) and not name.isdecimal()
+    )

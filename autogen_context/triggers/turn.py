@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction
-from autogen_context.messages.tools.answer import answers_of
-from autogen_context.messages.tools.kinds import BY_NAME, ToolKinds, actions_of
+from autogen_context.messages.tool_action import ToolAction, answers_of
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,3 +72,23 @@ def turn_of(
         for action, (call, answer) in zip(done, answers_of(unit), strict=True)
     )
     return Turn(number=number, reasoning=unit.messages[0].text, steps=tuple(steps))
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Refuse what is not in 0..1.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value}: give a number in 0..1")
+
+
+def check_least(name: str, value: int, least: int) -> None:
+    """Refuse what is too small.
+
+    Raises:
+        ValueError: it is less than the least.
+    """
+    if value < least:
+        raise ValueError(f"{name}={value}: give {least} or more")

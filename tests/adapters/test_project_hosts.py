@@ -19,7 +19,7 @@ from autogen_core.models import (
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from typing_extensions import Unpack
 
-from autogen_context import ContextConfig, FollowedFiles, ProjectContext
+from autogen_context import ContextConfig, FileChangeTracker, ProjectContext
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.budget.task import TaskDefinition
@@ -53,7 +53,7 @@ def content_of(message: LLMMessage) -> str:
 class Parts(TypedDict, total=False):
     """What a manager may be made of, beside settings."""
 
-    files: FollowedFiles
+    files: FileChangeTracker
     project: ProjectContext
     original_store: DiskOriginals
     vectors: "Helper"
@@ -154,7 +154,7 @@ async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Ma
 @pytest.mark.parametrize("made", [alone, in_a_pair])
 async def test_a_context_of_agentchat_is_told_of_changed_files(root: Path, made: Made) -> None:
     """Those that its conversation shows."""
-    context = made(files=FollowedFiles(root))
+    context = made(files=FileChangeTracker(root))
     call = FunctionCall(id="1", name="read_file", arguments='{"path": "README.md"}')
     result = FunctionExecutionResult(
         content=(root / "README.md").read_text(), name="read_file", call_id="1", is_error=False
@@ -176,7 +176,7 @@ async def test_a_context_of_agentchat_is_told_of_changed_files(root: Path, made:
 
 async def test_a_component_names_its_folders(root: Path) -> None:
     """What is loaded has them again; a folder that is not there is an error that says so."""
-    context = alone(files=FollowedFiles(root), project=ProjectContext(root))
+    context = alone(files=FileChangeTracker(root), project=ProjectContext(root))
     dumped = context.dump_component()
     assert (dumped.config["files"], dumped.config["project"]) == (str(root), str(root))
     loaded = ManagedChatCompletionContext.load_component(json.loads(dumped.model_dump_json()))
@@ -211,7 +211,7 @@ def test_a_classic_agent_has_the_head_once_it_is_read(root: Path) -> None:
 def test_a_classic_agent_is_told_of_changed_files(root: Path) -> None:
     """Those that its conversation shows."""
     transform = ContextTransform(
-        window_tokens=8_000, counter=Characters(), files=FollowedFiles(root)
+        window_tokens=8_000, counter=Characters(), files=FileChangeTracker(root)
     )
     function = {"name": "read_file", "arguments": '{"path": "README.md"}'}
     call = {"id": "1", "type": "function", "function": function}

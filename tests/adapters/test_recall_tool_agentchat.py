@@ -11,7 +11,7 @@ from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
 from autogen_context.adapters.agentchat_recall import recall_tool
-from autogen_context.messages.tools.recall_tool import (
+from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,

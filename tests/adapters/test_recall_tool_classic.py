@@ -9,7 +9,7 @@ from autogen import ConversableAgent
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.adapters.classic_recall import add_recall_tool
-from autogen_context.messages.tools.recall_tool import RECALL_TOOL_NAME, recall_tool_schema
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
 from autogen_context.recall.asked_back import AskedBack
 from autogen_context.testing import (
     Call,

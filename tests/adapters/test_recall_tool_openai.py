@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.tools.recall_tool import (
+from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_TOOL_NAME,
     USAGE,

@@ -1,34 +1,27 @@
 """What a task is, by its words."""
 
+import tomllib
+from importlib.resources import files
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.signals import (
-    COMPLEXITY_POINTS,
-    COMPLEXITY_SIGNALS,
-    LONGEST_SIGNAL,
-    SKIPPED,
-    TYPE_SIGNALS,
-    base_forms,
-)
 from autogen_context.budget.task import (
+    COMPLEXITY_POINTS,
     READ_CHARS,
+    TYPES,
     TaskDefinition,
+    complexity_of,
     features_of,
-    signals_in,
-    type_table,
-    words_of,
+    prose_of,
 )
+from autogen_context.language.phrases import phrases
 from autogen_context.language.query import kind_of
 
 TEXTS = st.text() | st.lists(
     st.sampled_from(["fix", "the", "tests", "in a.py", "`run`", "why?", "\n- ", "```", "must"])
 ).map(" ".join)
-ALL_SIGNALS = [
-    *(text for rows in TYPE_SIGNALS.values() for text in rows.values()),
-    *COMPLEXITY_SIGNALS.values(),
-]
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4))
@@ -80,6 +73,11 @@ def test_what_was_said_before_counts_only_where_the_task_says_nothing(
         ("I feel sad today", "chat"),
         ("", "chat"),
         ("修复登录错误", "chat"),
+        ("Why does test_login fail?", "debug"),  # F31
+        ("Please don't debug anything, just explain", "explore"),  # F31
+        ("Bitte erkläre, wie der Cache funktioniert", "explore"),
+        ("Corrige el error en auth.py", "debug"),
+        ("Ajoute un bouton, puis vérifie la page", "implement"),
     ],
 )
 def test_types(text: str, expected: str) -> None:
@@ -105,8 +103,8 @@ def test_parts_of_words_and_code_are_no_words(text: str) -> None:
 
 def test_signals_do_not_overlap() -> None:
     """The longest is taken, and its words count for no other."""
-    words = words_of("Write the tests, fix them, then test")
-    assert list(signals_in(words, type_table())) == [("write", "test"), ("fix",), ("test",)]
+    told = TaskDefinition.from_text("Write the tests, rename them, then test").reasons[0]
+    assert told == "verify: write the tests, test"
 
 
 def test_the_newest_text_that_tells_decides() -> None:
@@ -139,7 +137,9 @@ def test_features_are_counted_and_told() -> None:
         "Refactor a.py and lib/b.ts (see a.py):\n- run it\n- then commit\n"
         "You must never push. At least explain why and how."
     )
-    assert features_of(text, words_of(text)) == {
+    prose = prose_of(text)
+    found = phrases("task").find(prose)
+    assert features_of(text, prose, found) == {
         "words": 17,
         "files named": 2,
         "things to do": 2,
@@ -178,47 +178,18 @@ def test_long_texts_are_read_at_both_ends(filler: str) -> None:
     """A text of a million characters gives its beginning and its end, and nothing between them."""
     middle = filler * (1_000_000 // len(filler))
     text = f"Refactor it. {middle} You must run pytest."
-    assert len(words_of(text)) <= READ_CHARS
+    assert len(prose_of(text)) <= READ_CHARS + 1
     reason = TaskDefinition.from_text(text).reasons[1]
     assert TaskDefinition.from_text(text).type in {"refactor", "debug"}
     assert "1 constraints" in reason
 
 
-@pytest.mark.parametrize("text", ALL_SIGNALS)
-def test_tables_can_match(text: str) -> None:
-    """No signal has a filler in it, is too long, or is written as it never arrives."""
-    for signal in text.split():
-        words = signal.split("-")
-        assert len(words) <= LONGEST_SIGNAL
-        assert not set(words) & set(SKIPPED.split())
-        assert words_of(" ".join(words)) == words
-
-
-def test_no_signal_stands_for_two_types() -> None:
-    """A word of two rows would count for the lower one alone."""
-    signals = [
-        signal
-        for rows in TYPE_SIGNALS.values()
-        for text in rows.values()
-        for signal in text.split()
-    ]
-    assert len(signals) == len(set(signals))
-
-
-@pytest.mark.parametrize(
-    ("word", "base"),
-    [
-        ("fixes", "fix"),
-        ("fixed", "fix"),
-        ("debugging", "debug"),
-        ("running", "run"),
-        ("creates", "create"),
-        ("creating", "create"),
-        ("retries", "retry"),
-        ("modified", "modify"),
-        ("docs", "docs"),
-    ],
-)
-def test_inflected_words_are_taken_back(word: str, base: str) -> None:
-    """Plurals and the forms of regular verbs."""
-    assert base in set(base_forms(word))
+def test_every_language_has_words_for_every_type() -> None:
+    """And none stands for two types, since the lower one would never count."""
+    folder = files("autogen_context.language")
+    for code in ("en", "de", "fr", "es", "pt", "it"):
+        task = tomllib.loads((folder / f"{code}.toml").read_text("utf-8"))["task"]
+        types = {label.removesuffix("_topic") for label in task} & set(TYPES)
+        assert types == set(TYPES), code
+    level, _ = complexity_of("", "", [])
+    assert level == "low"

@@ -15,7 +15,7 @@ import pytest
 
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.file_state import TICK_NS
-from autogen_context.cache.watch.watch import FileWatch
+from autogen_context.cache.watch import FileWatch
 from support import changing
 from support.waiting import until
 

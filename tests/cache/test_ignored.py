@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.cache.files.ignored import TOOL_FOLDERS, walk
+from autogen_context.cache.files import TOOL_FOLDERS, walk
+from autogen_context.cache.gitignore import GitIgnore
 
 FOLDERS = st.sampled_from(["a", "b", "foo", "build"])
 PATTERNS = st.sampled_from(
@@ -95,6 +96,16 @@ def test_a_rule_applies(tmp_path: Path, rules: str, name: str, *, left_out: bool
     (tmp_path / ".gitignore").write_bytes(os.fsencode(rules))
     (tmp_path / name).touch()
     assert (tmp_path / name not in list(walk(tmp_path))) == left_out
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [("*a" * 40 + "*b", "a" * 250), ("**/a/" * 30 + "c/b", "a/" * 400 + "b"), ("[z-a]", "z")],
+    ids=["stars", "folders", "a range that is none"],
+)
+def test_no_line_takes_long(rule: str, name: str) -> None:
+    """Who wrote it may mean harm: tried one by one, the ways to match would outlast the machine."""
+    assert GitIgnore([rule, "*.log"]).verdict(name, is_folder=False) is None
 
 
 @pytest.mark.parametrize("name", sorted(TOOL_FOLDERS))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.watch.debounce import MOST_PATHS
-from autogen_context.cache.watch.watch import FileWatch
+from autogen_context.cache.watch import MOST_PATHS, FileWatch
 from support.hearing import wait_until
 
 REWRITER = """

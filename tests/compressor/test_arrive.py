@@ -27,8 +27,8 @@ from autogen_context.compressor.arrival.arrive import (
 from autogen_context.compressor.arrival.deduplication import LinesAbove
 from autogen_context.compressor.arrival.json_text import MOST_DEPTH, minified
 from autogen_context.messages.message import ToolCall
-from autogen_context.messages.tools.kinds import BY_NAME
-from autogen_context.messages.tools.recall_tool import RECALL_TOOL_NAME
+from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from support.reducing import bound, exact
 from support.results import BLOB, BROKEN, ERROR, LONG, NEEDLE, RESULTS, rows_of_json
 

@@ -88,13 +88,13 @@ class Conversing(RuleBasedStateMachine):
     @initialize(
         window=st.integers(120, 900),
         reduce=st.sampled_from(["auto", "off"]),
-        rewrite=st.sampled_from(["forced", "cold", "priced"]),
+        compaction=st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
         profile=st.sampled_from(["worth", "balanced", "conservative", "strict"]),
     )
-    def begin(self, window: int, reduce: str, rewrite: str, profile: str) -> None:
+    def begin(self, window: int, reduce: str, compaction: str, profile: str) -> None:
         """Two managers, made alike."""
         chosen = {"window_tokens": window, "reduce": reduce}
-        chosen |= {"rewrite": rewrite, "profile": profile}
+        chosen |= {"compaction": compaction, "profile": profile}
         self.config = ContextConfig.model_validate(chosen)
         self.keeper, self.twin = self.manager(), self.manager()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.signals import TaskType
+from autogen_context.budget.task import TaskType
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
     LEAST_MULTIPLIER,

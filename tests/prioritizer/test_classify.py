@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
-from autogen_context.messages.tools.action import ToolAction
+from autogen_context.messages.tool_action import ToolAction
 from autogen_context.prioritizer.category import Category
 from autogen_context.prioritizer.classify import (
     END_CHARS,

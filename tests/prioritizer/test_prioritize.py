@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.signals import TaskType
-from autogen_context.budget.task import TaskDefinition
+from autogen_context.budget.task import TaskDefinition, TaskType
 from autogen_context.prioritizer.attention.part import ContextPart
 from autogen_context.prioritizer.category import Category, weights_of
 from autogen_context.prioritizer.prioritize import ContextPrioritizer, Signals

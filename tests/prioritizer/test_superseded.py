@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
-from autogen_context.messages.tools.action import ToolAction, View
-from autogen_context.messages.tools.kinds import ToolKinds, actions_of
+from autogen_context.messages.tool_action import ToolAction, View
+from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.superseded import Superseded, superseded
 
 LINES = [*"abcdefghij"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.project.files.line_changes import MOST_COUNTED, MOST_LINES, told_changes
+from autogen_context.project.line_changes import MOST_COUNTED, MOST_LINES, told_changes
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "    return x", "ü" * 300]), max_size=30)
 NUMBERS_CHARS = 100

@@ -14,8 +14,8 @@ from autogen_context.budget.task import TaskDefinition
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
-from autogen_context.messages.tools.action import ToolAction
-from autogen_context.messages.tools.kinds import actions_of
+from autogen_context.messages.tool_action import ToolAction
+from autogen_context.messages.tool_call import actions_of
 from autogen_context.project.builds import Builder, Kept
 from autogen_context.project.changes import changed_files
 from autogen_context.project.project import ProjectContext

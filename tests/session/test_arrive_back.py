@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from autogen_context import IncrementalContextManager, Prepared
 from autogen_context.errors import BudgetImpossible
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.recall_tool import recall_tool_schema
+from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, FileWatch, IncrementalContextManager
 from autogen_context.errors import BudgetImpossible
-from autogen_context.project.files.followed_files import FollowedFiles
+from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
@@ -85,12 +85,12 @@ def linked_out(root: Path) -> str:
         ),
         pytest.param(
             "ln -sf ../outside.py a.py",
-            f"{CHANGED}\n> a.py cannot be read any more: it leads out of the project",
+            f"{CHANGED}\n> it cannot be read any more: it leads out of the project",
             id="a link that leads out",
         ),
         pytest.param(
             "rm a.py; mkfifo a.py",
-            f"{CHANGED}\n> a.py cannot be read any more: not a regular file",
+            f"{CHANGED}\n> it cannot be read any more: not a regular file",
             id="a pipe",
         ),
     ],
@@ -219,7 +219,7 @@ async def test_a_root_behind_a_link_is_the_same_folder(root: Path, closed: FileW
 def test_a_root_that_is_no_folder_is_refused(root: Path, path: str) -> None:
     """By name, with the way out."""
     with pytest.raises(ValueError, match=rf"root='.*{path}': give a folder"):
-        FollowedFiles(root / path)
+        FileChangeTracker(root / path)
 
 
 @given(histories(), st.integers(200, 3_000))
@@ -232,7 +232,7 @@ def test_where_nothing_changes_nothing_is_different(
             Path(name, path).parent.mkdir(exist_ok=True)
             Path(name, path).write_text(CONTENT)
         config = ContextConfig(window_tokens=window_tokens)
-        files = FollowedFiles(name)
+        files = FileChangeTracker(name)
         plain = IncrementalContextManager(config=config, counter=Characters())
         following = IncrementalContextManager(config=config, counter=Characters(), files=files)
         for messages in history:

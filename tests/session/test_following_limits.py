@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from autogen_context import FileWatch
 from autogen_context.manager.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
-from autogen_context.project.files.followed import MOST_LOOKED_AT
-from autogen_context.project.files.seen_file import MOST_FILES
+from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT
 from support.coder import (
     CHANGED,
     CONTENT,
@@ -159,7 +158,7 @@ async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
         coder.goes_on()
         assert await coder.turn(waits=False) == []
         watch.answers.set()
-        wait_until(lambda: watch.covers(root / "a.py"), "followed")
+        wait_until(lambda: watch.covers(root), "followed")
         told: list[str] = []
         while not told:  # the look that hung comes to its end in its own time
             coder.goes_on()
@@ -182,7 +181,7 @@ async def test_a_disk_that_hangs_keeps_nobody_from_going_on(root: Path) -> None:
         coder.shell(EDIT)
         for manager in (branch, coder.manager):
             coder.manager = manager
-            wait_until(lambda: watch.covers(root / "a.py"), "followed")
+            wait_until(lambda: watch.covers(root), "followed")
             told: list[str] = []
             while not told:
                 coder.goes_on()

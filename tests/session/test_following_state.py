@@ -33,7 +33,7 @@ async def test_another_process_goes_on(coder: Coder, change: str) -> None:
     if change == "loaded":
         await coder.turn()
         coder.shell(EDIT, "a.py")
-        wait_until(lambda: coder.watch.covers(coder.root / "a.py"), "told")
+        wait_until(lambda: coder.watch.covers(coder.root), "told")
     coder.goes_on()
     told = await coder.turn()
     assert told == [block(CHANGED, DIFF)]

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.intents import Intents
 from autogen_context.testing import ChatMessage
+from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.intent_words import Intent
-from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.triggers.intent import Intent
 from autogen_context.triggers.turn import Turn, turn_of
 from support.units import candidates_of, read_all
 

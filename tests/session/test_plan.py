@@ -14,8 +14,8 @@ from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.blocks.fill import Filler
 from autogen_context.prioritizer.blocks.references import References
 from autogen_context.prioritizer.blocks.worth import Worth
-from autogen_context.session.floors import Floor, floors_of, satisfied
 from autogen_context.session.plan import FRAME, Fill, Means, notice_of, plan
+from autogen_context.session.protected import Protection, protected_of, satisfied, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
 from support.counting import METER
@@ -31,7 +31,7 @@ def planned_or_not(
     try:
         return plan(
             candidates,
-            floors=floors_of(candidates, frozenset()),
+            protected=protected_of(candidates, frozenset(), voices_of(candidates)),
             aim=aim,
             means=Means(
                 fit=fit,
@@ -70,7 +70,7 @@ AIMS = st.builds(
 @given(CANDIDATES, AIMS)
 def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> None:
     """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
-    floors = floors_of(candidates, frozenset())
+    floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim)
     if isinstance(decisions, BudgetImpossible):
         assert decisions.floor_tokens == floor_tokens(candidates, floors) > aim.limit_tokens
@@ -81,7 +81,7 @@ def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> 
     assert [(d.start, d.stop) for d in decisions] == [(u.start, u.stop) for u in units]
     assert [d.tokens_before for d in decisions] == [c.tokens for c in candidates]
     assert sum(d.tokens_after for d in decisions) <= aim.limit_tokens
-    tasks = {i for i, floor in floors.items() if floor == "task"}
+    tasks = {i for i, floor in floors.items() if floor in ("task", "memory")}
     assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
     assert decisions == planned_or_not(candidates, aim)
     for decision, c in zip(decisions, candidates, strict=True):
@@ -91,7 +91,7 @@ def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> 
         assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
 
 
-def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Floor]) -> int:
+def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Protection]) -> int:
     """What must stay, whole."""
     return sum(candidates[i].tokens for i in floors)
 
@@ -113,7 +113,7 @@ def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
 @given(CANDIDATES, AIMS)
 def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None:
     """Beside the floors there is no more than its share of the room that they leave, the notice included."""
-    floors = floors_of(candidates, frozenset())
+    floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim)
     if isinstance(decisions, BudgetImpossible):
         return
@@ -127,7 +127,7 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None
 @given(CANDIDATES, AIMS)
 def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
     """As many as fit their share, one at least if it fits beside the floors; the others are decided on beside them."""
-    floors = floors_of(candidates, frozenset())
+    floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim, nothing)
     if isinstance(decisions, BudgetImpossible):
         return

@@ -7,17 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tools.kinds import BY_NAME
+from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished import Finished
-from autogen_context.session.floors import floors_of
-from autogen_context.session.proposals import MOST, Proposals
-from autogen_context.session.staying import staying
+from autogen_context.session.finished import MOST_SPANS, Proposals, ProposedSpan
 from autogen_context.testing import ChatMessage
-from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.settings import TriggerSettings
 from autogen_context.triggers.turn import Turn
 from support.counting import METER
 from support.units import candidates_of, read_all
@@ -69,18 +64,7 @@ def test_they_are_those_of_the_conversation_as_it_is(
         fresh = proposals()
         fresh.follow(conversation.candidates, since=0)
         kept.follow(conversation.candidates, since=0)
-        assert (kept.spans, kept.tasks) == (fresh.spans, fresh.tasks)
-
-
-@given(transcripts() | broken_transcripts(), st.frozensets(st.integers(0, 30), max_size=4))
-def test_what_must_stay_is_what_the_floors_are(
-    payloads: list[ChatMessage], pinned: frozenset[int]
-) -> None:
-    """Told from the tasks that were noted, from the opening, from the newest unit and from pins alone."""
-    candidates = candidates_of(read_all(payloads))
-    kept = proposals()
-    kept.follow(candidates, since=0)
-    assert staying(candidates, pinned, kept.tasks) == frozenset(floors_of(candidates, pinned))
+        assert kept.spans == fresh.spans
 
 
 class Always:
@@ -106,7 +90,7 @@ def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[Proposals, list[
 def test_a_span_is_in_units() -> None:
     """Of the conversation, in which what is no turn of the model counts as well; its trigger is told."""
     kept, _ = followed(6)
-    first = Finished(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
+    first = ProposedSpan(start=1, stop=5, outcomes=frozenset({4}), kind="boundary", confidence=0.8)
     assert kept.spans[0] == first
     assert len(kept.spans) == 2
 
@@ -121,6 +105,6 @@ def test_only_what_is_new_fires() -> None:
 
 def test_the_newest_are_kept() -> None:
     """A bounded number, oldest first."""
-    kept, _ = followed(MOST + 20)
-    assert len(kept.spans) == MOST
-    assert [span.start for span in kept.spans] == list(range(17, MOST + 17))
+    kept, _ = followed(MOST_SPANS + 20)
+    assert len(kept.spans) == MOST_SPANS
+    assert [span.start for span in kept.spans] == list(range(17, MOST_SPANS + 17))

@@ -11,7 +11,7 @@ from autogen_context.compressor.passage import passages_of
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.entry import AUTHORITIES
 from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
-from autogen_context.session.floors import floors_of
+from autogen_context.session.protected import protected_of, voices_of
 from autogen_context.session.span import (
     LEAST_SPAN,
     SPAN_TOKENS,
@@ -55,8 +55,8 @@ def step(result: str, arguments: str = "{}", said: str = "") -> list[Message]:
 
 def spans(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span]:
     """The spans, with what must stay."""
-    floors = floors_of(candidates, frozenset())
-    return spans_of(candidates, stays=floors, room_tokens=room_tokens)
+    protected = protected_of(candidates, frozenset(), voices_of(candidates))
+    return spans_of(candidates, stays=protected, room_tokens=room_tokens)
 
 
 TWO_TASKS = [("user", 40), ("user", 40), *[("step", 17_000)] * 6]
@@ -81,13 +81,13 @@ def test_they_lie_between_what_opens_and_what_is_newest(
     """In order and apart; each is large enough, and none has nothing but what must stay."""
     candidates = candidates_of(talk(parts))
     found = spans(candidates, room)
-    floors = floors_of(candidates, frozenset())
+    protected = protected_of(candidates, frozenset(), voices_of(candidates))
     stop = 0
     for span in found:
         assert stop <= span.start < span.stop <= newest_of(candidates, room)
         assert span.tokens == sum(c.tokens for c in candidates[span.start : span.stop])
         assert span.tokens >= span_tokens(room)
-        assert not floors.keys() >= set(range(span.start, span.stop))
+        assert not protected.keys() >= set(range(span.start, span.stop))
         stop = span.stop
     inside = {i for span in found for i in range(span.start, span.stop)}
     opening = [c.unit.messages[0].role in SYSTEM_ROLES for c in candidates]

@@ -10,7 +10,7 @@ from threading import enumerate as enumerate_threads
 import pytest
 
 from autogen_context import ContextConfig, FileWatch, IncrementalContextManager, Prepared
-from autogen_context.project.files.followed_files import FollowedFiles
+from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.hearing import Hearing
@@ -52,7 +52,7 @@ class Coder:
 
     def another(self, window_tokens: int = 20_000) -> IncrementalContextManager:
         """A manager for the same files."""
-        files = FollowedFiles(self.root, watch=self.watch)
+        files = FileChangeTracker(self.root, watch=self.watch)
         config = ContextConfig(window_tokens=window_tokens)
         return IncrementalContextManager(config=config, counter=Characters(), files=files)
 
@@ -137,7 +137,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
 def join_followers() -> None:
     """Wait for those who begin to follow a folder: what they warn of is of their test."""
     for thread in enumerate_threads():
-        if thread.name == "followed-files":
+        if thread.name == "file-change-tracker":
             thread.join()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import ToolCall
-from autogen_context.messages.tools.kinds import action_of
+from autogen_context.messages.tool_call import action_of
 from autogen_context.triggers.decision import TriggerDecision
 from autogen_context.triggers.turn import Step, Turn
 

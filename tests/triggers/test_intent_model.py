@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.triggers.intent import IntentBasedTrigger
 from autogen_context.triggers.intent_model import READ_CHARS, IntentModel, prompt_for, read, told
-from autogen_context.triggers.intent_trigger import IntentBasedTrigger
 from support.turns import edit, turn
 from support.turns import read as reading
 

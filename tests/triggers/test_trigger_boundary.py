@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import segment
-from autogen_context.messages.tools.kinds import ToolKinds
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.triggers.boundary import (
     BOUNDARIES,
     Boundary,
@@ -292,3 +292,14 @@ def test_what_cannot_be_is_refused(arguments: dict[str, object], message: str) -
     """With its name, its value and the way out."""
     with pytest.raises(ValueError, match=message):
         SemanticBoundaryDetector(**arguments)  # type: ignore[arg-type] # wrong on purpose
+
+
+@pytest.mark.parametrize(
+    "glance", [[B], [B, A], [searched("x"), B]], ids=["once", "and back", "and a search"]
+)
+def test_a_glance_hides_no_module(glance: list[Step]) -> None:
+    """F29: a look at a second file of the module before the work moves to another module."""
+    *_, last = decisions(numbered(A, A, EDIT_A, A, *glance, C, EDIT_C))
+    assert (last.details["boundary"], last.details["to"]) == ("module", "lib")
+    assert last.scope is not None
+    assert last.scope.stop == 4 + len(glance)

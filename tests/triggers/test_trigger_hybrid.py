@@ -15,14 +15,13 @@ from autogen_context.triggers.decision import (
     Scope,
     TriggerDecision,
     TriggerKind,
+    TriggerSettings,
 )
-from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
-from autogen_context.triggers.intent_trigger import IntentBasedTrigger
-from autogen_context.triggers.settings import TriggerSettings
+from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger, TurnCountTrigger
+from autogen_context.triggers.intent import IntentBasedTrigger
 from autogen_context.triggers.staleness import StalenessTracker
 from autogen_context.triggers.subtask import SubtaskTrigger
 from autogen_context.triggers.turn import Step, Turn
-from autogen_context.triggers.turn_count import TurnCountTrigger
 from support.turns import called, edit, ran_tests, read, searched, shell, turn, written
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "triggers.md"

@@ -10,9 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
-from autogen_context.triggers.intent import Standing, intent_of
-from autogen_context.triggers.intent_trigger import IntentBasedTrigger
-from autogen_context.triggers.intent_words import TRANSITIONS, Intent, Transition
+from autogen_context.triggers.intent import (
+    TRANSITIONS,
+    Intent,
+    IntentBasedTrigger,
+    Standing,
+    Transition,
+    intent_of,
+)
 from autogen_context.triggers.turn import Turn
 from support.turns import (
     SESSIONS,

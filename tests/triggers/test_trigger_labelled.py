@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from autogen_context.triggers.deeds import deeds_of
-from autogen_context.triggers.intent import AT_FIRST, intent_of
-from autogen_context.triggers.intent_words import Intent
+from autogen_context.triggers.intent import AT_FIRST, Intent, intent_of
 from autogen_context.triggers.subtask import SubtaskTrigger
 from autogen_context.triggers.turn import Turn
 from support.turns import called, turn
@@ -91,7 +89,7 @@ def intents(session: Session) -> list[Intent | None]:
     standing, told = AT_FIRST, list[Intent | None]()
     for each in session.turns:
         told.append(intent_of(each, standing))
-        standing = standing.after(each, deeds_of(each))
+        standing = standing.after(each)
     return told
 
 

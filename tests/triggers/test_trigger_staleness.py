@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.decision import Scope, TriggerDecision
-from autogen_context.triggers.mention import CONTEXT_TURNS, Mentions, names_in
-from autogen_context.triggers.staleness import StalenessTracker, staleness
+from autogen_context.triggers.staleness import (
+    CONTEXT_TURNS,
+    Mentions,
+    StalenessTracker,
+    names_in,
+    staleness,
+)
 from autogen_context.triggers.turn import Step, Turn
 from support.turns import edit, ran_tests, read, searched, turn
 

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from autogen_context.triggers.claims import Claims
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
-from autogen_context.triggers.file_sort import FileSort, sort_of
-from autogen_context.triggers.subtask import SubtaskTrigger
-from autogen_context.triggers.subtask_signals import SIGNALS, Signal, SignalName
-from autogen_context.triggers.subtask_signs import MOST_FILES
+from autogen_context.triggers.outcome import FileSort, sort_of
+from autogen_context.triggers.subtask import MOST_FILES, SIGNALS, Signal, SignalName, SubtaskTrigger
 from autogen_context.triggers.turn import Turn
 from support.turns import (
     SESSIONS,
@@ -128,6 +126,11 @@ COMPLETE: dict[str, tuple[SignalName, Scope, list[Turn]]] = {
             LOOK, ("", edit("a.py")), ("Next, I'll implement the parser.", written("parser.py"))
         ),
     ),
+    "on, to a file that is only read (F29)": (
+        "moving_on",
+        Scope(start=0, stop=2, outcomes=(1,)),
+        numbered(LOOK, ("", edit("a.py")), ("Now I'll work on the parser.", read("parser.py"))),
+    ),
     "on, when what was changed runs well": (
         "moving_on",
         Scope(start=0, stop=3, outcomes=(1,)),
@@ -203,6 +206,9 @@ INCOMPLETE: dict[str, list[Turn]] = {
     "three edits, and a fourth": numbered(*[("", edit("a.py"))] * 4),
     "three edits, then a run": numbered(*[("", edit("a.py"))] * 3, ("", SCRIPT)),
     "on, to test it": numbered(("", edit("a.py")), ("Now I'll run the tests.", ran_tests(None))),
+    "on, to look at another": numbered(
+        ("", edit("a.py")), ("Now I'll look at the parser.", read("parser.py"))
+    ),
     "on, to look at it": numbered(("", edit("a.py")), ("Now let's look at it.", read("a.py"))),
     "on, in the same work": numbered(("", edit("a.py")), ("Now I'll add b.", edit("a.py"))),
     "on, with the same work beside it": numbered(

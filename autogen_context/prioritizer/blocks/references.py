@@ -13,8 +13,8 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tools.action import ToolAction
-from autogen_context.messages.tools.kinds import BY_NAME, ToolKinds, actions_of
+from autogen_context.messages.tool_action import ToolAction
+from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.blocks.extract import Passage, parsed, passages_of, strings_in
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate

@@ -1,1 +1,0 @@
-"""Files under a root: which are ignored, and reading them within bounds."""

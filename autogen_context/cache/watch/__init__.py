@@ -1,1 +1,0 @@
-"""Which files changed, as the system tells it or as looking at them does."""

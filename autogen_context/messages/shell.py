@@ -1,0 +1,467 @@
+"""What a shell's command line does: which programs run, on which files, and what is asked of them.
+
+``shlex`` takes the quotes off words. What it does not know stands beside it: operators, redirections, comments and
+here-documents. This is no shell: variables and substitutions stay as they are written.
+
+Promise: any text goes, in time proportional to its length; of a long one the beginning is read. A program that nobody
+knows runs something, and which files are meant is said only where it is known.
+"""
+
+# ruff: noqa: SIM905 - words in a line
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from posixpath import basename
+
+from autogen_context.messages.tool_action import (
+    LAST_LINE,
+    ToolAction,
+    ToolKind,
+    View,
+    key_of,
+    patched_files,
+    path_of,
+)
+
+Words = tuple[str, ...]
+
+READ_CHARS = 20_000
+MOST_COMMANDS = 100
+NESTED = 3  # shells within shells
+HEAD_LINES = 10  # that head shows where it is not told how many
+STRENGTH: tuple[ToolKind, ...] = ("test", "run", "write", "search", "read", "other")
+
+_TOKEN = re.compile(
+    r"""
+     (?P<skip>[ \t\r]++|\\\n|\#[^\n]*+)
+    |(?P<redirect>\d*+(?:&>>?|>&|>>|>\||>|<<<|<<-?|<&|<))
+    |(?P<end>&&|\|\||\|&?|[;&()\n])
+    |(?P<word>(?:[^\s|&;<>()'"\\]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.|['"\\])++)
+    |(?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTE = re.compile(r"['\"\\]")
+_ASSIGNMENT = re.compile(r"\w+\+?=")
+_RUN_WITH = re.compile(r"(?:uv|poetry|pipenv|pdm|rye|hatch) run|(?:bundle|npm|pnpm|yarn) exec")
+_SHELL_FLAG = re.compile(r"-\w*c")
+_IN_PLACE = re.compile(r"-\w*i|--in-place")
+_LINES = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?")
+_INLINE = re.compile(r"-\w*[ce]")
+_COUNT = re.compile(r"-(?:n|-lines=)?(\d{1,9})")
+_TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
+
+
+def _rows(rows: Mapping[str, str]) -> dict[str, str]:
+    """Each word with the name of its row."""
+    return {word: name for name, words in rows.items() for word in words.split()}
+
+
+# What a program does with its arguments. It reads them (whole, in part, or through a filter that is the first of them),
+# searches (a pattern that is the first of them, or places), or writes (all, the last, or files that it does not name).
+PROGRAMS = _rows(
+    {
+        "read": "cat bat less more nl tac open view type zcat Get-Content",
+        "read part": "head tail strings xxd hexdump od file stat wc diff cmp column cut sort uniq tr md5sum sha1sum "
+        "sha256sum",
+        "read filter": "sed awk gawk jq yq",
+        "search pattern": "grep egrep fgrep zgrep rg ag ack fd fdfind Select-String",
+        "search": "ls tree du locate which whereis dir find Get-ChildItem",
+        "write all": "rm tee mv unlink shred truncate Set-Content",
+        "write last": "cp ln install rsync",
+        "write": "mkdir rmdir touch chmod chown patch apply_patch dd unzip tar zip gzip gunzip bzip2 xz",
+        "git": "git",
+    }
+)
+# What the subcommands of git do; the others write, and it is not said which files.
+GIT = _rows(
+    {
+        "read": "diff show log status blame reflog describe rev-parse shortlog",
+        "search": "grep ls-files ls-tree branch tag remote",
+        "write files": "checkout restore rm mv",
+        "other": "add init config",
+    }
+)
+# They do nothing to see, or only for what comes behind them.
+IDLE = frozenset(
+    "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait read : history "
+    "[ [[ ulimit umask trap shift return local declare kill date test for done fi in case esac function select".split()
+)
+# Words in front of a command; ``timeout`` and the like have one more behind them.
+LEADING = frozenset(
+    "sudo env nohup time xargs exec command nice stdbuf unbuffer npx bunx pnpx uvx parallel do then else if elif "
+    "while until { } ! eval builtin winpty timeout gtimeout flock".split()
+)
+LEADING_ONE = frozenset({"timeout", "gtimeout", "flock"})
+
+# Programs that test, and those that do when a word of tests is among the first of their arguments.
+TESTERS = frozenset(
+    "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha ava karma playwright "
+    "cypress runtests.py runtests test tests trial behave bats stestr doctest".split()
+)
+RUNNERS = frozenset(
+    "npm yarn pnpm bun go cargo make mvn mvnw gradle gradlew dotnet mix bazel deno zig swift manage.py rake "
+    "composer just task nx lerna turbo sbt lein stack cabal flutter dart hatch setup.py django-admin".split()
+)
+TEST_WORDS = frozenset("test tests check nextest unit-test unittest pytest".split())
+SHELLS = frozenset("bash sh zsh dash ksh fish".split())
+INTERPRETERS = SHELLS | frozenset(
+    "python python2 python3 py pypy pypy3 ipython node ts-node tsx deno ruby perl php lua julia Rscript".split()
+)
+# How much a test tells of what it does, not what it tests.
+TEST_MANNERS = frozenset(
+    "-v -vv -vvv -q -qq -x -s -l -rA -ra -rs -rx --verbose --quiet --no-header --no-summary --exitfirst "
+    "--showlocals --tb=short --tb=long --tb=line --tb=no --tb=native --tb=auto --color=no --color=yes --silent "
+    "--failfast --bail --nocapture --no-cov --disable-warnings --cache-clear".split()
+)
+# The flags that have a word of their own behind them.
+VALUE_FLAGS = {
+    program: frozenset(flags.split())
+    for programs, flags in {
+        "grep egrep fgrep zgrep": "-A -B -C -m -e -f -d -D",
+        "rg": "-A -B -C -m -e -f -g -t -T -j -M --glob --type --max-count",
+        "head tail": "-n -c --lines --bytes",
+        "sed": "-e -f -l --expression --file",
+        "awk gawk": "-F -v -f",
+        "cut": "-d -f -c -b",
+        "nl": "-b -w -v -s -i -n",
+        "tree": "-L -I -P",
+        "git": "-C -c",
+        "xargs": "-I -n -P -d -L -s -a",
+        "sudo": "-u -g",
+        "nice": "-n",
+        "perl": "-e -pe -ne",
+        "python python3": "-X -W",
+    }.items()
+    for program in programs.split()
+}
+NO_FLAGS: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True)
+class Command:
+    """One command with its words, filled as a line is read.
+
+    Attributes:
+        words: the program and its arguments, without quotes.
+        writes: the files that its output goes to, anew.
+        appends: the files to whose end its output goes.
+        reads: the files that its input comes from.
+        document: the here-document that is its input.
+        piped: whether its input is what the command before wrote.
+    """
+
+    words: list[str] = field(default_factory=list[str])
+    writes: list[str] = field(default_factory=list[str])
+    appends: list[str] = field(default_factory=list[str])
+    reads: list[str] = field(default_factory=list[str])
+    document: str = ""
+    piped: bool = False
+
+    def redirect(self, operator: str, target: str) -> None:
+        """Note a file behind ``>``, ``>>`` or ``<``; other streams and devices are none."""
+        if operator == "<":
+            self.reads.append(target)
+        elif ">" in operator and not (target.isdigit() or target == "-" or target[:5] == "/dev/"):
+            (self.appends if ">>" in operator else self.writes).append(target)
+
+
+def commands_of(line: str) -> list[Command]:
+    """The commands of a command line, in order; a hundred at most. What stands in a here-document is no command."""
+    text = line[: READ_CHARS - 2] + "\n\n"  # the last command ends, also behind a backslash
+    commands, command, operator, at = list[Command](), Command(), "", 0
+    awaiting: list[tuple[Command, str]] = []
+    while len(commands) < MOST_COMMANDS and (token := _TOKEN.match(text, at)):
+        at, kind = token.end(), token.lastgroup
+        if kind == "word":
+            word = unquoted(token.group())
+            if operator in ("<<", "<<-"):
+                awaiting.append((command, word))
+            elif operator:
+                command.redirect(operator, word)
+            elif word:
+                command.words.append(word)
+            operator = ""
+        elif kind == "redirect":
+            operator = token.group().lstrip("0123456789")
+        elif kind == "end":
+            if command.words or command.writes or command.appends or command.reads:
+                commands.append(command)
+            command, operator = Command(piped=token.group() in ("|", "|&")), ""
+            if token.group() == "\n":
+                for owner, border in awaiting:
+                    owner.document, at = _document(text, at, border)
+                awaiting.clear()
+    return commands
+
+
+def unquoted(word: str) -> str:
+    """A word as the program gets it; one whose quotes are open stays as it is."""
+    if not _QUOTE.search(word):
+        return word
+    if word[0] == word[-1] == "'" and word.count("'") == 2:  # noqa: PLR2004 - a script, which may be long
+        return word[1:-1]
+    try:
+        return "".join(shlex.split(word))
+    except ValueError:
+        return word
+
+
+def _document(text: str, start: int, border: str) -> tuple[str, int]:
+    """The text up to the line that is the border, or all where there is none, and where to read on."""
+    at = start
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        if text[at:end].strip() == border:
+            return text[start:at], end
+        at = end
+    return text[start:], at
+
+
+def action_of_command(line: str, *, folder: str = "", depth: int = 0) -> ToolAction:
+    """What a command line does: the strongest kind of its commands, the views and writes of all.
+
+    Args:
+        line: as it is given to a shell.
+        folder: where it is run, as far as that is known; what the line changes to is part of its paths.
+        depth: how many shells it stands in.
+    """
+    done: list[ToolAction] = []
+    for command in commands_of(line):
+        words = bare(tuple(command.words))
+        if words[:1] in (("cd",), ("pushd",)):
+            folder = path_of(words[-1], folder=folder) or folder
+            continue
+        inner = shell_line(words) if depth < NESTED else ""
+        if inner:
+            action = action_of_command(inner, folder=folder, depth=depth + 1)
+        else:
+            action = action_of_words(words, command, folder)
+        action = redirected(action, command, folder)
+        if command.piped and done:
+            done[-1] = piped(done[-1], action, words)
+        else:
+            done.append(action)
+    return merged(done, folder=folder)
+
+
+def bare(words: Words) -> Words:
+    """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
+    while words:
+        if _RUN_WITH.fullmatch(" ".join(words[:2])):
+            words = words[2:]
+        elif words[0] in LEADING:
+            takes, at = VALUE_FLAGS.get(words[0], NO_FLAGS), 1
+            while at < len(words) and words[at].startswith("-"):
+                at += 1 + (words[at] in takes)
+            words = words[at + (words[0] in LEADING_ONE) :]
+        elif _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        else:
+            break
+    return words
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """The line that a shell is given to run, as in ``bash -c "..."``; empty where there is none."""
+    is_shell = len(words) > 2 and basename(words[0]) in SHELLS  # noqa: PLR2004 - a shell, -c and the line
+    return words[2] if is_shell and _SHELL_FLAG.fullmatch(words[1]) else ""
+
+
+def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
+    """The action with the files that its output goes to; what does nothing but fill a file writes it."""
+    if not (command.writes or command.appends):
+        return action
+    anew = paths_of(command.writes, folder)
+    files = (*anew, *paths_of(command.appends, folder))
+    if action.kind in ("write", "run", "test"):
+        return replace(action, writes=(*action.writes, *files))
+    told = command.document or action.kind == "other"  # the content stands in the line itself
+    views = tuple(View(path=path) for path in anew) if told else ()
+    return ToolAction(kind="write", subjects=files, views=views, writes=files)
+
+
+def piped(source: ToolAction, action: ToolAction, words: Words) -> ToolAction:
+    """What two commands do together, of which one reads what the other writes."""
+    if action.kind in ("write", "run", "test"):
+        both = merged([source, action])
+        asks_both = both.kind == action.kind and action.key and source.key
+        return replace(both, key=f"{source.key} | {action.key}") if asks_both else both
+    if source.kind in ("write", "run", "test", "other"):
+        return source
+    key = " | ".join((source.key or " ".join(source.subjects), " ".join(words)))
+    if action.kind == "search":
+        subjects = (*action.subjects, *source.subjects)
+        return replace(source, kind="search", subjects=subjects, views=(), key=key)
+    if source.views:
+        return replace(source, views=tuple(narrowed(view, words) for view in source.views))
+    return replace(source, key=key)
+
+
+def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
+    """Several actions as one."""
+    if len(actions) == 1 and not folder:
+        return actions[0]
+    kind = next((kind for kind in STRENGTH if any(kind == a.kind for a in actions)), STRENGTH[-1])
+    chief = [action for action in actions if action.kind == kind]
+    keys = [action.key for action in chief if action.key]
+    place = f"{folder}$ " if folder and keys else ""
+    return ToolAction(
+        kind=kind,
+        subjects=tuple(dict.fromkeys(s for action in chief for s in action.subjects)),
+        views=tuple(dict.fromkeys(view for action in actions for view in action.views)),
+        writes=tuple(dict.fromkeys(path for action in actions for path in action.writes)),
+        key=place + "; ".join(keys),
+    )
+
+
+def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
+    """What one command does, but for where its output goes; ``words`` are its ``bare`` ones."""
+    program = basename(words[0]) if words else ""
+    key = key_of(" ".join(words), command.document)
+    plain = (*plain_arguments(words), *command.reads)
+    does, _, which = PROGRAMS.get(program, "").partition(" ")
+    if program in ("sed", "perl", "ruby") and any(map(_IN_PLACE.match, words[1:])):
+        does, which, plain = "write", "all", plain[program == "sed" :]
+    match does:
+        case "read":
+            return reading(words, which, plain, key, folder)
+        case "search":
+            return searching(words, which, plain, key, folder)
+        case "write":
+            return writing(which, plain, command.document, folder)
+        case "git":
+            return of_git(plain, key, folder)
+        case _ if not program or words[0] in IDLE:
+            return ToolAction(kind="other", key=key)
+        case _:
+            return running(words, key)
+
+
+def plain_arguments(words: Words) -> Words:
+    """The arguments of a program that are no flags and belong to none."""
+    takes = VALUE_FLAGS.get(basename(words[0]), NO_FLAGS) if words else NO_FLAGS
+    return tuple(
+        word
+        for before, word in pairwise(("", *words[1:]))
+        if before not in takes and (word[:1] != "-" or word == "-")
+    )
+
+
+def paths_of(words: Iterable[str], folder: str) -> Words:
+    """Those that are paths, as they are written here."""
+    return tuple(path for word in words if (path := path_of(word, folder=folder)))
+
+
+def of_git(plain: Words, key: str, folder: str) -> ToolAction:
+    """What git does, by its subcommand."""
+    subcommand, *rest = plain or ("",)
+    match GIT.get(subcommand, "write"):
+        case "read":
+            return ToolAction(kind="read", subjects=(f"git {subcommand}", *rest), key=key)
+        case "search":
+            return ToolAction(kind="search", subjects=(f"git {subcommand}", *rest), key=key)
+        case "other":
+            return ToolAction(kind="other", key=key)
+        case which:
+            files = paths_of(rest, folder) if which == "write files" else ()
+            subjects = files or (f"git {subcommand}",)
+            return ToolAction(kind="write", subjects=subjects, writes=files)
+
+
+def writing(which: str, plain: Words, document: str, folder: str) -> ToolAction:
+    """Which files a program changes: all that it names, the last of them, or those of a patch."""
+    if which:
+        files = paths_of(plain[-1:] if which == "last" else plain, folder)
+        return ToolAction(kind="write", subjects=files, writes=files)
+    files = patched_files(document or "\n".join(plain))
+    return ToolAction(kind="write", subjects=files or plain, writes=files)
+
+
+def reading(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
+    """What a program reads; without a file it is the filter of a pipe."""
+    has_script = which == "filter" and not {"-e", "-f"} & set(words)
+    files = paths_of([w for w in plain[has_script:] if not _COUNT.fullmatch(w)], folder)
+    if not files:
+        return ToolAction(kind="read", key=key)
+    views = (View(path=path) for path in files)
+    shown = tuple(narrowed(view, words) if which else view for view in views)
+    return ToolAction(kind="read", subjects=files, views=shown)
+
+
+def narrowed(view: View, words: Words) -> View:
+    """What of a view is left behind a filter."""
+    lines = lines_of(words) if view.whole else None
+    if lines:
+        return View(path=view.path, lines=lines)
+    manner = " ".join(word for word in words if path_of(word) != view.path)
+    part = " | ".join(part for part in (view.part, key_of(manner)) if part)
+    return View(path=view.path, lines=view.lines, part=part)
+
+
+def lines_of(words: Words) -> tuple[int, int] | None:
+    """The lines that ``sed -n`` or ``head`` let through; ``None`` where it is not a stretch of them."""
+    program = basename(words[0])
+    if program == "sed" and "-n" in words:
+        ranges = [match for word in words[1:] if (match := _LINES.fullmatch(word))]
+        if len(ranges) == 1:
+            first, last = ranges[0].groups()
+            return int(first), LAST_LINE if last == "$" else int(last or first)
+    if program == "head" and "-c" not in words:
+        flags = pairwise((*words[1:], ""))
+        counts = (f"-{after}" if flag in ("-n", "--lines") else flag for flag, after in flags)
+        return 1, next((int(m[1]) for each in counts if (m := _COUNT.fullmatch(each))), HEAD_LINES)
+    return None
+
+
+def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
+    """What a program looks for, and where."""
+    if basename(words[0]) == "find":
+        return finding(words, key, folder)
+    pattern: Words = ()
+    if which == "pattern":
+        pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
+        pattern, plain = (pattern, plain) if pattern else (plain[:1], plain[1:])
+    return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
+
+
+def finding(words: Words, key: str, folder: str) -> ToolAction:
+    """What ``find`` looks for; it writes where it deletes or edits what it found."""
+    flags = next((i for i, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    tests = ("-name", "-iname", "-path", "-regex")
+    names = tuple(name for flag, name in pairwise(words) if flag in tests)
+    done = next((i for i, word in enumerate(words) if word in ("-exec", "-execdir")), len(words))
+    then = action_of_words(bare(words[done + 1 :]), Command(), folder)
+    if "-delete" in words or then.kind == "write":
+        return ToolAction(kind="write", subjects=names)
+    patterns = then.subjects[:1] if then.kind == "search" else ()
+    subjects = (*names, *patterns, *paths_of(words[1:flags], folder))
+    return ToolAction(kind="search", subjects=subjects, key=key)
+
+
+def running(words: Words, key: str) -> ToolAction:
+    """What a program runs, or tests."""
+    target = script_of(words)
+    program = basename(target[0]) if target else ""
+    asked = target[1:4] if program in RUNNERS else ()
+    if not (
+        program in TESTERS
+        or _TEST_FILE.fullmatch(program)
+        or any(word in TEST_WORDS or word.startswith("test:") for word in asked)
+    ):
+        return ToolAction(kind="run", subjects=target[:1] or words[:1], key=key)
+    tested = " ".join(word for word in words if word not in TEST_MANNERS)
+    return ToolAction(kind="test", subjects=target[1:] or target[:1], key=key_of(tested))
+
+
+def script_of(words: Words) -> Words:
+    """The program with its arguments, without flags; of an interpreter the script, none where that is written inline."""
+    plain = plain_arguments(words)
+    if basename(words[0]) not in INTERPRETERS:
+        return (words[0], *plain)
+    inline = next((i for i, word in enumerate(words) if _INLINE.fullmatch(word)), len(words))
+    first = words.index(plain[0]) if plain else len(words)
+    return plain if first < inline else ()

@@ -1,0 +1,279 @@
+"""What a tool call does, from the tool's name and the call's arguments.
+
+Promise: whole words of a name decide, never parts of words; what the user says of a tool decides before them. Any
+arguments go, those that are no JSON too, in time proportional to their length.
+"""
+
+# ruff: noqa: SIM905 - words in a line
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import Literal, cast, get_args
+
+from autogen_context.messages.message import ToolCall
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.shell import action_of_command, shell_line
+from autogen_context.messages.tool_action import (
+    LAST_LINE,
+    ToolAction,
+    ToolKind,
+    View,
+    key_of,
+    patched_files,
+    path_of,
+)
+
+# "shell": what it does stands in its command line.
+NamedKind = ToolKind | Literal["shell"]
+
+NAME_CHARS = 200
+ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they are there
+NESTED = 3  # lists and objects within arguments that are looked into
+MOST_FILES = 100
+REMEMBERED_CALLS = 2_000  # the newest, as long as their arguments are short
+SHORT_CHARS = 4_096  # of arguments
+
+# What a word in a tool's name says.
+_SAYS: Mapping[NamedKind, str] = {
+    "read": "read view open cat get fetch load show retrieve print display describe inspect head tail peek download "
+    "browse look extract preview check",
+    "write": "write edit create insert update delete remove replace patch modify append save add set put post send book "
+    "cancel exchange return upload apply commit store remember reserve pay schedule reschedule invite move rename copy "
+    "change assign refund enable disable toggle resume suspend activate deactivate grant revoke approve undo mkdir rm mv "
+    "cp touch overwrite make refuel reset",
+    "search": "search find list ls grep glob rg tree query lookup locate scan match filter explore",
+    "run": "run execute exec eval evaluate python ipython jupyter repl code calculate compute build compile start "
+    "launch invoke simulate interpreter process",
+    "test": "test tests pytest unittest jest lint",
+    "shell": "bash sh zsh shell terminal console cmd command commands powershell",
+}
+NAME_WORDS: Mapping[str, NamedKind] = {
+    word: kind for kind, words in _SAYS.items() for word in words.split()
+}
+# What one word as the command of an editor says (``str_replace_editor`` and its like).
+_EDITOR_SAYS: Mapping[ToolKind, str] = {
+    "read": "view read open",
+    "write": "create write str_replace replace insert append edit delete rename undo_edit",
+    "search": "list search find grep",
+}
+EDITOR_COMMANDS: Mapping[str, ToolKind] = {
+    word: kind for kind, words in _EDITOR_SAYS.items() for word in words.split()
+}
+
+# Under which names arguments come.
+COMMAND_KEYS = "command cmd command_line commandline script commands shell_command".split()
+PATH_KEYS = frozenset(
+    "path paths file files file_path filepath file_paths filename file_name target_file absolute_path relative_path "
+    "abs_path full_path notebook_path source_file target_path old_path new_path".split()
+)
+EDIT_KEYS = frozenset("old_str old_string old_text insert_line new_str edits".split())
+CONTENT_KEYS = frozenset(
+    "content contents file_text text new_content file_content body data".split()
+)
+PATTERN_KEYS = (
+    "query pattern regex search_term search_query keyword keywords q term code_snippet symbol class_name "
+    "function_name name glob glob_pattern file_pattern"
+).split()
+FIRST_LINE_KEYS = "start_line line_start startline first_line start_line_one_indexed from_line start offset line".split()
+LAST_LINE_KEYS = (
+    "end_line line_end endline last_line end_line_one_indexed_inclusive to_line end".split()
+)
+LENGTH_KEYS = "limit num_lines line_count lines max_lines".split()
+RANGE_KEYS = ["view_range", "line_range", "range"]
+PART_KEYS = "span_ids symbols symbol section pages page cell cell_id query pattern jsonpath".split()
+
+_LINE_KEYS = frozenset((*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS))
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_KINDS = frozenset((*get_args(ToolKind), "shell"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolKinds:
+    """What tools do by their names.
+
+    Attributes:
+        named: for tools of your own: a name, in any case, and what it does; ``shell`` where its command line says it.
+
+    Raises:
+        ValueError: a name has a kind that there is not.
+    """
+
+    named: Mapping[str, NamedKind] = field(default_factory=dict[str, NamedKind], hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the kinds; keep the names without their case."""
+        for name, kind in self.named.items():
+            if kind not in _KINDS:
+                known = ", ".join(sorted(_KINDS))
+                raise ValueError(f"named: tool {name!r} has kind {kind!r}; give one of {known}")
+        lower = {name.casefold(): kind for name, kind in self.named.items()}
+        object.__setattr__(self, "named", lower)
+
+    def of(self, name: str) -> NamedKind:
+        """What a tool does; ``other`` where its name does not tell."""
+        return self.named.get(name.casefold()) or kind_of_name(name[:NAME_CHARS])
+
+
+BY_NAME = ToolKinds()
+
+
+def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
+    """What a call does.
+
+    Args:
+        call: a tool call; its arguments are JSON text, as a rule.
+        kinds: what the tools do; by the words in their names where nothing is given.
+    """
+    if len(call.arguments) > SHORT_CHARS:
+        return read_action(call, kinds)
+    return known_action(call, kinds)
+
+
+def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
+    """The same, read from the call."""
+    kind = kinds.of(call.name)
+    arguments = read_arguments(call.arguments)
+    decided = call.name.casefold() in kinds.named and kind != "shell"
+    line = "" if decided else command_in(arguments)
+    if line in EDITOR_COMMANDS:
+        return of_files(EDITOR_COMMANDS[line], call, arguments)
+    if kind == "shell" and not call.arguments.lstrip().startswith("{"):
+        line = call.arguments
+    if line and kind in ("shell", "run", "other"):
+        return action_of_command(line)
+    return of_files(kind_without_line(call.name) if kind == "shell" else kind, call, arguments)
+
+
+# Asked for as a call comes in, and again when its turn is over.
+known_action = lru_cache(REMEMBERED_CALLS)(read_action)
+
+
+def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]:
+    """What the calls of a unit do, in their order."""
+    return tuple(action_of(call, kinds) for call in unit.messages[0].calls)
+
+
+@lru_cache(REMEMBERED_CALLS)
+def kind_of_name(name: str) -> NamedKind:
+    """What the words of a name say; where one is of a shell, its command line is to say it."""
+    return "shell" if "shell" in kinds_in(name) else kind_without_line(name)
+
+
+def kind_without_line(name: str) -> ToolKind:
+    """What the words of a name say but for those of shells: the first that says something, and a few pairs."""
+    found = kinds_in(name)
+    said: list[ToolKind] = [kind for kind in found if kind != "shell"]
+    first: ToolKind = said[0] if said else ("run" if found else "other")
+    if first == "run" and "test" in said:
+        return "test"
+    if first == "search" and "write" in said:  # search_and_replace
+        return "write"
+    return first
+
+
+def kinds_in(name: str) -> list[NamedKind]:
+    """What each word of a name says, where it says something."""
+    words = [part.lower() for part in _PART.findall(name[:NAME_CHARS])]
+    return [NAME_WORDS[word] for word in words if word in NAME_WORDS]
+
+
+def read_arguments(text: str) -> Mapping[str, object]:
+    """The arguments by their names, as the tables have them; none where the text is no JSON object."""
+    if len(text) > ARGUMENT_CHARS:
+        return {}
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return snake_keys(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
+
+
+def snake_keys(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """An object with its keys as the tables have them."""
+    return {snake(key[:NAME_CHARS]): item for key, item in fields.items()}
+
+
+@lru_cache(REMEMBERED_CALLS)
+def snake(key: str) -> str:
+    """A key in lower case, its words joined by underscores: ``filePath`` is ``file_path``."""
+    return _NEW_WORD.sub("_", key).replace("-", "_").lower()
+
+
+def command_in(arguments: Mapping[str, object]) -> str:
+    """The command line in arguments; empty where there is none."""
+    for value in filter(None, map(arguments.get, COMMAND_KEYS)):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            words = [str(word) for word in cast("list[object]", value)]
+            return shell_line(words) or shlex.join(words)
+    return ""
+
+
+def of_files(kind: ToolKind, call: ToolCall, arguments: Mapping[str, object]) -> ToolAction:
+    """What a call does with the files that it names; one that names none is known by its arguments."""
+    views = tuple(dict.fromkeys(islice(views_in(arguments), MOST_FILES)))
+    files = tuple(dict.fromkeys(view.path for view in views))
+    if kind == "read" and views:
+        return ToolAction(kind=kind, subjects=files, views=views)
+    if kind == "write":
+        texts = (value for value in arguments.values() if isinstance(value, str))
+        files = files or patched_files("\n".join(texts))
+        anew = CONTENT_KEYS & arguments.keys() and not EDIT_KEYS & arguments.keys()
+        shown = tuple(View(path=path) for path in files) if anew else ()
+        return ToolAction(kind=kind, subjects=files or (call.name,), views=shown, writes=files)
+    key = "" if kind == "other" else asked(call, arguments)
+    patterns = (arguments.get(key) for key in PATTERN_KEYS)
+    subjects = (*(pattern for pattern in patterns if isinstance(pattern, str) and pattern), *files)
+    return ToolAction(kind=kind, subjects=subjects or (call.name,), key=key)
+
+
+def asked(call: ToolCall, arguments: Mapping[str, object]) -> str:
+    """What stands for a call: equal for the same arguments in any order."""
+    if not arguments:
+        return key_of(f"{call.name} {call.arguments}")
+    given = {key: value for key, value in arguments.items() if value is not None}
+    return key_of(f"{call.name} {json.dumps(given, sort_keys=True)}")
+
+
+def views_in(arguments: Mapping[str, object], depth: int = 0) -> Iterator[View]:
+    """The files that arguments name, each with the lines and parts named beside it."""
+    for key, value in arguments.items():
+        for item in cast("list[object]", value) if isinstance(value, list) else [value]:
+            if isinstance(item, str):
+                path = path_of(item) if key in PATH_KEYS else ""
+                if path:
+                    yield View(path=path, lines=lines_in(arguments), part=part_in(arguments))
+            elif isinstance(item, dict) and depth < NESTED:
+                yield from views_in(snake_keys(cast("dict[str, object]", item)), depth + 1)
+
+
+def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
+    """The lines that arguments name; ``None`` where they name none."""
+    if _LINE_KEYS.isdisjoint(arguments):
+        return None
+    for value in map(arguments.get, RANGE_KEYS):
+        if isinstance(value, list):
+            numbers = [n for n in cast("list[object]", value) if isinstance(n, int)]
+            if len(numbers) == 2:  # noqa: PLR2004 - first and last
+                return numbers[0], numbers[1] if numbers[1] >= 0 else LAST_LINE
+    first, last, length = (
+        next((n for n in map(arguments.get, keys) if isinstance(n, int)), None)
+        for keys in (FIRST_LINE_KEYS, LAST_LINE_KEYS, LENGTH_KEYS)
+    )
+    if first is None and last is None and length is None:
+        return None
+    start = first or 1
+    return start, last or (start + length - 1 if length else LAST_LINE)
+
+
+def part_in(arguments: Mapping[str, object]) -> str:
+    """What a read is limited to beside lines, in words; empty where it is not."""
+    parts = (f"{key}={json.dumps(arguments[key])}" for key in PART_KEYS if arguments.get(key))
+    return key_of(" ".join(parts))

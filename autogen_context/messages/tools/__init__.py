@@ -1,1 +1,0 @@
-"""What tool calls do: read, write, search, run or test, and on what."""

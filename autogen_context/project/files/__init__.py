@@ -1,1 +1,0 @@
-"""The files of a folder: which count, what they were when they were seen, what became of them."""

@@ -1,0 +1,158 @@
+"""What people said, in the order in which it stays: what holds longest first.
+
+Promise: pure. A message stays as it was written; of a long one, such as a paste, only the sentences that state something, with
+marks between them. Whatever states nothing comes last, the newest first.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from autogen_context.ledger import Kind
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Written, index_of, messages_of
+from autogen_context.messages.user_output import words_and_output
+from autogen_context.prioritizer.blocks.extract import marked
+from autogen_context.session.protected import is_system
+from autogen_context.tokens.measure import Meter
+from autogen_context.view.decision import Candidate, Decision, kept, replaced
+
+REASON = "a person said it"
+LONG_FRACTION = (
+    0.25  # of what people's messages may have; a longer one counts with its statements alone
+)
+REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+RANKS: Mapping[Kind, int] = {  # what is given up last comes first
+    "safety rule": 0,
+    "constraint": 1,
+    "decision": 2,
+    "goal state": 2,
+    "preference": 3,
+    "identity": 4,
+    "fact": 5,
+}
+LAST_RANK = 1  # what is given up sooner is chosen by its score, as tools' results are
+STATES_NOTHING = 9  # the rank of a message that states nothing
+BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
+
+Ranks = Callable[[int], int]
+"""How soon what a message states is given up, by its position: 0 for last, ``STATES_NOTHING`` where it states nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person said in a unit, as it would stay.
+
+    Attributes:
+        unit: position of the unit.
+        rank: how soon it is given up.
+        decision: the unit whole, or what it states.
+    """
+
+    unit: int
+    rank: int
+    decision: Decision
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it states a rule or a limit that still holds."""
+        return self.rank <= RANKS["constraint"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Reads what people said in one conversation.
+
+    Attributes:
+        ranks: what the message at a position states.
+        states: whether a text by a person states something.
+        is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
+        meter: counts messages.
+    """
+
+    ranks: Ranks
+    states: Callable[[str], bool]
+    is_used: Callable[[int], bool]
+    meter: Meter
+
+    def said(
+        self,
+        candidates: Sequence[Candidate],
+        units: Sequence[int],
+        messages: Sequence[Message],
+        *,
+        room_tokens: int,
+    ) -> list[Said]:
+        """What people said, what holds longest first.
+
+        Args:
+            candidates: n units.
+            units: positions of those in which a person speaks.
+            messages: all messages of the conversation.
+            room_tokens: what all of it may have; what takes much of that is cut down to what it states.
+        """
+        found: list[Said] = []
+        lines: set[str] = set()
+        for i in reversed(units):
+            candidate = candidates[i]
+            if is_repeated(candidate.unit.messages[0].text, lines):
+                continue
+            rank = self.ranks(candidate.unit.start)
+            if rank == STATES_NOTHING and is_carried_out(candidates, i):
+                continue
+            if rank > LAST_RANK or (rank > RANKS["constraint"] and self.is_used(i)):
+                continue
+            if candidate.tokens <= LONG_FRACTION * room_tokens:
+                found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
+            elif rank < STATES_NOTHING:
+                before = candidates[i - 1].unit.messages[-1] if i else None
+                brief = self._statements(candidate, before, messages)
+                found += [Said(unit=i, rank=rank, decision=brief)] if brief else []
+        return sorted(found, key=lambda said: (said.rank, -said.unit))
+
+    def _statements(
+        self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
+    ) -> Decision | None:
+        """A message with the sentences alone that state something; ``None`` where that is all of it, or nothing."""
+        [message, *others] = messages_of(candidate.pieces, messages)
+        words, output = words_and_output(message, before)
+        text = self._stated(output, words)
+        if others or not text or len(text) >= len(message.text):
+            return None
+        short = replace(message, text=text, images=())
+        piece = Written(message=short, index=index_of(candidate.pieces[0]))
+        return replaced(
+            candidate, "shorten", f"{REASON}: what it states", (piece,), self.meter.message(short)
+        )
+
+    def _stated(self, output: str, words: str) -> str:
+        parts: list[str] = []
+        gap = output
+        for sentence in sentences_of(words):
+            if self.states(sentence):
+                parts += [marked(gap), sentence]
+                gap = ""
+            else:
+                gap += sentence
+        return "".join([*parts, marked(gap)]) if parts else ""
+
+
+def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:
+    """Whether the model calls tools right behind a unit: what was asked for there is under way, or done."""
+    behind = next((c.unit for c in candidates[i + 1 : i + 3] if not is_system(c)), None)
+    return behind is not None and any(message.calls for message in behind.messages)
+
+
+def is_repeated(text: str, lines: set[str]) -> bool:
+    """Whether most of a text stands in others, of which these are the lines; notes its own."""
+    own = [line for line in map(str.strip, text.splitlines()) if line]
+    again = sum(len(line) for line in own if line in lines)
+    lines.update(own)
+    return again > REPEATED * sum(map(len, own))
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text with the space behind them; joined they are the text."""
+    ends = [found.end() for found in BORDER.finditer(text)]
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)]) if start < end]

@@ -1,0 +1,248 @@
+"""What must stay, whatever else goes: system messages, pins, a pending call, the latest instruction, the newest unit.
+
+Promise: system prompt and pins stay as they are. The latest instruction stays before everything but those and a pending
+call, whole or shortened and marked; the newest unit stays, shortened where it must be. If even that does not fit,
+``BudgetImpossible`` says what needs how much. A host's memory (a system message behind others) and the first task are
+never the cause of that.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.piece import Piece
+from autogen_context.messages.user_output import words_and_output
+from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+
+Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]
+
+VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
+YIELDING: frozenset[Protection] = frozenset({"memory", "task"})
+INSTRUCTION_FRACTION = (
+    0.5  # of the room, for an instruction that does not fit beside the newest unit
+)
+LEAST_TEXT = 32  # tokens; a message shortened to less tells nothing
+LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
+LEAST_NEWEST = (
+    256  # tokens for each message of the newest unit that is cut, where there are so many
+)
+NEWEST_FRACTION = (
+    0.2  # of the room, for a newest unit that does not fit; the rest is turns that hold
+)
+
+Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
+"""Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voices:
+    """Who says something where, by positions of units, ascending.
+
+    Attributes:
+        instructions: in which a person, or the orchestrator in a person's role, says something.
+        systems: system messages.
+    """
+
+    instructions: Sequence[int] = ()
+    systems: Sequence[int] = ()
+
+
+def voices_of(candidates: Sequence[Candidate]) -> Voices:
+    """Who says something where in n units."""
+    units = range(len(candidates))
+    return Voices(
+        instructions=[i for i in units if is_instruction(candidates, i)],
+        systems=[i for i in units if is_system(candidates[i])],
+    )
+
+
+def is_system(candidate: Candidate) -> bool:
+    """Whether a unit is a system message."""
+    return candidate.unit.messages[0].role in SYSTEM_ROLES
+
+
+def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
+    """Whether a person, or the orchestrator in a person's role, says something in a unit; output of a program is nothing."""
+    message = candidates[i].unit.messages[0]
+    if message.role != "user":
+        return False
+    before = candidates[i - 1].unit.messages[-1] if i else None
+    words, output = words_and_output(message, before)
+    return bool(words.strip()) or not output
+
+
+def protected_of(
+    candidates: Sequence[Candidate], pinned: frozenset[int], voices: Voices
+) -> dict[int, Protection]:
+    """Which of n units must stay, by position, and why; of two reasons the stronger one.
+
+    Args:
+        candidates: n units, oldest first.
+        pinned: positions of pinned messages.
+        voices: who says something where in them.
+    """
+    if not candidates:
+        return {}
+    last = len(candidates) - 1
+    protected: dict[int, Protection] = {}
+    prompt = opening_of(voices)
+    for i in voices.systems[prompt:][-1:]:
+        if not is_repeated(candidates, i, voices.systems[:prompt]):
+            protected[i] = "memory"
+    for i in voices.instructions[:1]:
+        protected[i] = "task"
+    for i in voices.instructions[-1:]:
+        protected[i] = "instruction"
+    protected[last] = "pending" if candidates[last].unit.unanswered else "newest"
+    protected |= dict.fromkeys(units_of(candidates, pinned), "pinned")
+    return protected | dict.fromkeys(range(prompt), "system")
+
+
+def opening_of(voices: Voices) -> int:
+    """How many system messages open the list."""
+    return next((n for n, i in enumerate(voices.systems) if n != i), len(voices.systems))
+
+
+def is_repeated(candidates: Sequence[Candidate], i: int, others: Sequence[int]) -> bool:
+    """Whether the text of a message is that of another."""
+    text = candidates[i].unit.messages[0].text
+    return any(candidates[other].unit.messages[0].text == text for other in others)
+
+
+def units_of(candidates: Sequence[Candidate], messages: frozenset[int]) -> Iterator[int]:
+    """The units that have these messages; what stands behind the last unit is in none."""
+    stop = candidates[-1].unit.stop
+    inside = (message for message in messages if message < stop)
+    return (bisect_right(candidates, m, key=lambda c: c.unit.start) - 1 for m in inside)
+
+
+def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]) -> bool:
+    """Whether decisions keep what must stay."""
+    for i, why in protected.items():
+        action = decisions[i].action
+        if action == "drop" or (action == "shorten" and why in VERBATIM):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedPlan:
+    """Chooses what becomes of the units that must stay.
+
+    Attributes:
+        candidates: n units.
+        protected: which of them must stay, and why.
+        limit_tokens: what they may have together.
+        fit: shortens a unit.
+    """
+
+    candidates: Sequence[Candidate]
+    protected: Mapping[int, Protection]
+    limit_tokens: int
+    fit: Fit
+
+    def choose(self) -> dict[int, Decision]:
+        """A decision for each unit that must stay, by position; a memory or a first task without any room is left out.
+
+        Raises:
+            BudgetImpossible: they do not fit, not even shortened.
+        """
+        whole = {
+            i: kept(self.candidates[i], f"must stay: {why}") for i, why in self.protected.items()
+        }
+        if tokens_of(whole) <= self.limit_tokens:
+            return whole
+        newest = len(self.candidates) - 1
+        chosen = {i: d for i, d in whole.items() if self.protected[i] in VERBATIM}
+        if not whole:
+            raise self._impossible()
+        for i in self._marked("instruction"):
+            chosen[i] = self._required(i, self._instruction_room(i, chosen))
+        for i in self._marked("memory"):
+            chosen |= self._if_worth_it(i, self._left(chosen) - self._least_of_newest(chosen))
+        if newest not in chosen:
+            chosen[newest] = self._newest(newest, self._left(chosen))
+        for i in self._marked("task"):
+            left = self._left(chosen)
+            is_cut = chosen[newest].action == "shorten"
+            chosen |= self._if_worth_it(i, left // 2 if is_cut else left)
+        if tokens_of(chosen) > self.limit_tokens:
+            raise self._impossible()
+        return chosen
+
+    def _marked(self, reason: Protection) -> list[int]:
+        return [i for i, why in self.protected.items() if why == reason]
+
+    def _left(self, chosen: Mapping[int, Decision]) -> int:
+        return self.limit_tokens - tokens_of(chosen)
+
+    def _instruction_room(self, i: int, chosen: Mapping[int, Decision]) -> int:
+        """What the latest instruction may have: what the newest unit leaves, or half; never less than tells something."""
+        room = self._left(chosen)
+        newest = self.candidates[-1]
+        if len(self.candidates) - 1 in chosen:
+            return room
+        if newest.unit.unanswered:
+            return room - newest.tokens
+        part = min(int(room * INSTRUCTION_FRACTION), room - self._least_of_newest(chosen))
+        return max(room - newest.tokens, part, min(LEAST_TEXT, self.candidates[i].tokens))
+
+    def _least_of_newest(self, chosen: Mapping[int, Decision]) -> int:
+        """What the newest unit must have, if it is not decided on: a stub, or all of a pending call."""
+        newest = self.candidates[-1]
+        if len(self.candidates) - 1 in chosen:
+            return 0
+        if newest.unit.unanswered:
+            return newest.tokens
+        return min(newest.tokens, LEAST_STUB * len(newest.unit.messages))
+
+    def _newest(self, i: int, room: int) -> Decision:
+        """The newest unit whole, or cut so far that the turns to come can hold what is decided now."""
+        candidate = self.candidates[i]
+        if room < min(candidate.tokens, LEAST_STUB * len(candidate.unit.messages)):
+            raise self._impossible()
+        if candidate.tokens <= room:
+            return self._required(i, room)
+        is_person = is_instruction(self.candidates, i)
+        fraction = INSTRUCTION_FRACTION if is_person else NEWEST_FRACTION
+        least = min(room, LEAST_NEWEST * len(candidate.unit.messages))
+        return self._within(i, max(int(room * fraction), least)) or self._required(i, room)
+
+    def _required(self, i: int, room: int) -> Decision:
+        """A unit within a room.
+
+        Raises:
+            BudgetImpossible: it does not fit, not even shortened.
+        """
+        decision = self._within(i, room)
+        if decision is None:
+            raise self._impossible()
+        return decision
+
+    def _if_worth_it(self, i: int, room: int) -> dict[int, Decision]:
+        """A unit within a room, if that is enough to tell something."""
+        if room < min(LEAST_TEXT, self.candidates[i].tokens):
+            return {}
+        decision = self._within(i, room)
+        return {} if decision is None else {i: decision}
+
+    def _within(self, i: int, room: int) -> Decision | None:
+        """A unit whole if it fits the room, otherwise shortened, or ``None``."""
+        candidate, why = self.candidates[i], self.protected[i]
+        if candidate.tokens <= room:
+            return kept(candidate, f"must stay: {why}")
+        fitted = self.fit(candidate, room)
+        if fitted is None:
+            return None
+        return replaced(candidate, "shorten", f"must stay: {why}; shortened to fit", *fitted)
+
+    def _impossible(self) -> BudgetImpossible:
+        parts: dict[str, int] = {}
+        for i, why in self.protected.items():
+            parts[why] = parts.get(why, 0) + self.candidates[i].tokens
+        return BudgetImpossible(
+            limit_tokens=self.limit_tokens, floor_tokens=sum(parts.values()), parts=parts
+        )

@@ -1,1 +1,0 @@
-"""What a rewrite of the history costs, what it saves, and where it costs least."""

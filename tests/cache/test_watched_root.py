@@ -1,0 +1,318 @@
+"""Where changes are learned of, and what waits to be told: by the system, by looking, in a bounded set."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typing_extensions import override
+from watchdog.observers.inotify_c import (
+    CallbackId,
+    InotifyConstants,
+    InotifyEvent,
+    InotifyFD,
+    Mask,
+    WatchCallback,
+    WatchDescriptor,
+)
+
+from autogen_context.cache.inotify import InotifyTree
+from autogen_context.cache.watch import Pending
+from autogen_context.cache.watched_root import PolledTree, Sources, WatchedRoot, remote_type
+from support.hearing import wait_until
+
+MOUNTS = """\
+/dev/vda / ext4 rw 0 0
+proc /proc proc rw 0 0
+server:/a /srv/code nfs4 rw 0 0
+server:/b /home/me/with\\040blank cifs rw 0 0
+/dev/vdb /srv/code/local ext4 rw 0 0
+gvfsd /run/gvfs fuse.gvfsd-fuse rw 0 0
+/dev/sdb /media/stick fuseblk rw 0 0
+server:/c /twice nfs rw 0 0
+/dev/vdc /twice ext4 rw 0 0
+broken
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        pytest.param("/home/me", "cifs", id="one is mounted below"),
+        pytest.param("/home/me/project", None, id="beside it"),
+        pytest.param("/srv/code", "nfs4", id="itself"),
+        pytest.param("/srv/code/deep/down", "nfs4", id="below it"),
+        pytest.param("/srv/code-2", None, id="a name that begins like it"),
+        pytest.param("/srv/code/local/project", None, id="a local one within it"),
+        pytest.param("/home/me/with blank/project", "cifs", id="a name with a blank"),
+        pytest.param("/run/gvfs/x", "fuse.gvfsd-fuse", id="a program"),
+        pytest.param("/media/stick/x", None, id="a stick"),
+        pytest.param("/twice/x", None, id="the last one counts"),
+    ],
+)
+def test_a_remote_file_system_is_known(folder: str, kind: str | None) -> None:
+    """By the nearest mount above the folder, and by all below it; nothing where the system says nothing."""
+    assert remote_type(folder, MOUNTS) == kind
+    assert remote_type(folder, "") is None
+
+
+class FewWatches(InotifyFD):
+    """A system with few watches left."""
+
+    left = 0
+
+    @override
+    def add_callback(
+        self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+    ) -> WatchDescriptor:
+        if self.left == 0:
+            raise OSError(errno.ENOSPC, "inotify watch limit reached")
+        self.left -= 1
+        return super().add_callback(path, mask, callback, id_)
+
+    @override
+    def remove_callbacks(self, callbacks: list[tuple[WatchDescriptor, CallbackId]]) -> None:
+        self.left += len(callbacks)
+        super().remove_callbacks(callbacks)
+
+
+@pytest.fixture
+def few() -> Iterator[FewWatches]:
+    """It has none before the test says so."""
+    reader = FewWatches()
+    reader.start()
+    yield reader
+    reader.stop()
+    reader.join()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Three folders with a file each."""
+    for number in range(3):
+        (tmp_path / f"folder{number}").mkdir()
+        (tmp_path / f"folder{number}" / "file").touch()
+    return tmp_path
+
+
+def followed(project: Path, sources: Sources) -> tuple[WatchedRoot, list[str]]:
+    """A root, and what is told of it."""
+    told: list[str] = []
+    root = WatchedRoot(
+        str(project), recursive=True, sources=sources, changed=lambda path, _: told.append(path)
+    )
+    root.start()
+    return root, told
+
+
+def test_without_a_reader_all_is_polled_and_said_once(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the root and the reason, however often it is tried."""
+
+    def no_instance() -> InotifyFD:
+        raise OSError(errno.EMFILE, "inotify instance limit reached")
+
+    root, told = followed(project, Sources(poll=False, begin=no_instance))
+    root.stop()
+    root.start()
+    (project / "new").touch()
+    root.check()
+    assert told == [str(project / "new")]
+    assert not root.covers(str(project))
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [f"{project} is polled: inotify instance limit reached"]
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_with_too_few_watches_all_is_polled(
+    project: Path, few: FewWatches, caplog: pytest.LogCaptureFixture, left: int
+) -> None:
+    """Nothing is half watched, and the watches that it had are given back."""
+    few.left = left
+    root, told = followed(project, Sources(poll=False, begin=lambda: few))
+    (project / "folder2" / "file").write_text("after")
+    root.check()
+    assert told == [str(project / "folder2" / "file")]
+    assert f"{project} is polled: inotify watch limit reached" in caplog.text
+    assert few.left == left
+
+
+def test_watches_that_run_out_later_are_noticed(
+    project: Path, few: FewWatches, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All may have changed, nothing is covered, and from the next look on it is polled."""
+    few.left = 5
+    root, told = followed(project, Sources(poll=False, begin=lambda: few))
+    assert root.covers(str(project / "folder2"))
+    (project / "more" / "and" / "more").mkdir(parents=True)
+    wait_until(lambda: str(project) in told, "told of all")
+    assert not root.covers(str(project / "folder2"))
+    assert not caplog.records
+    root.check()
+    assert "is polled: inotify watch limit reached" in caplog.text
+    (project / "more" / "file").touch()
+    root.check()
+    assert str(project / "more" / "file") in told
+
+
+class Silent(InotifyFD):
+    """Does not run: nothing is heard but what a test says; it knows whom it would call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.callbacks: list[WatchCallback] = []
+        self.paths: list[str] = []
+
+    @override
+    def add_callback(
+        self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+    ) -> WatchDescriptor:
+        self.callbacks.append(callback)
+        self.paths.append(os.fsdecode(path))
+        return super().add_callback(path, mask, callback, id_)
+
+
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    """It runs in the end, so that it lets go of what it has."""
+    reader = Silent()
+    yield reader
+    reader.start()
+    reader.stop()
+    reader.join()
+
+
+def test_where_the_system_lost_events_all_may_have_changed(project: Path, silent: Silent) -> None:
+    """It is told once, and what came unheard is watched; watchdog's Observer tells nobody."""
+    told: list[str] = []
+    tree = InotifyTree(silent, str(project), recursive=True, changed=told.append)
+    (project / "new" / "deep").mkdir(parents=True)
+    (project / "folder0").rename(project / "moved")
+    silent.paths.clear()
+    silent.handle_event(InotifyEvent(WatchDescriptor(-1), InotifyConstants.IN_Q_OVERFLOW, 0, b""))
+    assert told == [str(project)]
+    below = ("folder1", "folder2", "moved", "new", "new/deep")
+    assert sorted(silent.paths) == [str(project), *(str(project / name) for name in below)]
+    tree.stop()
+
+
+def test_what_is_no_longer_watched_is_not_heard(project: Path, silent: Silent) -> None:
+    """Though an event of it was on its way."""
+    told: list[str] = []
+    InotifyTree(silent, str(project), recursive=True, changed=told.append).stop()
+    for callback in silent.callbacks:
+        callback.on_event(InotifyEvent(WatchDescriptor(1), InotifyConstants.IN_MODIFY, 0, b"file"))
+        callback.on_watch_deleted(WatchDescriptor(1))
+        callback.on_queue_overflow()
+    assert told == []
+
+
+def test_ignored_folders_take_no_watches(project: Path, silent: Silent) -> None:
+    """Nor does what lies in them; watchdog's Observer watches them all."""
+    (project / "node_modules" / "deep").mkdir(parents=True)
+    (project / ".gitignore").write_text("folder1/\n")
+    InotifyTree(silent, str(project), recursive=True, changed=lambda _: None).stop()
+    assert len(silent.callbacks) == 3
+
+
+def test_a_queue_that_flows_over_loses_nothing(project: Path) -> None:
+    """With more events than the system keeps while nobody reads them."""
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    told: set[str] = set()
+    reader = InotifyFD()
+    tree = InotifyTree(reader, str(project), recursive=True, changed=told.add)
+    for number in range(limit // 2 + 1):  # each comes and goes
+        (project / f"early{number}").touch()
+        (project / f"early{number}").unlink()
+    (project / "late").mkdir()
+    (project / "late" / "file").touch()
+    reader.start()
+    wait_until(lambda: str(project) in told, "told of all")
+    (project / "late" / "file").write_text("after")
+    wait_until(lambda: str(project / "late" / "file") in told, "told of what came unheard")
+    tree.stop()
+    reader.stop()
+    reader.join()
+
+
+def test_polling_opens_nothing_and_is_bounded(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pipe, a link in a circle, a file that nobody may read; of a large tree what lies deepest is left out, and said so."""
+    told: list[str] = []
+    PolledTree(str(project), recursive=True, changed=told.append, most_entries=4).check()
+    assert f"not all of {project} is polled" in caplog.text
+    os.mkfifo(project / "pipe")
+    (project / "circle").symlink_to(project / "circle")
+    (project / "closed").touch(mode=0)
+    tree = PolledTree(str(project), recursive=True, changed=told.append)
+    tree.check()
+    assert told == []
+    (project / "circle").unlink()
+    tree.check()
+    assert told == [str(project / "circle")]
+
+
+NAMES = st.sampled_from(["a", "b", "c", "ab"])
+BELOW = st.lists(NAMES, max_size=5).map(lambda names: "".join(f"/{name}" for name in names))
+TOPS = ("/one", "/two/deep", "/two/deep/a")
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(TOPS), BELOW).map(lambda each: (each[0], each[0] + each[1])),
+    max_size=60,
+)
+
+
+def pending(most_paths: int = 100) -> Pending:
+    """With a tenth of a second of quiet, and a second at most."""
+    return Pending(debounce_s=0.1, longest_s=1.0, most_paths=most_paths)
+
+
+@given(CHANGES, st.integers(len(TOPS), 8) | st.just(100))
+def test_each_path_is_told_or_a_folder_above_it(
+    changes: list[tuple[str, str]], most_paths: int
+) -> None:
+    """However few are held; nothing above a top stands for anything, and with room nothing is told that did not change."""
+    waiting = pending(most_paths)
+    for top, path in changes:
+        waiting.add(path, top=top, now=0)
+        assert waiting.holds(path)
+    told = waiting.take()
+    assert len(told) <= most_paths
+    assert told == sorted(set(told))
+    assert all({path, *map(str, Path(path).parents)} & {*told} for _, path in changes)
+    assert all(any(Path(each).is_relative_to(top) for top in TOPS) for each in told)
+    if most_paths > len(changes):
+        assert set(told) <= {path for _, path in changes}
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40))
+def test_it_is_told_when_quiet_or_when_it_lasts(pauses: list[float]) -> None:
+    """A tenth of a second after the last change, and a second after the first one of a burst whatever comes."""
+    waiting, now = pending(), 7.0
+    waiting.add("/one/b", top="/one", now=0)
+    waiting.take()
+    first = now + pauses[0]
+    for pause in pauses:
+        now += pause
+        waiting.add("/one/a", top="/one", now=now)
+        assert waiting.due_at == pytest.approx(min(now + 0.1, first + 1.0))
+    assert waiting.take() == ["/one/a"]
+    assert waiting.due_at is None
+    assert waiting.take() == []
+
+
+def test_the_fullest_folder_goes_first() -> None:
+    """A quiet folder keeps its names; where no folder has two paths, all of them go up a level together."""
+    waiting = pending(10)
+    quiet = ["/one/quiet/a", "/one/quiet/b"]
+    for path in [*quiet, *(f"/one/rush/{number}" for number in range(1_000))]:
+        waiting.add(path, top="/one", now=0)
+    assert waiting.take() == [*quiet, "/one/rush"]
+    waiting = pending(4)
+    for number in range(5):
+        waiting.add(f"/one/{number % 2}/{number}/x/y", top="/one", now=0)
+    assert waiting.take() == ["/one/0", "/one/1"]

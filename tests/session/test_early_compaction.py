@@ -1,0 +1,184 @@
+"""When the history is rewritten before the window forces it: where the provider's cache ran out, and where that pays."""
+
+import json
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.session.prepared import Prepared
+from autogen_context.testing import ChatMessage
+from support.counting import Characters
+
+MODEL = "gpt-5"  # cached for five minutes, at a tenth
+TASK: list[ChatMessage] = [
+    {"role": "system", "content": "You repair programs."},
+    {"role": "user", "content": "Repair the shop."},
+]
+
+
+class Clock:
+    """A time that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Seconds."""
+        return self.now
+
+
+def step(n: int, tool: str, arguments: dict[str, str], result: str) -> list[ChatMessage]:
+    """A call and its result."""
+    call = {"name": tool, "arguments": json.dumps(arguments)}
+    return [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": f"c{n}", "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": f"c{n}", "content": result},
+    ]
+
+
+def piece_of_work(n: int, chars: int) -> list[ChatMessage]:
+    """Reading, changing and testing one file: a subtask that is finished with its last step."""
+    path = f"src/part_{n}.py"
+    text = "\n".join(f"value_{n}_{line} = {line * n}" for line in range(chars // 16))
+    return [
+        *step(5 * n, "read_file", {"path": path}, text),
+        *step(5 * n + 1, "search_files", {"pattern": f"value_{n}"}, f"{path}:1: {text[:400]}"),
+        *step(5 * n + 2, "str_replace", {"path": path, "old": "1", "new": "2"}, "Changed."),
+        *step(5 * n + 3, "run_tests", {}, "9 passed in 0.4s"),
+    ]
+
+
+def work(pieces: int, chars: int = 3_000) -> list[ChatMessage]:
+    """A conversation of finished pieces of work."""
+    return [*TASK, *(m for n in range(pieces) for m in piece_of_work(n, chars))]
+
+
+def manager(clock: Clock | None = None, **given_settings: object) -> IncrementalContextManager:
+    """With a window that holds it all, if not said otherwise."""
+    config = ContextConfig.model_validate(
+        {"model": MODEL, "window_tokens": 60_000} | given_settings
+    )
+    return IncrementalContextManager(config=config, counter=Characters(), clock=clock)
+
+
+def turns(
+    of: IncrementalContextManager, messages: list[ChatMessage]
+) -> list[Prepared[ChatMessage]]:
+    """A request wherever the model is to speak."""
+    stops = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
+    return [of.prepare_nowait(messages[:stop]) for stop in [*stops[1:], len(messages)]]
+
+
+@pytest.mark.parametrize(
+    ("compaction", "idle_s", "compacted"),
+    [
+        pytest.param("when_cache_cold", 200, False, id="the cache is there"),
+        pytest.param("when_cache_cold", 400, True, id="the cache ran out"),
+        pytest.param("when_full", 400, False, id="not asked for"),
+    ],
+)
+def test_a_cache_that_ran_out_is_a_moment_to_compact(
+    compaction: str,
+    idle_s: float,
+    compacted: bool,  # noqa: FBT001 - a row
+) -> None:
+    """What is sent must be written anew in any case; so it is made smaller, if much can go."""
+    clock, messages = Clock(), work(10)
+    kept = manager(clock, compaction=compaction, window_tokens=12_000)
+    assert not kept.prepare_nowait(messages).compacted
+    clock.now += idle_s
+    messages += step(99, "run", {"command": "date"}, "Monday")
+    turn = kept.prepare_nowait(messages)
+    assert turn.compacted == compacted
+    assert turn.cost_estimate is not None
+    assert turn.cost_estimate.price.is_cold == (idle_s > 300)
+
+
+def test_without_a_clock_time_decides_nothing() -> None:
+    """The verdict is told in each turn all the same, with its numbers."""
+    messages = work(10)
+    for turn in turns(manager(window_tokens=12_000), messages):
+        assert not turn.compacted
+        assert turn.cost_estimate is not None
+        assert not turn.cost_estimate.price.is_cold
+        assert turn.cost_estimate.price.rewrite.window_tokens == turn.certificate.counted_tokens
+
+
+def test_what_is_finished_goes_when_that_pays() -> None:
+    """Only of finished pieces, only what need not stay; what stands in front of the first cut is sent as before."""
+    messages = work(14)
+    held, priced = turns(manager(), messages), turns(manager(compaction="cost_based"), messages)
+    cuts = [turn for turn in priced if turn.compacted]
+    assert cuts
+    for turn in cuts:
+        assert turn.cost_estimate is not None
+        assert turn.cost_estimate.why == "pays"
+        assert turn.messages[: len(TASK)] == TASK
+        assert turn.certificate.pairs_closed
+    assert priced[-1].certificate.counted_tokens < 0.7 * held[-1].certificate.counted_tokens
+    before = priced[-1]
+    said = json.dumps(before.messages)
+    assert all(f'part_{n}.py\\", \\"old' in said.replace("\\\\", "\\") for n in range(14))
+
+
+def test_nothing_is_finished_unless_asked_for() -> None:
+    """By default a window that holds everything is never rewritten."""
+    for turn in turns(manager(), work(14)):
+        assert not turn.compacted
+
+
+def test_what_goes_can_be_had_again() -> None:
+    """Each unit that was cut has its original in the stash."""
+    messages, kept = work(14), manager(compaction="cost_based")
+    last = turns(kept, messages)[-1]
+    hidden = [decision for decision in last.decisions if decision.hides]
+    assert hidden
+    for decision in hidden:
+        originals = kept.recall(decision.handle)
+        texts = [result.text for message in originals for result in message.results]
+        sent = [
+            m["content"] for m in messages[decision.start : decision.stop] if m["role"] == "tool"
+        ]
+        assert texts == sent
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=12),
+    st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
+    st.sampled_from([4_000, 12_000, 60_000]),
+)
+def test_a_saved_state_judges_alike(pauses: list[int], compaction: str, window: int) -> None:
+    """Verdicts and lists of a manager that goes on are those of one that was loaded before each turn."""
+    clock, messages = Clock(), [*TASK]
+    kept = manager(clock, compaction=compaction, window_tokens=window)
+    for n, pause in enumerate(pauses):
+        clock.now += pause * 200
+        messages = [*messages, *piece_of_work(n, 3_000)]
+        other = manager(clock, compaction=compaction, window_tokens=window)
+        other.load_state(json.loads(json.dumps(kept.save_state())))
+        one, same = kept.prepare_nowait(messages), other.prepare_nowait(messages)
+        assert (one, one.cost_estimate) == (same, same.cost_estimate)
+
+
+def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Where pins fill the room above the mark, one warning says what fills it, and turns go on without planning anew."""
+    kept = manager(compact_at_share=0.5, compact_to_share=0.4, window_tokens=4_000)
+    messages = [*TASK, {"role": "user", "content": "A rule. " * 1_200}]
+    kept.pin(messages[-1])
+    rewrote: list[bool] = []
+    with caplog.at_level(logging.WARNING, "autogen_context"):
+        for n in range(12):
+            messages = [*messages, *step(n, "run", {"command": "date"}, "Monday, and cold")]
+            rewrote.append(kept.prepare_nowait(messages).compacted)
+    told = [r for r in caplog.records if "compact_at_share" in r.getMessage()]
+    assert len(told) == 1
+    assert told[0].__dict__["parts"]["pinned"] > 2_000
+    assert sum(rewrote) <= 2

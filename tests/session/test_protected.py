@@ -1,0 +1,198 @@
+"""What must stay, and who gives first where it does not fit."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from autogen_context.errors import BudgetImpossible
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.session.protected import (
+    ProtectedPlan,
+    Protection,
+    protected_of,
+    satisfied,
+    voices_of,
+)
+from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
+from support.units import candidates_of, fit
+
+
+def message(role: str, text: str, arguments: str = "") -> Message:
+    """A message, with one call where it has arguments."""
+    calls = (ToolCall(id="1", name="f", arguments=arguments),) if arguments else ()
+    return Message(role=role, text=text, calls=calls)
+
+
+SYSTEM, PERSON, ANSWER = message("system", "s"), message("user", "p"), message("assistant", "a")
+CALLS = message("assistant", "c", "{}")
+OUTPUT = message("user", "<returncode>0</returncode>\n<output>\no\n</output>")
+
+
+@pytest.mark.parametrize(
+    ("messages", "floors"),
+    [
+        pytest.param([], {}, id="nothing"),
+        pytest.param([SYSTEM], {0: "system"}, id="only a system prompt"),
+        pytest.param(
+            [SYSTEM, SYSTEM, PERSON, ANSWER],
+            {0: "system", 1: "system", 2: "instruction", 3: "newest"},
+            id="all that leads",
+        ),
+        pytest.param(
+            [PERSON, SYSTEM, message("system", "t"), ANSWER],
+            {0: "instruction", 2: "memory", 3: "newest"},
+            id="the newest of later system messages",
+        ),
+        pytest.param(
+            [SYSTEM, PERSON, SYSTEM, ANSWER],
+            {0: "system", 1: "instruction", 3: "newest"},
+            id="what the system prompt says is no memory",
+        ),
+        pytest.param(
+            [PERSON, ANSWER, PERSON, ANSWER, PERSON, ANSWER],
+            {0: "task", 4: "instruction", 5: "newest"},
+            id="first and latest task",
+        ),
+        pytest.param([PERSON], {0: "newest"}, id="the newest is the task"),
+        pytest.param([PERSON, CALLS], {0: "instruction", 1: "pending"}, id="a call that waits"),
+        pytest.param([ANSWER, ANSWER], {1: "newest"}, id="nobody asked"),
+        pytest.param(
+            [PERSON, ANSWER, PERSON, ANSWER, OUTPUT, ANSWER],
+            {0: "task", 2: "instruction", 5: "newest"},
+            id="output is no task, in whosever role it comes",
+        ),
+    ],
+)
+def test_what_must_stay(messages: list[Message], floors: dict[int, str]) -> None:
+    """Leading system messages, the tasks, and the newest unit."""
+    candidates = candidates_of(messages)
+    assert protected_of(candidates, frozenset(), voices_of(candidates)) == floors
+
+
+def test_a_pin_is_stronger_than_a_task_and_weaker_than_the_system_prompt() -> None:
+    """Of two reasons to stay the stronger one is told; one pinned message pins its unit."""
+    result = Message(role="tool", results=(ToolResult(call_id="1", text="r"),))
+    candidates = candidates_of([SYSTEM, PERSON, CALLS, result, ANSWER])
+    assert protected_of(candidates, frozenset({0, 1, 3}), voices_of(candidates)) == {
+        0: "system",
+        1: "pinned",
+        2: "pinned",
+        3: "newest",
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "floor", "holds"),
+    [
+        ("keep", "system", True),
+        ("repair", "pinned", True),
+        ("shorten", "newest", True),
+        ("shorten", "pending", True),
+        ("shorten", "task", True),
+        ("shorten", "pinned", False),
+        ("shorten", "system", False),
+        ("drop", "task", False),
+    ],
+)
+def test_what_satisfies_a_floor(*, action: Action, floor: Protection, holds: bool) -> None:
+    """Verbatim ones are kept; the others may be shortened; none may be dropped."""
+    [person] = candidates_of([PERSON])
+    decision = replaced(person, action, "", (), 0)
+    assert satisfied([decision], {0: floor}) is holds
+    assert satisfied([decision], {})
+
+
+def planned(
+    candidates: Sequence[Candidate], limit: int, pinned: frozenset[int] = frozenset()
+) -> ProtectedPlan:
+    """What is under test."""
+    floors = protected_of(candidates, pinned, voices_of(candidates))
+    return ProtectedPlan(candidates=candidates, protected=floors, limit_tokens=limit, fit=fit)
+
+
+TASK, STEP = message("user", "t" * 4_000), message("assistant", "n" * 4_000)
+
+
+@pytest.mark.parametrize(
+    ("limit", "actions"),
+    [
+        pytest.param(2_008, ["keep", "keep"], id="both whole"),
+        pytest.param(2_007, ["shorten", "keep"], id="the instruction gives first"),
+        pytest.param(1_036, ["shorten", "shorten"], id="then both"),
+        pytest.param(300, ["shorten", "shorten"], id="half of the room"),
+        pytest.param(56, ["shorten", "shorten"], id="the least of both"),
+    ],
+)
+def test_who_gives_first(limit: int, actions: list[str | None]) -> None:
+    """The instruction, down to half of the room, before the newest unit, which has a least of its own."""
+    candidates = candidates_of([TASK, STEP])
+    chosen = planned(candidates, limit).choose()
+    found = [chosen[i].action if i in chosen else None for i in range(2)]
+    assert found == actions
+    assert sum(d.tokens_after for d in chosen.values()) <= limit
+
+
+@pytest.mark.parametrize(
+    ("messages", "limit", "pinned"),
+    [
+        pytest.param([], -1, frozenset[int](), id="nothing at all"),
+        pytest.param([TASK, STEP], 54, frozenset[int](), id="no stub of the newest"),
+        pytest.param([TASK, STEP], 1_000, frozenset({0}), id="a pin"),
+        pytest.param([TASK, STEP], 1_020, frozenset({0}), id="a pin and no stub"),
+        pytest.param([TASK, STEP], 1_000, frozenset({1}), id="the newest is pinned"),
+        pytest.param(
+            [PERSON, message("assistant", "x", "y" * 900)],
+            99,
+            frozenset[int](),
+            id="a call that waits",
+        ),
+    ],
+)
+def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozenset[int]) -> None:
+    """The error tells what each floor needs."""
+    candidates = candidates_of(messages)
+    floors = protected_of(candidates, pinned, voices_of(candidates))
+    with pytest.raises(BudgetImpossible) as caught:
+        planned(candidates, limit, pinned).choose()
+    for floor in set(floors.values()):
+        whole = sum(c.tokens for i, c in enumerate(candidates) if floors.get(i) == floor)
+        assert caught.value.parts[floor] == whole
+
+
+def test_a_small_task_stays_beside_a_newest_unit_that_gives() -> None:
+    """A few tokens for the task are found before the newest unit is longer than a stub."""
+    candidates = candidates_of([PERSON, STEP])
+    assert 0 in planned(candidates, 200).choose()
+
+
+@pytest.mark.parametrize(
+    ("role", "share"),
+    [pytest.param("user", 0.5, id="a person"), pytest.param("assistant", 0.2, id="an agent")],
+)
+def test_what_a_person_says_is_cut_less(role: str, share: float) -> None:
+    """Alone and far too large, it has its share of the room; the rest is for the turns to come."""
+    [decision] = planned(candidates_of([message(role, "w " * 40_000)]), 10_000).choose().values()
+    assert 0.9 * share < decision.tokens_after / 10_000 <= share
+
+
+@pytest.mark.parametrize(("limit", "results"), [(4_000, 15), (2_000, 8), (8_000, 31)])
+def test_the_latest_instruction_goes_before_the_newest_unit(limit: int, results: int) -> None:
+    """Whole, however many large results the newest unit has; the first task comes after (F6)."""
+    calls = tuple(ToolCall(id=str(n), name="f", arguments="{}") for n in range(results))
+    given = [
+        Message(role="tool", results=(ToolResult(call_id=str(n), text="a line\n" * 200),))
+        for n in range(results)
+    ]
+    old, latest = message("user", "first " * 300), message("user", "now do this instead " * 5)
+    step = Message(role="assistant", calls=calls)
+    chosen = planned(candidates_of([old, ANSWER, latest, step, *given]), limit).choose()
+    assert chosen[2].action == "keep"
+    assert tokens_of(chosen) <= limit
+
+
+def test_a_memory_is_never_the_cause_of_an_error() -> None:
+    """What a host says as the system behind others gives way to the newest unit and the instruction (F7)."""
+    memory = message("system", "m" * 40_000)
+    chosen = planned(candidates_of([SYSTEM, PERSON, memory, STEP]), 400).choose()
+    assert chosen[1].action == "keep"
+    assert 3 in chosen
