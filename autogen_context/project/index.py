@@ -243,7 +243,9 @@ class Index:
                 came_or_went |= self._drop(inner)
             self._folders[name] = folder
             self.files |= folder.files
-        if before is None and came_or_went or before is not None and before != self.files.keys():
+        if (before is None and came_or_went) or (
+            before is not None and before != self.files.keys()
+        ):
             self._names_changed()
         self._due |= {
             name for folder in seen.values() for name in folder.files if self._is_stale(name)
@@ -267,7 +269,9 @@ class Index:
         self._unread = {name: why for name, why in self._unread.items() if name in self.files}
         self._due &= self.files.keys()
         if self._by_grammar is None:
-            self._by_grammar = sum(1 for name in self.files if language_by_name(name)) <= MOST_PARSED
+            self._by_grammar = (
+                sum(1 for name in self.files if language_by_name(name)) <= MOST_PARSED
+            )
         names = papers_of(self.files)
         for paper, each in names.items():
             for name in set(each) - set(self._names.get(paper, ())):

@@ -150,12 +150,12 @@ def overview_of(names: Iterable[str]) -> list[str]:
     endings: dict[str, Counter[str]] = {}
     for name in names:
         path = PurePosixPath(name)
-        for folder in path.parents:
-            endings.setdefault(str(folder), Counter())[path.suffix or path.name] += 1
+        for parent in path.parents:
+            endings.setdefault(str(parent), Counter())[path.suffix or path.name] += 1
     counts = {folder: found.total() for folder, found in endings.items()}
     inner: dict[str, set[str]] = {}
-    for folder in counts.keys() - {"."}:
-        inner.setdefault(str(PurePosixPath(folder).parent), set()).add(folder)
+    for name in counts.keys() - {"."}:
+        inner.setdefault(str(PurePosixPath(name).parent), set()).add(name)
     lines = {"."} & counts.keys()
     while len(lines) < MOST_FOLDERS:
         divisible = [

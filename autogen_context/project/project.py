@@ -174,9 +174,7 @@ class ProjectContext:
                 files=len(self._index.files),
             )
 
-    async def current(
-        self, task: str = "", *, in_play: Iterable[str | PurePath] = ()
-    ) -> Current:
+    async def current(self, task: str = "", *, in_play: Iterable[str | PurePath] = ()) -> Current:
         """What there is for who places the head and keeps it: it is written anew after ``renew`` alone.
 
         Args:

@@ -34,7 +34,9 @@ CONSTANT_WEIGHT = 0.4  # of names in capitals
 WANTED_WEIGHT = 10.0  # of a name that the task mentions
 IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
 NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions
-OWN_SHARE = 0.15  # of a file's score, for all of its definitions alike: what nobody uses is not nothing
+OWN_SHARE = (
+    0.15  # of a file's score, for all of its definitions alike: what nobody uses is not nothing
+)
 FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
 
 READ_CHARS = 8_000  # of a task, from its beginning

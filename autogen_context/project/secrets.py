@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 
-HIDDEN = "<hidden>"
+HIDDEN = "[hidden]"
 
 LEAST_CHARS = 4  # of a quoted value beside a name that says what it is
 LEAST_KEY_CHARS = 6  # of what looks like a key
@@ -36,9 +36,23 @@ FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-FORM_HINTS = tuple(
-    "AKIA ASIA ghp_ gho_ ghs_ ghu_ ghr_ _pat_ glpat- sk- sk_ pk- pk_ rk- rk_ xox AIza ya29. hf_ npm_ pypi- "
-    "eyJ :// earer".split()
+FORM_HINTS = (  # one of them is in whatever has such a form
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "xox", "AIza"),
+    *(
+        "sk-",
+        "sk_",
+        "pk-",
+        "pk_",
+        "rk-",
+        "rk_",
+        "ya29.",
+        "hf_",
+        "npm_",
+        "pypi-",
+        "eyJ",
+        "://",
+        "earer",
+    ),
 )
 NAMED = re.compile(
     rf"""
@@ -92,7 +106,7 @@ def named_hidden(found: re.Match[str]) -> str:
     """An assignment, a default or an entry without its value, where the name and the value tell."""
     value, quote = found["quoted"] or found["bare"], found["quote"] or ""
     says_so = bool(found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","))
-    hides = says_so and is_password(value, found["name"]) or looks_like_a_key(value)
+    hides = (says_so and is_password(value, found["name"])) or looks_like_a_key(value)
     if not hides or PLACE_HOLDER.search(value):
         return found[0]
     return f"{found['name']}{found['sign']}{quote}{HIDDEN}{quote}"
@@ -109,7 +123,9 @@ def is_password(value: str, name: str) -> bool:
     """Whether a quoted value beside a telling name is one: not another name, nor the name again."""
     words = re.sub(r"[\W_]+", "", value).lower()
     own = re.sub(r"[\W_]+", "", name).lower()
-    is_name = re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE) or words in own or own in words
+    is_name = (
+        re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE) or words in own or own in words
+    )
     return len(value) >= LEAST_CHARS and not is_name
 
 

@@ -158,7 +158,7 @@ class Since:
             },
             words=tuple(sorted(self._words)),
             shown=self._shown,
-            before={name: before and before.definitions for name, (before, _) in changed},
+            before={name: before.definitions if before else None for name, (before, _) in changed},
         )
 
     def _changed(self, index: Index) -> Changed:

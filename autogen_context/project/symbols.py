@@ -56,7 +56,9 @@ TYPE = re.compile(
     r"(?:export[ \t]+|pub(?:\([^)]*\))?[ \t]+|declare[ \t]+)*type[ \t]+(?P<name>[A-Za-z_]\w*)"
 )
 IMPORTED = re.compile(r"=\s*(?:await\s+)?(?:require|import|__importDefault)\s*\(")
-REMARK = re.compile(r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')")  # before the body, no part of a head
+REMARK = re.compile(
+    r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
+)  # before the body, no part of a head
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
 OPENERS = ("(", "[", "{", '"""', "'''", ",", "=", "\\")
 
