@@ -57,7 +57,7 @@ FORM_HINTS = (  # one of them is in whatever has such a form
 NAMED = re.compile(
     rf"""
     (?P<name>(?:(?P<strong>{STRONG})|{WEAK})[\w-]{{0,40}})
-    (?P<sign>["'\]\)]{{0,3}}[ \t]*(?::[ \t]*[A-Za-z_&][\w.|\[\]<>&?, \t]{{0,60}}?)?[ \t]*(?:=>|:=|[=:,]|(?<=[ \t]))[ \t]*)
+    (?P<sign>["'\]\)]{{0,3}}[ \t]*+(?::[ \t]*+[A-Za-z_&][\w.|\[\]<>&?, \t]{{0,60}}?)?[ \t]*+(?:=>|:=|[=:,]|(?<=[ \t]))[ \t]*+)
     (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,1000}})(?P=quote)
       |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},1000}})(?=[\s,;"']|$))
     """,
