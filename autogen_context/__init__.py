@@ -43,10 +43,13 @@ if TYPE_CHECKING:
     from autogen_context.models.embedding_endpoint import OpenAIEmbedder
     from autogen_context.models.embeddings import SentenceTransformerEmbedder
     from autogen_context.prioritizer.advice import Advisor
-    from autogen_context.prioritizer.attention.filter import AttentionFilter
-    from autogen_context.prioritizer.attention.part import ContextPart
-    from autogen_context.prioritizer.attention.score import AttentionScore, AttentionScorer
-    from autogen_context.prioritizer.prioritize import (
+    from autogen_context.prioritizer.attention import (
+        AttentionFilter,
+        AttentionScore,
+        AttentionScorer,
+        ContextPart,
+    )
+    from autogen_context.prioritizer.prioritizer import (
         ContextPrioritizer,
         PrioritizedContext,
         Signals,
@@ -184,10 +187,10 @@ _HOMES = {
     "Summarizer": "compressor.summarizer",
     "Breaker": "compressor.summarizer",
     "Certificate": "session.assemble",
-    "AttentionFilter": "prioritizer.attention.filter",
-    "ContextPart": "prioritizer.attention.part",
-    "AttentionScore": "prioritizer.attention.score",
-    "AttentionScorer": "prioritizer.attention.score",
+    "AttentionFilter": "prioritizer.attention",
+    "ContextPart": "prioritizer.attention",
+    "AttentionScore": "prioritizer.attention",
+    "AttentionScorer": "prioritizer.attention",
     "TokenBudget": "budget.allocate",
     "TokenBudgetManager": "budget.allocate",
     "SemanticCompressor": "compressor.compressor",
@@ -198,9 +201,9 @@ _HOMES = {
     "Count": "tokens.measure",
     "TokenCounter": "tokens.measure",
     "CostEstimate": "triggers.price",
-    "ContextPrioritizer": "prioritizer.prioritize",
-    "PrioritizedContext": "prioritizer.prioritize",
-    "Signals": "prioritizer.prioritize",
+    "ContextPrioritizer": "prioritizer.prioritizer",
+    "PrioritizedContext": "prioritizer.prioritizer",
+    "Signals": "prioritizer.prioritizer",
     "TaskDefinition": "budget.task",
     "ToolKinds": "messages.tool_call",
     "answer_recall": "messages.tool_schema",

@@ -19,7 +19,7 @@ from side_by_side import MakeReady, Run, medians, ms, table, times
 
 from autogen_context import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.references import References
 from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.gauge import gauge_for

@@ -25,9 +25,9 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
 from autogen_context.models.embeddings import SentenceTransformerEmbedder
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.relevance.authors import authors_of, in_favour_of_named
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex, fused, relatedness
-from autogen_context.prioritizer.relevance.surroundings import smoothed
+from autogen_context.prioritizer.neighbours import means_around
+from autogen_context.prioritizer.recollection import authors_of, in_favour_of_named
+from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.tokenizers import counter_for
 
@@ -117,12 +117,13 @@ class Lived:
 
     def by_words(self, query: str) -> list[float]:
         """Scores by the words of messages and of those around them."""
-        return self._index.scores(query, nearby=True)
+        return self._index.scores_nearby(query)
 
     def by_vectors(self, query: str) -> list[float]:
         """Scores by the vectors of messages and of those around them."""
         (vector,) = asyncio.run(self.store.vectors([query]))
-        return smoothed([relatedness(near) for near in similarities(vector, self._vectors)])
+        near = [relatedness(each) for each in similarities(vector, self._vectors)]
+        return means_around(range(len(near)), near)
 
 
 @cache

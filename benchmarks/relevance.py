@@ -20,9 +20,8 @@ from side_by_side import medians, ms, table
 
 from autogen_context.language.terms import terms
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.relevance.authors import authors_of
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex
-from autogen_context.prioritizer.relevance.recollection import recollected
+from autogen_context.prioritizer.recollection import authors_of, recollected
+from autogen_context.prioritizer.relevance import LexicalIndex
 from autogen_context.testing import ChatMessage
 
 DOCUMENTS = 1_000
@@ -115,7 +114,7 @@ def costs(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
             f"terms of {LONGEST:,} documents": lambda: partial(all_terms, many),
             f"index {LONGEST:,} documents": lambda: partial(index_of, many),
             f"a query of {len(terms(short))} terms": lambda: partial(index.scores, short),
-            "the same, with neighbours": lambda: partial(index.scores, short, nearby=True),
+            "the same, with neighbours": lambda: partial(index.scores_nearby, short),
             f"a query of {len(terms(long))} terms": lambda: partial(index.scores, long),
         },
         rounds=ROUNDS,

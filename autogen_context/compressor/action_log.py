@@ -17,8 +17,8 @@ from autogen_context.compressor.shorten import ERROR_LINE, CountText
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
-from autogen_context.prioritizer.blocks.extract import parsed, strings_in
-from autogen_context.prioritizer.classify import ends_of, is_decision, tells_of_error
+from autogen_context.prioritizer.blocks import parsed, strings_in
+from autogen_context.prioritizer.category import ends_of, is_decision, tells_of_error
 
 DONE: dict[ToolKind, str] = {
     "read": "read",

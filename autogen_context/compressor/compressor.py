@@ -28,8 +28,7 @@ from autogen_context.compressor.structure import BY_STRUCTURE, structured
 from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
 from autogen_context.compressor.verified import LOST, summarised
 from autogen_context.messages.message import content_digest
-from autogen_context.prioritizer.attention.part import ContextPart
-from autogen_context.prioritizer.attention.score import AttentionScore
+from autogen_context.prioritizer.attention import AttentionScore, ContextPart
 from autogen_context.tokens.measure import Count
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from autogen_context.config.sources import (
     given_in_environment,
     given_in_file,
 )
-from autogen_context.prioritizer.attention.filter import AttentionFilter
+from autogen_context.prioritizer.attention import AttentionFilter
 
 
 class ContextConfig(Settings):

@@ -1,14 +1,23 @@
-"""The seven categories of context, and what each weighs for a type of task.
+"""The seven categories of context: what each weighs for a task, and which of them a unit or a labelled part belongs to.
 
-Promise: a weight for each category, above 0, for any task type and any multipliers.
+Promise: a weight for each category, above 0, for any task type and any multipliers. The same unit has the same category,
+whatever stands around it. Of a long text the beginning and the end are read.
 
-Base weights say what matters in general; multipliers say what matters for this kind of task. Both are data.
+Base weights say what matters in general; multipliers say what matters for this kind of task. What people say is data
+(topic ``unit`` of the languages); names of files, labels and tools are technical, and stand here.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskType
+from autogen_context.language.phrases import phrases
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_call import actions_of
 
 Category = Literal[
     "requirements", "related", "design", "structure", "memory", "execution", "general"
@@ -25,7 +34,6 @@ BASE_WEIGHTS: Mapping[Category, float] = {
     "execution": 0.5,
     "general": 0.3,
 }
-
 LEAST_MULTIPLIER = 0.25
 MOST_MULTIPLIER = 4.0
 
@@ -40,11 +48,64 @@ TYPE_MULTIPLIERS: Mapping[TaskType, Mapping[Category, float]] = {
     "chat": {"memory": 1.5, "general": 1.5, "design": 0.6, "structure": 0.5, "execution": 0.5},
 }  # fmt: skip  # a row a type
 
+# What is done for a task and what came out of it are one history; the tables of budgets have no section for the rest.
+SECTION_OF: Mapping[Category, Section] = {
+    "requirements": "requirements",
+    "design": "design",
+    "structure": "project_structure",
+    "memory": "memory_patterns",
+    "related": "execution_history",
+    "execution": "execution_history",
+    "general": "execution_history",
+}
 
-def multipliers_of(task_type: TaskType) -> dict[Category, float]:
-    """The multiplier of each category for a type of task, by the rules."""
-    named = TYPE_MULTIPLIERS[task_type]
-    return {category: named.get(category, 1.0) for category in BASE_WEIGHTS}
+END_CHARS = 800  # of a text, from its beginning and from its end
+HEADING_CHARS = 120  # of a line that says that memories follow
+FEWEST_WORDS = 4  # of an answer that says more than that it is one
+
+_PART = re.compile(r"[^\W\d_]+")
+_ERROR = re.compile(  # as programs print it
+    r"(?<!\b0 )(?<!\bno )\b(?i:errors?|exception|traceback|failed|failures?|fatal|panic|denied|refused|unable to|not found)\b|[a-z](?:Error|Exception)\b"
+)
+_SPEC = re.compile(
+    r"(?:^|/)(?:(?:[^/]*[_. -])?(?:requirements?|specs?|specification|tasks?|issue|prd|acceptance)(?:[_. -][^/]*)?\.(?:md|rst|adoc|ya?ml|json)"
+    r"|CONTRIBUTING[^/]*|AGENTS\.md|CLAUDE\.md)$",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(
+    r"(?:^|/)(?:README[^/]*|CHANGELOG[^/]*|docs?/.*|[^/]*\.(?:md|rst|adoc)|requirements[^/]*\.txt|pyproject\.toml|package\.json"
+    r"|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Makefile)$",
+    re.IGNORECASE,
+)
+
+OF_KIND: Mapping[ToolKind, Category] = {
+    "test": "execution",
+    "run": "execution",
+    "search": "structure",
+    "write": "related",
+    "read": "related",
+    "other": "general",
+}
+RANK = tuple(OF_KIND)  # of several calls in a message, the first of these says most
+MEMORY_TOOLS = frozenset({"memory", "memories", "remember", "recall", "knowledge", "facts"})
+
+_LABELS: Mapping[Category, str] = {
+    "requirements": "goal goals task tasks requirement requirements instruction instructions steering constraint "
+    "constraints objective objectives request question spec specification rules system user criteria",
+    "related": "history conversation related code edits changes dialogue messages answer answers example examples",
+    "design": "design decision decisions plan plans hypothesis hypotheses strategy approach architecture reasoning "
+    "thoughts assumptions",
+    "structure": "structure files file tree graph map repository repo project layout symbols dependencies environment",
+    "memory": "memory memories fact facts knowledge preference preferences pattern patterns recall recalled remember "
+    "remembered retrieved lessons profile",
+    "execution": "action actions observation observations result results execution output outputs test tests error "
+    "errors log logs run runs trace tool tools steps",
+}
+LABEL_WORDS: Mapping[str, Category] = {
+    word: category for category, words in _LABELS.items() for word in words.split()
+}
+RECORDS = frozenset({"history", "log", "logs"})  # of something, which may be named before
+OF_WHAT = frozenset({"of", "for", "from", "about", "in", "on", "to", "with"})
 
 
 def weights_of(
@@ -65,6 +126,123 @@ def weights_of(
     }
 
 
+def multipliers_of(task_type: TaskType) -> dict[Category, float]:
+    """The multiplier of each category for a type of task, by the rules."""
+    named = TYPE_MULTIPLIERS[task_type]
+    return {category: named.get(category, 1.0) for category in BASE_WEIGHTS}
+
+
 def clamped(multiplier: float) -> float:
     """The multiplier within its bounds."""
     return min(MOST_MULTIPLIER, max(LEAST_MULTIPLIER, multiplier))
+
+
+def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Category:
+    """The category of a unit.
+
+    Args:
+        unit: the unit.
+        actions: what its calls do, in their order; by the names of the tools where nothing is given.
+
+    Returns:
+        ``requirements`` for what a person or the system prompt says and for reads of a specification, ``structure`` for
+        listings, searches and the project's own pages, ``execution`` for runs and tests, ``memory`` for what a memory
+        gave, ``design`` for what the agent decided, ``related`` for other work on the task, ``general`` for the rest.
+    """
+    first = unit.messages[0]
+    if first.calls:
+        return category_of_actions(actions_of(unit) if actions is None else actions, first)
+    if first.results:
+        return "execution"
+    if opens_memories(first.text):
+        return "memory"
+    if first.role in SYSTEM_ROLES or first.role == "user":
+        return "requirements"
+    if is_decision(first.text):
+        return "design"
+    return "general" if len(first.text.split(None, FEWEST_WORDS)) < FEWEST_WORDS else "related"
+
+
+def category_of_actions(actions: Sequence[ToolAction], message: Message) -> Category:
+    """The category of the calls in a message, by the one that says most."""
+    names = {word for call in message.calls for word in words_of(call.name)}
+    if not MEMORY_TOOLS.isdisjoint(names):
+        return "memory"
+    chief = min(actions, key=lambda action: RANK.index(action.kind))
+    files = [path for action in actions for path in action.subjects] if chief.kind == "read" else []
+    if any(_SPEC.search(path) for path in files):
+        return "requirements"
+    if any(_PAGE.search(path) for path in files):
+        return "structure"
+    if chief.kind == "other":
+        decides = is_decision(message.text) or any(is_decision(c.arguments) for c in message.calls)
+        return "design" if decides else "general"
+    return OF_KIND[chief.kind]
+
+
+def category_of_label(label: str) -> Category:
+    """The category of a labelled part, by the last word of its label that tells: ``system_graph`` is a graph.
+
+    Of a record (``execution_history``, ``decision log``) what it is of tells, but for the task: its history is no
+    requirement. Behind a preposition stands only what a part is about.
+    """
+    words = words_of(label)
+    words = words[: next((i for i, w in enumerate(words) if w in OF_WHAT and i), len(words))]
+    record: Category | None = None
+    for word in reversed(words):
+        found = LABEL_WORDS.get(word)
+        if found is None:
+            continue
+        if word not in RECORDS:
+            return found if record is None or found != "requirements" else record
+        record = record or found
+    return record or "general"
+
+
+def opens_memories(text: str) -> bool:
+    """Whether a text opens with a heading for what a memory gave."""
+    first = text.strip()[:END_CHARS].partition("\n")[0]
+    if len(first) > HEADING_CHARS:
+        return False
+    found = next((f for f in phrases("unit").find(first) if f.label == "memory"), None)
+    return found is not None and _PART.search(first, 0, found.start) is None
+
+
+def is_decision(text: str) -> bool:
+    """Whether a text states what was decided."""
+    read = ends_of(text)
+    return any(
+        found.label == "decision" or (found.label == "title" and read.startswith(":", found.stop))
+        for found in phrases("unit").find(read)
+    )
+
+
+def is_error(unit: Unit, actions: Sequence[ToolAction] | None = None) -> bool:
+    """Whether a call failed, or what was run or tested tells of an error; what is read may well speak of one.
+
+    Args:
+        unit: the unit.
+        actions: what its calls do, in their order; by the names of the tools where nothing is given.
+    """
+    known = actions_of(unit) if actions is None else actions
+    return any(
+        is_failure(answer) or (action.kind in ("run", "test") and tells_of_error(answer))
+        for action, (_, answer) in zip(known, answers_of(unit), strict=True)
+        if answer is not None
+    )
+
+
+def tells_of_error(answer: str) -> bool:
+    """Whether there is a word for an error in what came out."""
+    return _ERROR.search(ends_of(answer)) is not None
+
+
+def ends_of(text: str) -> str:
+    """The beginning and the end of a text."""
+    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n{text[-END_CHARS:]}"
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a label or a tool's name."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:END_CHARS])
+    return [word.lower() for word in _PART.findall(spaced.replace("_", " "))]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from autogen_context.budget.allocate import TokenBudget, flow
 from autogen_context.budget.profile import Section
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.documents import PAPERS, Paper
 from autogen_context.project.index import Papers
 from autogen_context.project.map import Map, mapped

@@ -18,7 +18,7 @@ from autogen_context.compressor.action_log import Step, action_log
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.saved import read_saved, saved
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.builds import Builds, Counted, Kept
 from autogen_context.project.head import LABELS, OPENING, Head, Material, built, framed, marked
 from autogen_context.project.index import Index, Papers, Progress, Watches

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from autogen_context.budget.profile import Section
 from autogen_context.messages.message import Text, content_digest
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.documents import PAPERS, Paper
 from autogen_context.project.head import OPENING, Head, framed, line_counter, marked
 from autogen_context.project.index import Index, Papers

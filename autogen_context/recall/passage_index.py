@@ -7,7 +7,7 @@ places are kept, no texts: what is deleted elsewhere cannot come back from here.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex
+from autogen_context.prioritizer.relevance import LexicalIndex
 from autogen_context.recall.original import Original, Stretch
 
 

@@ -9,9 +9,8 @@ from functools import cache
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.prefix import still_there
-from autogen_context.prioritizer.relevance.authors import authors_by, authors_of, opening_of
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex
-from autogen_context.prioritizer.relevance.recollection import recollected
+from autogen_context.prioritizer.recollection import authors_by, authors_of, opening_of, recollected
+from autogen_context.prioritizer.relevance import LexicalIndex
 from autogen_context.recall.exchange import Exchanges
 from autogen_context.recall.gate import RecallDecision, decided
 from autogen_context.recall.known import Known, Sight

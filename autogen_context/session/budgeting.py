@@ -4,23 +4,23 @@ Promise: the same conversation in the same room gets the same shares. By default
 profile sets shares, and a model's advice weighs the categories. What neither asks for is not read.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.aim import RECENT_SHARE, TOLD_SHARE, Aim, aim_of
 from autogen_context.budget.allocate import TokenBudgetManager
+from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.prioritizer.blocks.choose import Values
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.blocks.shares import (
-    Advised,
-    WithinShares,
-    categories_of,
+from autogen_context.prioritizer.block_score import (
+    AdvisedScorer,
+    BlockScorer,
+    SectionScorer,
     efficiency_of,
-    needs_of,
-    sections_of,
 )
+from autogen_context.prioritizer.category import SECTION_OF, category_of
+from autogen_context.prioritizer.references import References
 from autogen_context.session.advising import key_of
 from autogen_context.session.depth import low_share
 from autogen_context.session.rules import Room, Rules
@@ -78,31 +78,33 @@ class Budgeting:
             told_share=SUMMED_SHARE if turn.summed else TOLD_SHARE,
         )
 
-    def values(
-        self, worth: Values, references: References, turn: Turn, *, room_tokens: int
-    ) -> Values:
-        """What blocks are worth, with what the model and the profile have to say.
+    def scorer(
+        self, scorer: BlockScorer, references: References, turn: Turn, *, room_tokens: int
+    ) -> BlockScorer:
+        """The scores of blocks, with what the model and the profile have to say.
 
         Args:
-            worth: what they are worth by themselves.
+            scorer: what they score by themselves.
             references: the values of the conversation.
             turn: the turn that compacts.
             room_tokens: what the units that need not stay may have, about.
         """
         advice, is_balanced = self._advised(turn), self._rules.profile == "balanced"
         if advice is None and not is_balanced:
-            return worth
-        categories = categories_of(references)
+            return scorer
+        categories = [category_of(unit.unit, unit.actions) for unit in references.units]
         if advice is not None:
-            worth = Advised(worth, categories, advice.multipliers)
+            scorer = AdvisedScorer(scorer, categories, advice.multipliers)
         if not is_balanced:
-            return worth
-        sections = sections_of(categories)
+            return scorer
+        sections = [SECTION_OF[category] for category in categories]
         manager = self._manager(room_tokens)
         manager.efficiency = efficiency_of(references, sections)
-        needs = needs_of(references.units, sections)
+        needs: Counter[Section] = Counter()
+        for unit, section in zip(references.units, sections, strict=True):
+            needs[section] += unit.candidate.tokens
         budget = manager.allocate(self._task(turn), needs=needs, messages=turn.messages)
-        return WithinShares(worth, references.units, sections, budget.allocations)
+        return SectionScorer(scorer, references.units, sections, budget.allocations)
 
     def _aim_of_table(self, turn: Turn, limit_tokens: int) -> Aim:
         budget = self._manager(limit_tokens).allocate(self._task(turn), messages=turn.messages)

@@ -10,11 +10,9 @@ who asks for the past is it what answers that, and then it may fill more of the 
 from autogen_context.compressor.fit import fit_pieces
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.prioritizer.blocks.asked import AnswerWorth
-from autogen_context.prioritizer.blocks.choose import Values
-from autogen_context.prioritizer.blocks.fill import Filler
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
+from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.newest import newest_request, said_now
 from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
@@ -83,10 +81,10 @@ class Compaction:
         self.follow(conversation)
         protected = conversation.protected(pinned)
         scores = self._asked_for(conversation)
-        worth: Values = (
-            AnswerWorth(self.references, scores)
+        scorer: BlockScorer = (
+            AnswerScorer(self.references, scores)
             if scores
-            else Worth(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
+            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
         )
         self.telling.statements = Statements(beside.notices.standing)
         summaries = self._summaries(conversation, room, pinned)
@@ -97,8 +95,8 @@ class Compaction:
             summed=bool(summaries),
         )
         aim = self._budgeting.aim(turn, room)
-        values = self._budgeting.values(
-            worth,
+        scorer = self._budgeting.scorer(
+            scorer,
             self.references,
             turn,
             room_tokens=int(aim.limit_tokens * aim.target_share),
@@ -110,7 +108,7 @@ class Compaction:
             aim=aim,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=Filler(self.references, self._meter, values).fill,
+                fill=BlockSelector(self.references, self._meter, scorer).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),

@@ -6,9 +6,9 @@ Promise: nothing is decided here and nothing changes; what it takes is read when
 from dataclasses import dataclass, fields, replace
 
 from autogen_context.messages.identifiers import NOTHING, is_telling
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.classify import category_of, is_decision, is_error
-from autogen_context.prioritizer.prioritize import ContextPrioritizer, Signals
+from autogen_context.prioritizer.category import category_of, is_decision, is_error
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Signals
+from autogen_context.prioritizer.references import References
 from autogen_context.recall.newest import newest_request
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory

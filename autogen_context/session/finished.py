@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.prioritizer.blocks.fill import Filler
-from autogen_context.prioritizer.blocks.others import Others
-from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.prioritizer.block_score import ValueScorer
+from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.compaction import Compaction
 from autogen_context.session.conversation import Conversation
@@ -302,16 +301,16 @@ def without(
         room_tokens: what a request may have.
     """
     decided, units = tuple(decisions), compaction.references.units
-    others, worth = Others(units), Worth(compaction.references, room_tokens=room_tokens)
-    filler = Filler(compaction.references, meter, worth)
+    scorer = ValueScorer(compaction.references, room_tokens=room_tokens)
+    selector = BlockSelector(compaction.references, meter, scorer)
     for span in spans:
         inner = span.inner(decided, stays)
         if not inner:
             continue
-        worth.keep_only(others.shared_with(inner))
+        scorer.keep_all_but(inner)
         tokens = sum(decided[i].tokens_after for i in inner)
         standing = {i: each for i, each in enumerate(decided) if i not in inner}
-        chosen = standing | filler.choose(inner, int(tokens * LEFT_FRACTION))
+        chosen = standing | selector.choose(inner, int(tokens * LEFT_FRACTION))
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)

@@ -13,7 +13,7 @@ from autogen_context.ledger import Kind
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
-from autogen_context.prioritizer.blocks.extract import marked
+from autogen_context.prioritizer.blocks import marked
 from autogen_context.session.protected import is_system
 from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced

@@ -14,7 +14,7 @@ from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
 from autogen_context.messages.prefix import same_at_front
-from autogen_context.prioritizer.blocks.references import UnitText
+from autogen_context.prioritizer.references import UnitText
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name
 from autogen_context.session.people import RANKS, STATES_NOTHING

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.action_log import action_log
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
-from autogen_context.prioritizer.blocks.references import References, UnitText
+from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.testing.transcripts import transcripts
 from support.counting import METER
 from support.units import candidates_of, read_all

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from autogen_context.config import ContextConfig
-from autogen_context.prioritizer.attention.part import ContextPart
-from autogen_context.prioritizer.attention.score import AttentionScore
+from autogen_context.prioritizer.attention import AttentionScore, ContextPart
 
 Settings = dict[str, object]
 

@@ -19,10 +19,13 @@ from autogen_context.cache.tiers import SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import BrokenTranscript
 from autogen_context.ledger import Ledger
-from autogen_context.prioritizer.attention.filter import AttentionFilter
-from autogen_context.prioritizer.attention.part import ContextPart
-from autogen_context.prioritizer.attention.score import AttentionScore, AttentionScorer
-from autogen_context.prioritizer.prioritize import ContextPrioritizer
+from autogen_context.prioritizer.attention import (
+    AttentionFilter,
+    AttentionScore,
+    AttentionScorer,
+    ContextPart,
+)
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.session.change import ContextChange

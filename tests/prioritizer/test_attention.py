@@ -1,8 +1,9 @@
-"""Parts of a context are scored on a fixed scale, and shares are told beside it."""
+"""Parts of a context are scored on a fixed scale, whatever stands beside them, and filtered by it."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from math import exp, inf, nan
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,18 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
-from autogen_context.prioritizer.attention.part import ContextPart
-from autogen_context.prioritizer.attention.score import AttentionScorer
+from autogen_context.prioritizer.attention import (
+    AttentionFilter,
+    AttentionScore,
+    AttentionScorer,
+    ContextPart,
+)
 
 TEXTS = st.sampled_from(
     ["fix the port", "Port 8081", "deploy to Frankfurt", "", "the", "检索结果", "tests fail"]
 )
-PARTS = st.lists(st.builds(ContextPart, st.sampled_from(["goal", "memory"]), TEXTS), max_size=9)
+LABELS = st.sampled_from(["goal", "memory", "actions", "Steering"])
+PARTS = st.lists(st.builds(ContextPart, LABELS, TEXTS, critical=st.booleans()), max_size=9)
 
 
 class Meanings:
@@ -55,6 +61,28 @@ def test_each_part_has_a_score_and_a_share(parts: list[ContextPart], query: str)
         )
 
 
+@given(PARTS, PARTS, TEXTS, TEXTS)
+def test_the_scale_is_the_query_itself(
+    before: list[ContextPart], after: list[ContextPart], text: str, query: str
+) -> None:
+    """F24: a part scores beside others, alike or not, what it scores alone."""
+    part = ContextPart("memory", text)
+    [alone] = AttentionScorer().score_nowait(query, [part])
+    among = AttentionScorer().score_nowait(query, [*before, part, *after])[len(before)]
+    assert (among.score, among.reasons) == (alone.score, alone.reasons)
+
+
+@pytest.mark.parametrize("count", [1, 7, 10, 50, 100])
+def test_parts_that_are_alike_are_all_kept(count: int) -> None:
+    """F24: what all of them share is asked for all the same; by shares, 0.15 would drop all beyond six."""
+    parts = [ContextPart("memory", f"the port of server {i} is {8080 + i}") for i in range(count)]
+    scores = AttentionScorer().score_nowait("Which port does the server use?", parts)
+    assert min(score.score for score in scores) > 0.5
+    assert len(AttentionFilter(threshold=0.15).filter(scores)) == count
+    assert any(score.share >= 0.15 for score in scores) == (count <= 6)
+    assert {score.temperature for score in scores} == {0.1}
+
+
 @given(PARTS, TEXTS)
 async def test_waiting_gives_the_same_where_nothing_is_due(
     parts: list[ContextPart], query: str
@@ -66,16 +94,6 @@ async def test_waiting_gives_the_same_where_nothing_is_due(
         Meanings({p.text: [1, len(p.text), 0] for p in parts} | {query: [1, 1, 1]})
     )
     assert await full.score(query, parts) == full.score_nowait(query, parts)
-
-
-@pytest.mark.parametrize("count", [1, 7, 100])
-def test_a_score_does_not_sink_with_the_number_of_parts(count: int) -> None:
-    """The share does, and it is told beside it with its temperature."""
-    parts = [ContextPart("memory", "the port is 8081")] * count
-    for score in AttentionScorer().score_nowait("port 8081", parts):
-        assert score.score == 1
-        assert score.share == pytest.approx(1 / count)
-        assert score.temperature == 0.1
 
 
 def test_nothing_in_common_is_no_error() -> None:
@@ -134,6 +152,76 @@ async def test_a_failing_model_leaves_the_words(caplog: pytest.LogCaptureFixture
     assert found == AttentionScorer().score_nowait("car", parts)
     assert [record.message for record in caplog.records] == ["parts are scored by words alone"]
     assert "car" not in str([vars(record) for record in caplog.records])
+
+
+def scored(part: ContextPart, score: float) -> AttentionScore:
+    """A part with a score."""
+    return AttentionScore(part=part, score=score, share=0.01, temperature=0.1, reasons=())
+
+
+SCORES = st.lists(
+    st.builds(
+        scored, st.builds(ContextPart, LABELS, TEXTS, critical=st.booleans()), st.floats(0, 1)
+    ),
+    max_size=12,
+)
+
+
+def is_critical(score: AttentionScore) -> bool:
+    """By its own word, or by a label of the default ones."""
+    return score.part.critical or score.part.label in {"goal", "Steering"}
+
+
+@given(SCORES, st.floats(0, 1))
+def test_the_threshold_is_one_for_scores(scores: list[AttentionScore], threshold: float) -> None:
+    """Kept is what reaches it or is critical, best first, equal ones in order."""
+    kept = AttentionFilter(threshold=threshold).filter(scores)
+    expected = [score for score in scores if score.score >= threshold or is_critical(score)]
+    assert kept == sorted(expected, key=lambda score: -score.score)
+
+
+@given(SCORES, st.integers(1, 14))
+def test_top_k_takes_its_place(scores: list[AttentionScore], top_k: int) -> None:
+    """Then the k best are kept whatever they score, and all that is critical."""
+    kept = AttentionFilter(threshold=1, top_k=top_k).filter(scores)
+    ranked = sorted(scores, key=lambda score: -score.score)
+    assert kept == [s for i, s in enumerate(ranked) if i < top_k or is_critical(s)]
+
+
+def test_labels_of_your_own() -> None:
+    """They take the place of the default ones, in any case of letters."""
+    scores = [scored(ContextPart(label, ""), 0) for label in ("Goal", "RULE", "memory")]
+    labels = [s.part.label for s in AttentionFilter(critical_labels={"Rule"}).filter(scores)]
+    assert labels == ["RULE"]
+    assert AttentionFilter(critical_labels=()).filter(scores) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_goes(seed: int) -> None:
+    """Where a third of the parts has to do with the query, a fifth of the text goes at least, and none of that third."""
+    random = Random(seed)  # noqa: S311 - no secret
+    noise = [" ".join(f"w{random.randrange(900)}x" for _ in range(20)) for _ in range(20)]
+    wanted = [f"{text} refund of booking {i}" for i, text in enumerate(noise[:7])]
+    parts = [ContextPart("memory", text) for text in (*wanted, *noise[7:])]
+    scores = AttentionScorer().score_nowait("refund the booking", parts)
+    kept = [score.part.text for score in AttentionFilter().filter(scores)]
+    assert {*wanted} <= {*kept}
+    assert sum(map(len, kept)) <= 0.8 * sum(len(part.text) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"threshold": -0.1}, r"threshold=-0\.1: give a score from 0 to 1"),
+        ({"threshold": nan}, "threshold=nan: give a score from 0 to 1"),
+        ({"top_k": 0}, "top_k=0: give 1 or more, or None"),
+        ({"critical_labels": "goal"}, "critical_labels='goal': give several, such as"),
+    ],
+)
+def test_a_filter_of_nothing_that_is_one(wrong: dict[str, float], message: str) -> None:
+    """The error names the argument, its value and a way out."""
+    with pytest.raises(ValueError, match=message):
+        AttentionFilter(**wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the point
 
 
 @pytest.mark.parametrize("temperature", [0, -0.1, nan, inf])

@@ -1,5 +1,6 @@
-"""What each category weighs."""
+"""What each category weighs, which one a unit or part belongs to, and what it tells of."""
 
+import json
 from typing import get_args
 
 import pytest
@@ -7,11 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.budget.task import TaskType
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.segment import Unit, segment
+from autogen_context.messages.tool_action import ToolAction
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
+    END_CHARS,
+    LABEL_WORDS,
     LEAST_MULTIPLIER,
     MOST_MULTIPLIER,
+    OF_WHAT,
+    RECORDS,
     Category,
+    category_of,
+    category_of_label,
+    is_decision,
+    is_error,
     multipliers_of,
     weights_of,
 )
@@ -63,3 +75,163 @@ def test_each_type_raises_what_it_works_with(task_type: TaskType, category: Cate
     multipliers = multipliers_of(task_type)
     assert multipliers[category] == max(multipliers.values()) > 1
     assert min(multipliers.values()) >= LEAST_MULTIPLIER
+
+
+def said(role: str, text: str) -> Unit:
+    """A message without calls."""
+    return Unit(start=0, messages=(Message(role=role, text=text),))
+
+
+def done(*calls: tuple[str, object], text: str = "", answer: str = "ok") -> Unit:
+    """Calls and their results; a command line alone is a call to a shell."""
+    made = tuple(
+        ToolCall(id=str(i), name=name, arguments=json.dumps(arguments))
+        for i, (name, arguments) in enumerate(calls)
+    )
+    results = tuple(ToolResult(call_id=call.id, text=answer) for call in made)
+    (unit,) = segment(
+        [Message(role="assistant", text=text, calls=made), Message(role="tool", results=results)]
+    )
+    return unit
+
+
+def shell(line: str, answer: str = "ok") -> Unit:
+    """A command line and what came out."""
+    return done(("bash", {"command": line}), answer=answer)
+
+
+@given(st.sampled_from(["user", "assistant", "system", "tool", "function"]), st.text(max_size=200))
+def test_every_unit_has_a_category(role: str, text: str) -> None:
+    """Whatever it says, and as a result that no call precedes, too."""
+    result = Message(role=role, results=(ToolResult(call_id="", text=text),))
+    for unit in (said(role, text), shell(text, text), Unit(start=0, messages=(result,))):
+        assert category_of(unit) in get_args(Category)
+        assert is_error(unit) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("unit", "category"),
+    [
+        (said("system", "You are an agent."), "requirements"),
+        (said("user", "Fix the crash in auth.py."), "requirements"),
+        (said("system", "\nRelevant memory content (in chronological order):\n1. likes tea"), "memory"),
+        (said("user", "Known facts:\n- the port is 8081"), "memory"),
+        (said("user", "My memory is bad, fix the memory leak."), "requirements"),
+        (said("assistant", "I'll use BM25 instead of embeddings."), "design"),
+        (said("assistant", "The plan is to split the module in two."), "design"),
+        (said("assistant", "Your flight to Boston leaves at nine in the morning."), "related"),
+        (said("assistant", "Done."), "general"),
+        (said("assistant", ""), "general"),
+        (shell("pytest -q"), "execution"),
+        (shell("python a.py"), "execution"),
+        (shell("ls -R"), "structure"),
+        (shell("grep -rn x ."), "structure"),
+        (shell("cat README.md"), "structure"),
+        (shell("cat docs/api.rst"), "structure"),
+        (shell("cat requirements.txt"), "structure"),
+        (shell("cat docs/spec.md"), "requirements"),
+        (shell("cat tasks/login-requirements.md"), "requirements"),
+        (shell("cat multitasking.md"), "structure"),
+        (shell("cat src/spec.py"), "related"),
+        (shell("cat src/a.py"), "related"),
+        (shell("sed -i s/a/b/ a.py"), "related"),
+        (done(("think", {"thought": "hm"})), "general"),
+        (done(("think", {"thought": "We should use a queue."})), "design"),
+        (done(("search_memory", {"query": "tea"})), "memory"),
+        (done(("get_order", {"id": 3})), "related"),
+        (done(("read_file", {"path": "a.py"}), ("run_tests", {})), "execution"),
+    ],
+)  # fmt: skip  # a row a case
+def test_categories(unit: Unit, category: Category) -> None:
+    """What is required, decided, found, done and remembered."""
+    assert category_of(unit) == category
+
+
+@given(
+    st.lists(st.sampled_from(sorted(LABEL_WORDS)), max_size=2),
+    st.sampled_from(sorted(LABEL_WORDS.keys() - RECORDS)),
+    st.sampled_from(["", *sorted(OF_WHAT)]),
+    st.sampled_from(["_".join, " ".join, lambda words: "".join(w.capitalize() for w in words)]),
+)
+def test_the_last_word_of_a_label_says_what_it_is(
+    before: list[str], word: str, about: str, written: object
+) -> None:
+    """F31: whatever stands before it, and whatever it is about; however it is written."""
+    words = [*before, word, *([about, "task"] if about else [])]
+    assert callable(written)
+    assert category_of_label(written(words)) == LABEL_WORDS[word]
+
+
+@pytest.mark.parametrize(
+    ("label", "category"),
+    [
+        ("goal", "requirements"),
+        ("steering", "requirements"),
+        ("hypotheses", "design"),
+        ("SYSTEM_GRAPH", "structure"),
+        ("task_history", "related"),
+        ("execution_history", "execution"),
+        ("decision log", "design"),
+        ("task log", "execution"),
+        ("logs", "execution"),
+        ("memory of the user", "memory"),
+        ("current task requirements", "requirements"),
+        ("system prompt", "requirements"),
+        ("memory patterns", "memory"),
+        ("profiles", "general"),
+        ("subgoaling", "general"),
+        ("", "general"),
+    ],
+)
+def test_usual_labels(label: str, category: Category) -> None:
+    """F31: a record is of something, but the task's is no requirement; parts of words decide nothing."""
+    assert category_of_label(label) == category
+
+
+@pytest.mark.parametrize(
+    ("unit", "error"),
+    [
+        (shell("pytest", "FAILED test_a.py::test_b - ValueError: no"), True),
+        (shell("pytest", "3 passed, 0 failed, no errors"), False),
+        (shell("pytest", "1 passed, 10 failed"), True),
+        (shell("cat a.py", "raise ValueError('error')"), False),
+        (shell("cat a.py", "cat: a.py: No such file or directory"), True),
+        (shell("python a.py", "x" * 9_000 + "\nKeyError: 'b'"), True),
+        (shell("cat a.py", "Error: told of\nat length\n" * 200), False),
+        (shell("python a.py", "terror and mirrors"), False),
+        (done(("edit", {"path": "a"}), answer="No replacement was performed"), True),
+        (said("user", "There is an error."), False),
+    ],
+)
+def test_errors(unit: Unit, error: bool) -> None:  # noqa: FBT001 - a column of the table
+    """What was run tells of one, or a call failed; what is read may speak of one."""
+    assert is_error(unit) is error
+
+
+@pytest.mark.parametrize(
+    ("text", "decides"),
+    [
+        ("I\u2019ll use port 8081.", True),
+        ("We decided against Redis.", True),
+        ("Let's go with the second.", True),
+        ("The root cause is a missing lock.", True),
+        ("Plan: two modules.", True),
+        ("Wir haben uns für Redis entschieden.", True),
+        ("Nous avons choisi le port 8081.", True),
+        ("The plan of the house", False),
+        ("Shall I use port 8081?", False),
+        ("Will we ever choose?", False),
+        ("x" * END_CHARS * 9 + " I've decided.", True),
+    ],
+)
+def test_decisions(text: str, decides: bool) -> None:  # noqa: FBT001 - a column of the table
+    """A decision is stated, not asked for, in any language of the package; also at the end of a long text."""
+    assert is_decision(text) is decides
+
+
+def test_known_actions_are_not_read_again() -> None:
+    """Where what the calls do is known, that is what counts."""
+    unit = done(("inventory", {"shelf": 3}), answer="an error")
+    assert category_of(unit, [ToolAction(kind="run")]) == "execution"
+    assert is_error(unit, [ToolAction(kind="run")])
+    assert not is_error(unit, [ToolAction(kind="read")])

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.relevance.authors import (
+from autogen_context.prioritizer.recollection import (
     asked_about,
     authors_of,
     in_favour_of_named,
+    recollected,
 )
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex
-from autogen_context.prioritizer.relevance.recollection import recollected
+from autogen_context.prioritizer.relevance import LexicalIndex
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "relevance.md"
 NAMES = st.sampled_from(["Ann", "Ben", "Mary Lou", ""])
@@ -132,14 +132,6 @@ def test_vectors_count_half() -> None:
     assert max(scores) == scores[3]
     assert scores[1] > 0  # it is related to nothing, but stands next to what is
     assert all(0 <= score < 0.5 for score in scores)
-
-
-@given(st.lists(st.none() | st.floats(-1, 1), min_size=6, max_size=6), st.text(max_size=20))
-def test_scores_stay_in_range(cosines: list[float | None], query: str) -> None:
-    """One score in 0..1 a message, whatever the vectors say."""
-    scores = recollected(talk(), query, authors=["Ann", "Ben"] * 3, cosines=cosines)
-    assert len(scores) == len(TALK)
-    assert all(0 <= score <= 1 for score in scores)
 
 
 @given(

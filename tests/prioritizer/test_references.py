@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.blocks.block import blocks_of
-from autogen_context.prioritizer.blocks.extract import parsed, strings_in
-from autogen_context.prioritizer.blocks.references import References, named_by_model
+from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
+from autogen_context.prioritizer.references import References, named_by_model
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.decision import Candidate
 from support.units import candidates_of, read_all
 
 MESSAGES = (transcripts() | broken_transcripts()).map(read_all)
+NAMED = frozenset({"never", "path", "4711", "src"})
 
 
 def followed(candidates: Sequence[Candidate], messages: Sequence[Message]) -> References:
@@ -37,45 +37,21 @@ def read_from(references: References) -> list[object]:
     ]
 
 
-NAMED = frozenset({"never", "path", "4711", "src"})
-
-
-@given(MESSAGES, st.data())
-def test_following_in_steps_is_following_at_once(
-    messages: list[Message], data: st.DataObject
-) -> None:
-    """Whether units are read one by one, many at a time, or again."""
-    candidates = candidates_of(messages)
-    references = References()
-    for stop in sorted(data.draw(st.lists(st.integers(0, len(candidates))))):
-        references.follow(candidates[:stop], messages)
-    references.follow(candidates, messages)
-    assert read_from(references) == read_from(followed(candidates, messages))
-
-
 @given(MESSAGES, MESSAGES, st.data())
-def test_what_is_gone_is_as_if_never_seen(
+def test_following_in_steps_is_following_at_once(
     messages: list[Message], others: list[Message], data: st.DataObject
 ) -> None:
-    """A history that is cut short, or goes on in another way, leaves nothing of what it was."""
+    """Unit by unit or many at a time; what is cut off or goes on in another way leaves nothing, and nothing is read twice."""
     candidates, same = candidates_of(messages), data.draw(st.integers(0, len(messages)))
-    references = followed(candidates, messages)
-    stop = data.draw(st.integers(0, len(candidates)))
-    references.follow(candidates[:stop], messages)
-    assert read_from(references) == read_from(followed(candidates[:stop], messages))
+    references = References()
+    for stop in data.draw(st.lists(st.integers(0, len(candidates)))):
+        before = list(references.units)
+        references.follow(candidates[:stop], messages)
+        assert read_from(references) == read_from(followed(candidates[:stop], messages))
+        assert [a is b for a, b in zip(before, references.units, strict=False)].count(False) == 0
     changed = [*messages[:same], *others]
     references.follow(candidates_of(changed), changed)
     assert read_from(references) == read_from(followed(candidates_of(changed), changed))
-
-
-@given(MESSAGES)
-def test_nothing_is_read_twice(messages: list[Message]) -> None:
-    """What is known of a unit stays the same object while the unit does."""
-    candidates = candidates_of(messages)
-    references = followed(candidates[:-1], messages)
-    before = list(references.units)
-    references.follow(candidates, messages)
-    assert list(map(id, references.units[:-1])) == list(map(id, before))
 
 
 @given(transcripts().map(read_all))

@@ -1,4 +1,4 @@
-"""Scores by words: on one scale for all queries, and the same however the documents came."""
+"""Scores by words: on one scale for all queries, and the same however the documents came; and what neighbours lend."""
 
 from itertools import pairwise
 from math import inf, nan
@@ -10,16 +10,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autogen_context.language.terms import terms
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex, fused, relatedness
+from autogen_context.prioritizer.neighbours import REACH, Neighbours, means_around
+from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness, relevances
 
 WORDS = st.sampled_from(
     ["port", "server", "user_id", "Deploy", "the", "tests", "8081", "检索", "cache", "?"]
 )
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=30)
 CORPORA = st.lists(TEXTS, max_size=12)
-QUERIES = TEXTS | st.dictionaries(TEXTS, st.floats(0.01, 100), max_size=4)
 SHARES = st.floats(0, 1)
 FILLER = ["alpha", "beta", "gamma", "delta", "epsilon"]
+WAYS = {
+    "index": lambda query, texts: index_of(texts).scores(query),
+    "nearby": lambda query, texts: index_of(texts).scores_nearby(query),
+    "alone": relevances,
+}
 
 
 def index_of(texts: list[str]) -> LexicalIndex:
@@ -30,63 +35,49 @@ def index_of(texts: list[str]) -> LexicalIndex:
     return index
 
 
-@given(texts=CORPORA, query=QUERIES, nearby=st.booleans())
-def test_one_score_a_document(
-    texts: list[str], query: str | dict[str, float], *, nearby: bool
-) -> None:
-    """For any query there are as many scores as documents, each in 0..1, the same each time."""
-    index = index_of(texts)
-    scores = index.scores(query, nearby=nearby)
-    assert len(scores) == len(index) == len(texts)
+@pytest.mark.parametrize("way", WAYS)
+@given(texts=CORPORA, query=TEXTS)
+def test_one_score_a_document(way: str, texts: list[str], query: str) -> None:
+    """For any query there are as many scores as documents, each in 0..1, the same each time; 0 for no term in common."""
+    scores = WAYS[way](query, texts)
+    assert len(scores) == len(texts)
     assert all(0 <= score <= 1 for score in scores)
-    assert index.scores(query, nearby=nearby) == scores
+    assert WAYS[way](query, texts) == scores
+    for text, score in zip(texts, scores, strict=True):
+        assert way == "nearby" or (score > 0) == (not {*terms(text)}.isdisjoint(terms(query)))
 
 
-@given(CORPORA, TEXTS, CORPORA)
-def test_the_query_itself_scores_one(before: list[str], query: str, after: list[str]) -> None:
+@pytest.mark.parametrize("way", ["index", "alone"])
+@given(before=CORPORA, query=TEXTS, after=CORPORA)
+def test_the_query_itself_scores_one(
+    way: str, before: list[str], query: str, after: list[str]
+) -> None:
     """Whatever else is there, and wherever it stands."""
     assume(terms(query))
-    assert index_of([*before, query, *after]).scores(query)[len(before)] == 1
+    assert WAYS[way](query, [*before, query, *after])[len(before)] == 1
 
 
-@given(CORPORA, TEXTS)
-def test_no_term_in_common_scores_zero(texts: list[str], query: str) -> None:
-    """And only that: what shares a term has a score."""
-    scores = index_of(texts).scores(query)
-    for text, score in zip(texts, scores, strict=True):
-        assert (score > 0) == (not {*terms(text)}.isdisjoint(terms(query)))
-
-
-@given(kept=CORPORA, gone=CORPORA, query=TEXTS, nearby=st.booleans())
-def test_what_is_forgotten_leaves_no_trace(
-    kept: list[str], gone: list[str], query: str, *, nearby: bool
-) -> None:
+@given(kept=CORPORA, gone=CORPORA, query=TEXTS)
+def test_what_is_forgotten_leaves_no_trace(kept: list[str], gone: list[str], query: str) -> None:
     """A truncated index is one that never had more, also for what is added later, and if it was asked before."""
     index = index_of([*kept, *gone])
-    index.scores("port", nearby=nearby)
+    index.scores_nearby("port")
     index.truncate(len(kept))
     assert len(index) == len(kept)
-    assert index.scores(query, nearby=nearby) == index_of(kept).scores(query, nearby=nearby)
+    assert index.scores_nearby(query) == index_of(kept).scores_nearby(query)
     index.add(query)
     whole = index_of([*kept, query])
-    assert index.scores(query, nearby=nearby) == whole.scores(query, nearby=nearby)
+    assert index.scores_nearby(query) == whole.scores_nearby(query)
     index.truncate(0)
     assert vars(index) == vars(LexicalIndex())
 
 
-@given(
-    texts=CORPORA,
-    query=st.dictionaries(TEXTS, st.floats(0.01, 100), max_size=4),
-    nearby=st.booleans(),
-)
-def test_several_texts_are_a_weighted_mean(
-    texts: list[str], query: dict[str, float], *, nearby: bool
-) -> None:
+@given(texts=CORPORA, query=st.dictionaries(TEXTS, st.floats(0.01, 100), max_size=4))
+def test_several_texts_are_a_weighted_mean(texts: list[str], query: dict[str, float]) -> None:
     """Each text of a query has its own scores; those without a term are left out."""
-    index = index_of(texts)
     telling = {text: weight for text, weight in query.items() if terms(text)}
-    for i, score in enumerate(index.scores(query, nearby=nearby)):
-        parts = [w * index.scores(text, nearby=nearby)[i] for text, w in telling.items()]
+    for i, score in enumerate(relevances(query, texts)):
+        parts = [w * relevances(text, texts)[i] for text, w in telling.items()]
         assert score == pytest.approx(sum(parts) / (sum(telling.values()) or 1))
 
 
@@ -97,31 +88,27 @@ def test_some_documents_score_as_among_all(
     """Whichever are asked for: what is near them counts, whether it is asked for or not."""
     index = index_of(texts)
     asked = [document for document in range(len(texts)) if data.draw(st.booleans())]
-    everything = index.scores(query, nearby=True)
+    everything = index.scores_nearby(query)
     assert index.scores_nearby(query, asked) == [everything[document] for document in asked]
 
 
-def test_more_of_the_query_scores_more() -> None:
-    """Each word of it that a document has in addition counts."""
+@pytest.mark.parametrize("way", ["index", "alone"])
+def test_more_of_the_query_scores_more(way: str) -> None:
+    """Each word of it that a document has in addition counts; the same among more others counts less."""
     words = ["rotate", "all", "database", "credentials", "until", "friday", "in", "frankfurt"]
     texts = [" ".join(words[:n]) for n in range(1, len(words) + 1)]
-    scores = index_of(texts).scores(texts[-1])
+    scores = WAYS[way](texts[-1], texts)
     assert all(one <= other for one, other in pairwise(scores))
     assert (scores[0] < 0.3, scores[-1]) == (True, 1)
+    longer = [f"deploy port {' '.join(FILLER * n)}" for n in range(5)]
+    assert all(one > other > 0 for one, other in pairwise(WAYS[way]("deploy port", longer)))
 
 
 def test_rare_words_say_more() -> None:
-    """A word of one document counts more than one of all of them."""
+    """In a list a word of one document counts more than one of all of them."""
     index = index_of(["port alpha", "port beta", "port gamma", "frankfurt delta"])
     common, rare = index.scores("port frankfurt")[2:]
     assert rare > 2 * common
-
-
-def test_length_counts_against() -> None:
-    """The same words among others score less, the fewer others the better."""
-    texts = [f"deploy port {' '.join(FILLER * n)}" for n in range(5)]
-    scores = index_of(texts).scores("deploy port")
-    assert all(one > other > 0 for one, other in pairwise(scores))
 
 
 def test_long_queries_do_not_punish() -> None:
@@ -144,44 +131,79 @@ def test_what_a_query_repeats_is_wanted_again() -> None:
     assert 0.5 < once < thrice == 1
 
 
-def test_no_text_of_a_query_counts_for_another() -> None:
-    """A document that says one of them again and again has all of that one, and nothing of the other."""
-    index = index_of(["port port port port", *FILLER])
-    assert index.scores("port")[0] == 1
-    assert index.scores({"port": 1.0, "deploy": 1.0})[0] == 0.5
-
-
 def test_a_word_that_nobody_has_counts() -> None:
     """What no document holds is missed in all of them, as much as what one holds is in the others."""
     index = index_of(["port", "deploy"])
     assert index.scores("port nowhere")[0] == index.scores("port deploy")[0]
 
 
+def test_no_text_of_a_query_counts_for_another() -> None:
+    """A text that says one of them again and again has all of that one, and nothing of the other."""
+    assert relevances("port", ["port port port port"]) == [1]
+    assert relevances({"port": 1.0, "deploy": 1.0}, ["port port port port"]) == [0.5]
+
+
+def test_a_long_text_that_holds_all_of_a_query_is_found() -> None:
+    """A page that says it once scores above the threshold of a filter, a text that says none of it does not."""
+    page = " ".join(FILLER * 40)
+    held, other = relevances("deploy the server", [f"{page} deploy server", page])
+    assert other == 0
+    assert 0.15 < held < 0.5
+
+
 def test_neighbours_lend_their_words() -> None:
-    """The nearer, the more; beyond four messages nothing."""
+    """The nearer, the more; beyond four messages nothing; and less among long ones."""
     texts = ["alpha"] * 6 + ["the port is 8081"] + ["alpha"] * 6
-    scores = index_of(texts).scores("port", nearby=True)
+    scores = index_of(texts).scores_nearby("port")
     assert scores == pytest.approx(list(reversed(scores)))
     assert scores[:2] == [0, 0]
     assert all(one < other for one, other in pairwise(scores[1:7]))
-    assert index_of(texts).scores("port")[5] == 0
-
-
-def test_long_neighbours_count_against() -> None:
-    """Two messages say the same; the one among longer ones has less to do with it."""
     short, long = ["alpha"] * 5, [" ".join(FILLER * 4)] * 5
-    scores = index_of([*short, "port", *short, *long, "port", *long]).scores("port", nearby=True)
+    scores = index_of([*short, "port", *short, *long, "port", *long]).scores_nearby("port")
     assert scores[5] > 1.2 * scores[16] > 0
 
 
-def test_an_answer_is_found_by_its_question() -> None:
-    """Of two like answers, the one beside the question stands out; alone they are equal."""
-    texts = [*FILLER, "Which port?", "Take 8081.", *FILLER, "Take 8081.", *FILLER]
-    index = index_of(texts)
-    right, wrong = texts.index("Take 8081."), len(texts) - 1 - len(FILLER)
-    assert index.scores("port 8081")[right] == index.scores("port 8081")[wrong]
-    nearby = index.scores("port 8081", nearby=True)
-    assert nearby[right] > 1.3 * nearby[wrong]
+@st.composite
+def lists_of_documents(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """How often each document holds a term, and which documents are judged, ascending."""
+    counts = draw(st.lists(st.sampled_from([0, 0, 1, 2, 500]), max_size=25))
+    return counts, [document for document in range(len(counts)) if draw(st.booleans())]
+
+
+@given(lists_of_documents())
+def test_each_holds_what_its_neighbours_lend(given_list: tuple[list[int], list[int]]) -> None:
+    """A count is the sum of all counts by their distance; who holds nothing is not named."""
+    counts, judged = given_list
+    holders = [document for document, count in enumerate(counts) if count]
+    times = [count for count in counts if count]
+    held = dict(Neighbours(judged, len(counts)).held(holders, times))
+    for number, document in enumerate(judged):
+        near = [(abs(place - document), count) for place, count in enumerate(counts)]
+        expected = sum(count / 2**distance for distance, count in near if distance <= REACH)
+        assert held.pop(number, 0) == expected
+    assert held == {}
+
+
+@given(lists_of_documents())
+def test_a_mean_is_of_the_counts_over_the_places(given_list: tuple[list[int], list[int]]) -> None:
+    """What is held around a place, over what a document that holds the term once everywhere would have there."""
+    counts, judged = given_list
+    everywhere = list(range(len(counts)))
+    around = Neighbours(judged, len(counts))
+    sums, weights = (
+        dict(around.held(everywhere, all_of)) for all_of in (counts, [1] * len(counts))
+    )
+    expected = [sums.get(number, 0) / weights[number] for number in range(len(judged))]
+    assert means_around(judged, counts) == expected
+
+
+def test_a_mean_halves() -> None:
+    """One peak spreads by halves, four to each side, and is not lost."""
+    peak = means_around(range(17), [0.0] * 8 + [1.0] + [0.0] * 8)
+    assert sum(peak) == pytest.approx(1)
+    assert peak[:4] == [0] * 4
+    assert [score / peak[8] for score in peak[4:9]] == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
+    assert peak == list(reversed(peak))
 
 
 @given(st.lists(st.tuples(SHARES, st.none() | SHARES), max_size=9))
@@ -205,7 +227,7 @@ def test_relatedness_is_a_fixed_line(one: float, other: float) -> None:
 def test_a_weight_is_positive(weight: float) -> None:
     """The error names the weight, its text, and what to do."""
     with pytest.raises(ValueError, match=rf"weight {weight} of 'old'; give a positive number"):
-        LexicalIndex().scores({"new": 1.0, "old": weight})
+        relevances({"new": 1.0, "old": weight}, [])
 
 
 @pytest.mark.parametrize("documents", [-1, 3])
@@ -213,9 +235,6 @@ def test_a_truncation_is_within(documents: int) -> None:
     """The error names what is there."""
     with pytest.raises(ValueError, match=f"documents={documents}: give 0 to 2"):
         index_of(["a1", "b2"]).truncate(documents)
-
-
-# ---- the scale
 
 
 def made_up(random: Random, words: int) -> str:
@@ -229,19 +248,17 @@ def query_and_halves(random: Random, words: int) -> tuple[str, str]:
     return " ".join(text), " ".join(random.sample(text, words // 2))
 
 
-@pytest.mark.parametrize("words", [6, 15, 60])
-@pytest.mark.parametrize("documents", [3, 30, 300])
-def test_scores_mean_the_same_from_query_to_query(words: int, documents: int) -> None:
+@pytest.mark.parametrize("way", ["index", "alone"])
+@pytest.mark.parametrize("words", [6, 60])
+@pytest.mark.parametrize("documents", [3, 300])
+def test_scores_mean_the_same_from_query_to_query(way: str, words: int, documents: int) -> None:
     """Half of a query scores about a half, others near zero: short queries or long, few documents or many."""
     halves, others = list[float](), list[float]()
     random = Random(words * documents)  # noqa: S311 - no secret
     texts = [made_up(random, random.randrange(5, 60)) for _ in range(documents)]
-    index = index_of(texts)
-    for _ in range(40):
+    for _ in range(20):
         query, half = query_and_halves(random, words)
-        index.add(half)
-        *rest, score = index.scores(query)
-        index.truncate(documents)
+        *rest, score = WAYS[way](query, [*texts, half])
         halves.append(score)
         others += rest
     assert 0.4 < median(halves) < 0.7

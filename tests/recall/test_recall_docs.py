@@ -19,4 +19,4 @@ def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     shown = page[page.index(OPENING) : page.index(CLOSING) + len(CLOSING)]
     assert shown in printed
-    assert "['name: Ann']" in printed
+    assert "['My name is Ann']" in printed

@@ -20,7 +20,7 @@ from autogen_context.ledger.rendering import entry_of
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.references import References
 from autogen_context.session.change import ChangeType, ContextChange
 from autogen_context.session.held import Held
 from autogen_context.session.notices import LABELS, Notice, Notices, block_of

@@ -6,7 +6,7 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolResult
 from autogen_context.messages.people import people_in
-from autogen_context.prioritizer.blocks.references import References
+from autogen_context.prioritizer.references import References
 from autogen_context.session.span import spans_of
 from autogen_context.session.telling import Telling
 from support.counting import METER

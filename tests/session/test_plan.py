@@ -11,9 +11,9 @@ from autogen_context.errors import BudgetImpossible
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.blocks.fill import Filler
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.blocks.worth import Worth
+from autogen_context.prioritizer.block_score import ValueScorer
+from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.session.plan import FRAME, Fill, Means, notice_of, plan
 from autogen_context.session.protected import Protection, protected_of, satisfied, voices_of
 from autogen_context.testing.transcripts import transcripts
@@ -48,7 +48,9 @@ def filling(candidates: Sequence[Candidate], aim: Aim) -> Fill:
     """Fills as a session does."""
     references = References()
     references.follow(candidates, [m for c in candidates for m in c.unit.messages])
-    return Filler(references, METER, Worth(references, room_tokens=aim.limit_tokens)).fill
+    return BlockSelector(
+        references, METER, ValueScorer(references, room_tokens=aim.limit_tokens)
+    ).fill
 
 
 def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Mapping[int, Decision]:

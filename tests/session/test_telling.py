@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.blocks.references import References, UnitText
+from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.session.span import Span, span_of
 from autogen_context.session.telling import Telling
 from autogen_context.testing.transcripts import transcripts

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, groupby
 from random import Random
 
-from autogen_context.prioritizer.blocks.choose import MARK_TOKENS, Offer
-from autogen_context.prioritizer.blocks.worth import Spot
+from autogen_context.prioritizer.block_score import BlockAt
+from autogen_context.prioritizer.selection import MARK_TOKENS, UnitCost
 
 LESS = 0.3  # of a value's worth, where another kept block has it
 
@@ -15,31 +15,31 @@ LESS = 0.3  # of a value's worth, where another kept block has it
 class Covering:
     """Blocks worth the values that they name; each counts fully once."""
 
-    named: Mapping[Spot, Sequence[str]]
+    named: Mapping[BlockAt, Sequence[str]]
     weights: Mapping[str, float]
     kept: set[str] = field(default_factory=set[str])
 
-    def of(self, spot: Spot, /) -> float:
+    def score(self, at: BlockAt, /) -> float:
         """What a block adds."""
-        return sum(self.weights[v] * (LESS if v in self.kept else 1) for v in self.named[spot])
+        return sum(self.weights[v] * (LESS if v in self.kept else 1) for v in self.named[at])
 
-    def keep(self, spot: Spot, /) -> None:
+    def keep(self, at: BlockAt, /) -> None:
         """Take a block as kept."""
-        self.kept.update(self.named[spot])
+        self.kept.update(self.named[at])
 
     def keep_unit(self, unit: int, /) -> None:
         """Take a unit as kept."""
-        for spot in self.named:
-            if spot.unit == unit:
-                self.keep(spot)
+        for at in self.named:
+            if at.unit == unit:
+                self.keep(at)
 
-    def of_all(self, spots: Iterable[Spot]) -> float:
+    def of_all(self, spots: Iterable[BlockAt]) -> float:
         """What blocks are worth together."""
         fresh = Covering(named=self.named, weights=self.weights)
         total = 0.0
-        for spot in spots:
-            total += fresh.of(spot)
-            fresh.keep(spot)
+        for at in spots:
+            total += fresh.score(at)
+            fresh.keep(at)
         return total
 
 
@@ -47,44 +47,44 @@ class Covering:
 class Case:
     """A choice to make."""
 
-    offers: Mapping[int, Offer]
-    worth: Covering
+    costs: Mapping[int, UnitCost]
+    scorer: Covering
     room_tokens: int
 
 
 def drawn(random: Random, *, blocks: int, overlapping: bool) -> Case:
     """A case of so many blocks; where they overlap they name the same values."""
-    offers: dict[int, Offer] = {}
-    spots: list[Spot] = []
+    costs: dict[int, UnitCost] = {}
+    spots: list[BlockAt] = []
     while len(spots) < blocks:
         sizes = [random.randint(20, 120) for _ in range(random.randint(1, 4))]
         sizes = sizes[: blocks - len(spots)]
         cut = random.randint(0, len(sizes))
-        unit = len(offers) * 2
+        unit = len(costs) * 2
         passages = [part for part in (sizes[:cut], sizes[cut:]) if part]
-        offers[unit] = Offer(frame_tokens=random.randint(4, 60), passages=passages)
-        spots += [Spot(unit, p, b) for p, part in enumerate(passages) for b in range(len(part))]
+        costs[unit] = UnitCost(frame_tokens=random.randint(4, 60), passages=passages)
+        spots += [BlockAt(unit, p, b) for p, part in enumerate(passages) for b in range(len(part))]
     names = [f"v{i}" for i in range(blocks + 4 if overlapping else 9 * blocks)]
     pool = iter(names)
     named = {
-        spot: random.sample(names, random.randint(1, 4))
+        at: random.sample(names, random.randint(1, 4))
         if overlapping
         else [next(pool) for _ in range(random.randint(1, 9))]
-        for spot in spots
+        for at in spots
     }
     weights = {name: random.choice([0.1, 0.5, 1, 1, 2, 3]) for name in names}
-    whole = cost(offers, spots)
+    whole = cost(costs, spots)
     room = int(whole * random.uniform(0.2, 0.7))
-    return Case(offers=offers, worth=Covering(named=named, weights=weights), room_tokens=room)
+    return Case(costs=costs, scorer=Covering(named=named, weights=weights), room_tokens=room)
 
 
-def cost(offers: Mapping[int, Offer], spots: Iterable[Spot]) -> int:
+def cost(costs: Mapping[int, UnitCost], spots: Iterable[BlockAt]) -> int:
     """What blocks cost together: of each unit the frame, the blocks, and a mark for each gap."""
     kept, tokens = set(spots), 0
-    for unit in {spot.unit for spot in kept}:
-        tokens += offers[unit].frame_tokens
-        for passage, sizes in enumerate(offers[unit].passages):
-            stays = [Spot(unit, passage, block) in kept for block in range(len(sizes))]
+    for unit in {at.unit for at in kept}:
+        tokens += costs[unit].frame_tokens
+        for passage, sizes in enumerate(costs[unit].passages):
+            stays = [BlockAt(unit, passage, block) in kept for block in range(len(sizes))]
             tokens += sum(size for size, stay in zip(sizes, stays, strict=True) if stay)
             tokens += MARK_TOKENS * sum(not stay for stay, _ in groupby(stays))
     return tokens
@@ -92,8 +92,8 @@ def cost(offers: Mapping[int, Offer], spots: Iterable[Spot]) -> int:
 
 def best(case: Case) -> float:
     """The most that fits is worth."""
-    spots = list(case.worth.named)
+    spots = list(case.scorer.named)
     every = chain.from_iterable(combinations(spots, n) for n in range(len(spots) + 1))
     return max(
-        case.worth.of_all(some) for some in every if cost(case.offers, some) <= case.room_tokens
+        case.scorer.of_all(some) for some in every if cost(case.costs, some) <= case.room_tokens
     )

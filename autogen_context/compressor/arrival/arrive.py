@@ -19,7 +19,7 @@ from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import ToolCall, content_digest
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.prioritizer.blocks.extract import parsed, strings_in
+from autogen_context.prioritizer.blocks import parsed, strings_in
 
 LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
 

@@ -1,4 +1,4 @@
-"""A unit taken apart and put together again: what is left out is marked, all else stays as it was."""
+"""Texts in blocks, and units without some of them: nothing is lost, nothing is large, and what is left out is marked."""
 
 import json
 import re
@@ -8,12 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.messages.identifiers import is_telling, shape_of, values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.blocks.extract import (
+from autogen_context.prioritizer.blocks import (
+    BLOCK_CHARS,
+    BLOCK_LINES,
+    LONGEST_LINE,
+    MANY,
     MOST_LEVELS,
+    PART_CHARS,
     SHORT_ARGUMENT,
+    WHOLE_LINE,
     Kept,
     Passage,
+    alike_in,
+    blocks_of,
     extracted,
     marked,
     parsed,
@@ -23,14 +32,116 @@ from autogen_context.prioritizer.blocks.extract import (
     with_strings,
 )
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from support.texts import TEXTS
+from support.texts import HOSTILE, TEXTS
 from support.units import read_all
+
+IDS = re.compile(r"[A-B]{1,2}[0-9]{2,3}|[a-b]_[0-9]", re.ASCII)
+
+
+@given(TEXTS)
+def test_joined_they_are_the_text(text: str) -> None:
+    """Every character is in one block, in its place; none is empty or has more characters or lines than it may."""
+    blocks = blocks_of(text)
+    assert "".join(block.text for block in blocks) == text
+    for block in blocks:
+        assert 0 < len(block.text) <= BLOCK_CHARS
+        assert block.text.count("\n") <= BLOCK_LINES
+
+
+@given(TEXTS)
+def test_a_block_knows_what_it_says(text: str) -> None:
+    """Its values are those of its text, its lines are lines of it, without the space around them."""
+    for block in blocks_of(text):
+        assert block.values == values_of(block.text)
+        for line in block.lines:
+            assert line in block.text
+            assert len(line) >= WHOLE_LINE
+            assert line == line.strip()
+
+
+@given(TEXTS | st.lists(st.from_regex(IDS, fullmatch=True)).map("\n".join))
+def test_what_looks_like_many_is_counted(text: str) -> None:
+    """Each telling value of many of one shape, wherever in the text they stand, with how many there are; no other."""
+    blocks = blocks_of(text)
+    telling = {value for block in blocks for value in block.values if is_telling(value)}
+    same = {v: sum(shape_of(v) == shape_of(other) for other in telling) for v in telling}
+    assert alike_in(blocks) == {value: n for value, n in same.items() if n >= MANY}
+
+
+@given(TEXTS)
+def test_a_line_that_is_not_long_stays_whole(text: str) -> None:
+    """A block ends where a line does, or within one that is too long."""
+    ends, at = set[int](), 0
+    for line in text.splitlines(keepends=True):
+        if len(line) > LONGEST_LINE:
+            ends.update(range(at, at + len(line)))
+        at += len(line)
+        ends.add(at)
+    at = 0
+    for block in blocks_of(text):
+        at += len(block.text)
+        assert at in ends
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_hostile_texts_have_few_blocks(text: str) -> None:
+    """Blocks are no smaller than they must be: half a block of characters in the mean, or many lines."""
+    blocks = blocks_of(text)
+    lines = len(text.splitlines())
+    assert len(blocks) <= len(text) / PART_CHARS[0] + lines / BLOCK_LINES + 1
+    assert "".join(block.text for block in blocks) == text
+
+
+BODY = "    total = total + line.price * line.count\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param("def one():\n" + BODY * 2, "def two():\n" + BODY, id="functions"),
+        pytest.param("  1\tdef one():\n" + BODY * 2, "  4\tasync def two():\n", id="numbered"),
+        pytest.param("# One\n" + BODY * 2, "## Two\n" + BODY, id="headings"),
+        pytest.param("- " + BODY * 2, "- another item\n", id="items"),
+        pytest.param("@@ -1 +1 @@\n" + BODY * 2, "@@ -9 +9 @@\n" + BODY, id="hunks"),
+        pytest.param("running\n" + BODY * 2, "Traceback (most recent call last)\n", id="trace"),
+        pytest.param(BODY * 3, "\nafter an empty line\n", id="paragraphs"),
+        pytest.param(BODY * 3, " 17\t\nafter an empty line of a listing\n", id="listing"),
+    ],
+)
+def test_a_block_ends_before_what_opens_something(first: str, second: str) -> None:
+    """A function, a heading, an item, a hunk, an error; and at an empty line."""
+    assert [block.text for block in blocks_of(first + second)] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("item", "end"),
+    [
+        pytest.param('{"flight": "HAT170", "seats": [1, 2]}, ', "}, ", id="objects"),
+        pytest.param("It was charged twice, which nobody saw. ", ". ", id="sentences"),
+        pytest.param("some words without an end ", " ", id="words"),
+    ],
+)
+def test_a_long_line_is_cut_where_something_ends(item: str, end: str) -> None:
+    """After an object rather than a sentence, after a sentence rather than a word."""
+    blocks = blocks_of(item * 60)
+    assert len(blocks) > 3
+    for block in blocks[:-1]:
+        assert block.text.endswith(end)
+
+
+def test_data_without_any_end_is_cut_by_length() -> None:
+    """Base64 has no words."""
+    blocks = blocks_of("QUJD" * 1_000)
+    assert {len(block.text) % PART_CHARS[1] for block in blocks[:-1]} == {0}
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
+
+
 ARGUMENTS = st.one_of(
     JSON.map(json.dumps),
     JSON.map(lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))),
@@ -38,8 +149,14 @@ ARGUMENTS = st.one_of(
     st.sampled_from(["", "{}", "{", "NaN", "[1e999]", '{"a": 1, "a": 2}']),
     TEXTS,
 )
+
+
 CALLS = st.builds(ToolCall, id=st.text(max_size=3), name=st.text(max_size=3), arguments=ARGUMENTS)
+
+
 RESULTS = st.builds(ToolResult, call_id=st.text(max_size=3), text=TEXTS, name=st.text(max_size=3))
+
+
 MESSAGES = st.builds(
     Message,
     role=st.sampled_from(["user", "assistant", "tool", "system"]),
@@ -47,11 +164,15 @@ MESSAGES = st.builds(
     calls=st.lists(CALLS, max_size=2).map(tuple),
     results=st.lists(RESULTS, max_size=2).map(tuple),
 )
+
+
 UNITS = st.one_of(
     st.lists(MESSAGES, max_size=2),
     transcripts().map(read_all),
     broken_transcripts().map(read_all),
 )
+
+
 MARK = re.compile(r"\[… (\d+) lines …\]\n?|\[…\]\n?")
 
 

@@ -1,8 +1,11 @@
-"""How much the documents of a growing list have to do with a query, by the words they share.
+"""How much texts have to do with a query, by the words they share.
 
-Promise: scores are numbers in 0..1 on a fixed scale, whatever the query and the number of documents: 1 for a document
-that holds all of the query as densely as the query itself, 0 for one that shares no term with it. What a document adds
-costs time in proportion to it alone.
+Promise: scores are numbers in 0..1 on a fixed scale, whatever the query and the number of texts: 1 for one that holds all
+of the query as densely as the query itself, 0 for one that shares no term with it.
+
+There are two ways to ask. ``relevances`` judges each text alone, so that a score can be held against a threshold.
+``LexicalIndex`` ranks the documents of a growing list: terms that few of them hold say more, and what a document adds costs
+time in proportion to it alone.
 """
 
 from collections import Counter, defaultdict
@@ -10,15 +13,57 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, log
 
 from autogen_context.language.terms import terms
-from autogen_context.prioritizer.relevance.surroundings import REACH, Surroundings, means_around
+from autogen_context.prioritizer.neighbours import REACH, Neighbours, means_around
 
 SATURATION = 2.0  # k1 of BM25: how much more a term says that comes again and again
 LENGTH_SHARE = 0.75  # b of BM25: how much of a document's length counts against it
+USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
 SEMANTIC_SHARE = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
 
+Query = str | Mapping[str, float]
+"""What is asked: a text, or several with their weights."""
 Held = Callable[[Sequence[int], Sequence[int]], Iterable[tuple[int, float]]]
 """Of the documents that hold a term, and how often each does, those that are judged, and how often it counts for them."""
+
+
+def relevances(query: Query, texts: Iterable[str]) -> list[float]:
+    """How much each text has to do with a query, whatever the others are.
+
+    A score is the BM25 of the text over that of the query itself, with all terms alike: a term that all texts hold is one
+    that was asked for all the same. Lengths are relative to a usual text, or to the query where that is longer.
+
+    Args:
+        query: a text; or several, each with its weight. Then a score is the mean of the scores for each of them, by
+            these weights; texts without any term are left out of it.
+        texts: n texts.
+
+    Returns:
+        n scores in 0..1; all 0 where the query has no term.
+
+    Raises:
+        ValueError: a weight is not positive.
+
+    Source:
+        docs/decisions/0007-relevance.md.
+    """
+    counted = ((Counter(terms(text)), weight) for text, weight in weighted(query).items())
+    wanted = [(counts, weight) for counts, weight in counted if counts]
+    whole = sum(weight for _, weight in wanted)
+    found = [Counter(terms(text)) for text in texts]
+    return [
+        min(1.0, sum(weight / whole * share_held(counts, each) for counts, weight in wanted))
+        for each in found
+    ]
+
+
+def share_held(wanted: Counter[str], found: Counter[str]) -> float:
+    """How much of what is wanted was found, 0..1; something is wanted."""
+    pivot = max(wanted.total(), USUAL_TERMS)
+    own_damping, damping = dampings_of([wanted.total(), found.total()], pivot)
+    own = sum(count / (count + own_damping) for count in wanted.values())
+    held = sum(found[term] / (found[term] + damping) for term in wanted if term in found)
+    return min(1.0, held / own)
 
 
 class LexicalIndex:
@@ -36,7 +81,7 @@ class LexicalIndex:
     def __init__(self) -> None:
         self._terms: list[tuple[str, ...]] = []  # of each document, each once
         self._lengths: list[int] = []  # in terms, each as often as it stands there
-        self._mean_lengths: list[float] = []  # with the surroundings, where these are complete
+        self._mean_lengths: list[float] = []  # with the neighbours, where these are complete
         self._holders: defaultdict[str, list[int]] = defaultdict(list)  # document, times, and so on
 
     def __len__(self) -> int:
@@ -66,46 +111,28 @@ class LexicalIndex:
         del self._terms[documents:], self._lengths[documents:]
         del self._mean_lengths[max(0, documents - REACH) :]
 
-    def scores(self, query: str | Mapping[str, float], *, nearby: bool = False) -> list[float]:
+    def scores(self, query: str) -> list[float]:
         """How much each document has to do with a query.
-
-        Args:
-            query: a text; or several, each with its weight. Then a score is the mean of the scores for each of them, by
-                these weights; texts without any term are left out of it.
-            nearby: whether the words of neighbours count as well: half of what a direct neighbour holds, a quarter of
-                the next, four on each side. What stands between others that match then scores as they do.
 
         Returns:
             One score in 0..1 for each document, in order; all 0 where the query has no term.
-
-        Raises:
-            ValueError: a weight is not positive.
         """
-        counted = ((Counter(terms(text)), weight) for text, weight in weighted(query).items())
-        wanted = [(counts, weight) for counts, weight in counted if counts]
-        whole = sum(weight for _, weight in wanted)
-        everything = range(len(self))
-        lengths, held = self._nearby(everything) if nearby else (self._lengths, alone)
-        totals = [0.0] * len(self)
-        for counts, weight in wanted:
-            share, found = weight / whole, self._scores_of(counts, lengths, held)
-            totals = [total + share * score for total, score in zip(totals, found, strict=True)]
-        return [min(1.0, total) for total in totals]
+        return self._scores_of(Counter(terms(query)), self._lengths, alone)
 
-    def scores_nearby(self, query: str, documents: Sequence[int]) -> list[float]:
-        """The scores of some documents with the words of their neighbours, in less time the fewer they are.
+    def scores_nearby(self, query: str, documents: Sequence[int] | None = None) -> list[float]:
+        """The same with the words of neighbours: half of what a direct neighbour holds, a quarter of the next, four on each side.
+
+        What stands between others that match then scores as they do.
 
         Args:
             query: a text.
-            documents: positions of m documents, ascending.
+            documents: positions of m documents that are judged, ascending; left out, all. The fewer, the less time.
 
         Returns:
-            m scores, as ``scores(query, nearby=True)`` has them at these positions.
+            m scores in 0..1.
         """
-        wanted = Counter(terms(query))
-        return (
-            self._scores_of(wanted, *self._nearby(documents)) if wanted else [0.0] * len(documents)
-        )
+        judged = range(len(self)) if documents is None else documents
+        return self._scores_of(Counter(terms(query)), *self._nearby(judged))
 
     def _forget_newest_holder(self, term: str) -> None:
         """Take the newest document out of a term's list."""
@@ -115,15 +142,17 @@ class LexicalIndex:
             del self._holders[term]
 
     def _nearby(self, documents: Sequence[int]) -> tuple[list[float], Held]:
-        """Documents with their surroundings: the mean lengths, and what they hold."""
+        """Documents with their neighbours: the mean lengths, and what they hold."""
         known = self._mean_lengths
         means = known + means_around(range(len(known), len(self)), self._lengths)
         self._mean_lengths = means[: max(0, len(self) - REACH)]
-        held = Surroundings(documents, len(self)).held
+        held = Neighbours(documents, len(self)).held
         return [means[document] for document in documents], held
 
     def _scores_of(self, wanted: Counter[str], lengths: Sequence[float], held: Held) -> list[float]:
-        """The scores for one text, of which the terms are counted; there is one at least."""
+        """The scores for a query of which the terms are counted."""
+        if not wanted:
+            return [0.0] * len(lengths)
         pivot = max(wanted.total(), sum(self._lengths) / max(1, len(self)))
         own_damping, *dampings = dampings_of([wanted.total(), *lengths], pivot)
         totals, own = [0.0] * len(lengths), 0.0
@@ -166,7 +195,7 @@ def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[fl
     ]
 
 
-def weighted(query: str | Mapping[str, float]) -> Mapping[str, float]:
+def weighted(query: Query) -> Mapping[str, float]:
     """The texts of a query with their weights.
 
     Raises:

@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from math import nextafter
 
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.prioritizer.attention.part import ContextPart, require_parts
-from autogen_context.prioritizer.category import Category, weights_of
-from autogen_context.prioritizer.classify import category_of_label, is_decision
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex
+from autogen_context.prioritizer.attention import ContextPart, require_parts
+from autogen_context.prioritizer.category import (
+    Category,
+    category_of_label,
+    is_decision,
+    weights_of,
+)
+from autogen_context.prioritizer.relevance import relevances
 
 LEAST = 0.2  # of its weight, for what nothing speaks for
 RELEVANCE = 0.40
@@ -142,11 +146,8 @@ class ContextPrioritizer:
         """
         require_parts(parts)
         task = defined(task)
-        index = LexicalIndex()
-        for part in parts:
-            index.add(part.text)
-        relevances = index.scores(task.text)
-        signals = [of_part(part, score) for part, score in zip(parts, relevances, strict=True)]
+        found = relevances(task.text, [part.text for part in parts])
+        signals = [of_part(part, score) for part, score in zip(parts, found, strict=True)]
         return self.rank(task, signals, advised=advised)
 
     def rank(

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, compress
 from operator import lt, mul
 
-REACH = 4  # neighbours on each side that count as surroundings
+REACH = 4  # neighbours on each side that count
 NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 BY_DISTANCE = NEARNESS[REACH:] + NEARNESS[:REACH]  # negative ones count from its end
 WIDTH = len(NEARNESS)
 WHOLE = sum(NEARNESS)
 
 
-class Surroundings:
+class Neighbours:
     """Gathers for some documents of a list what they and their neighbours hold.
 
     Args:
@@ -54,13 +54,8 @@ def judged_before(judged: Iterable[int], documents: int) -> list[int]:
     return list(accumulate(flags))
 
 
-def smoothed(values: Sequence[float]) -> list[float]:
-    """The mean of each value and its four neighbours on each side, each half as heavy as the one before it."""
-    return means_around(range(len(values)), values)
-
-
 def means_around(places: Iterable[int], values: Sequence[float]) -> list[float]:
-    """The same for the values at some places only."""
+    """The mean of a value and its four neighbours on each side, each half as heavy as the one before it, at some places."""
     margin = [0.0] * REACH
     padded = [*margin, *values, *margin]
     return [

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.budget.task import TaskDefinition, TaskType
-from autogen_context.prioritizer.attention.part import ContextPart
+from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.prioritizer.category import Category, weights_of
-from autogen_context.prioritizer.prioritize import ContextPrioritizer, Signals
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Signals
 
 CATEGORIES = st.sampled_from(get_args(Category))
 UNIT = st.floats(0, 1)
@@ -48,26 +48,19 @@ def scores(
 
 
 @given(TASKS, lists(), ADVISED)
-def test_scores_are_bounded(
+def test_the_order_is_by_score(
     task: TaskDefinition, signals: list[Signals], advised: dict[Category, float]
 ) -> None:
-    """Above 0 and at most 1, whatever is advised; the same each time."""
-    found = scores(task, signals, advised)
-    assert all(0 < score <= 1 for score in found)
-    assert found == scores(task, signals, advised)
-
-
-@given(TASKS, lists(), ADVISED)
-def test_superseded_is_below_the_newer_one(
-    task: TaskDefinition, signals: list[Signals], advised: dict[Category, float]
-) -> None:
-    """Always, in score; and in order, unless it is critical."""
+    """Scores are above 0 and at most 1, whatever is advised; critical first, equals as they came, superseded below the newer."""
     ranked = ContextPrioritizer().rank(task, signals, advised=advised)
+    assert all(0 < priority.score <= 1 for priority in ranked.priorities)
+    assert ranked == ContextPrioritizer().rank(task, signals, advised=advised)
+    assert sorted(ranked.order) == list(range(len(signals)))
+    keys = [(not signals[i].critical, -ranked.priorities[i].score, i) for i in ranked.order]
+    assert keys == sorted(keys)
     for i, known in enumerate(signals):
-        newer = known.superseded_by
-        if newer is not None:
-            assert ranked.priorities[i].score < ranked.priorities[newer].score
-            assert known.critical or ranked.order.index(i) > ranked.order.index(newer)
+        if known.superseded_by is not None:
+            assert ranked.priorities[i].score < ranked.priorities[known.superseded_by].score
 
 
 def test_a_long_chain_stays_in_order() -> None:
@@ -149,15 +142,6 @@ def test_the_weight_of_the_category_decides_between_equals(
 
 
 @given(TASKS, lists())
-def test_the_order_is_by_score(task: TaskDefinition, signals: list[Signals]) -> None:
-    """Each stands in it once; what is critical comes first; equals stay as they came."""
-    ranked = ContextPrioritizer().rank(task, signals)
-    assert sorted(ranked.order) == list(range(len(signals)))
-    keys = [(not signals[i].critical, -ranked.priorities[i].score, i) for i in ranked.order]
-    assert keys == sorted(keys)
-
-
-@given(TASKS, lists())
 def test_reasons_tell_what_counted(task: TaskDefinition, signals: list[Signals]) -> None:
     """Each signal that is there is named with its number, and none that is not."""
     for priority in ContextPrioritizer().rank(task, signals).priorities:
@@ -205,6 +189,14 @@ def test_parts_by_label_and_words() -> None:
     found = [priority.signals.category for priority in ranked.priorities]
     assert found == ["memory", "execution", "requirements", "general"]
     assert ranked.priorities[0].signals.relevance == 0 < ranked.priorities[1].signals.relevance
+
+
+def test_parts_that_are_alike_keep_their_relevance() -> None:
+    """F24: what all parts share with the task counts for each of them."""
+    parts = [ContextPart("memory", f"the port of server {i}") for i in range(10, 30)]
+    [alone] = ContextPrioritizer().prioritize("the port of the server", parts[:1]).priorities
+    among = ContextPrioritizer().prioritize("the port of the server", parts).priorities
+    assert {priority.score for priority in among} == {alone.score}
 
 
 @pytest.mark.parametrize("task", ["", "x", TaskDefinition.from_text("Explain the parser")])

@@ -1,16 +1,16 @@
-"""Conversations whose blocks are worth something."""
+"""Conversations whose blocks are scored."""
 
 from collections.abc import Iterable, Sequence
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.blocks.references import References
-from autogen_context.prioritizer.blocks.worth import FOCUS_UNITS, Spot, Worth
+from autogen_context.prioritizer.block_score import FOCUS_UNITS, BlockAt, ValueScorer
+from autogen_context.prioritizer.references import References
 from support.units import candidates_of
 
 
-def worth_of(messages: Sequence[Message], room: int = 10_000) -> Worth:
-    """What the blocks of a conversation are worth."""
-    return Worth(references_of(messages), room_tokens=room)
+def scorer_of(messages: Sequence[Message], room: int = 10_000) -> ValueScorer:
+    """Scores the blocks of a conversation."""
+    return ValueScorer(references_of(messages), room_tokens=room)
 
 
 def references_of(messages: Sequence[Message]) -> References:
@@ -20,10 +20,10 @@ def references_of(messages: Sequence[Message]) -> References:
     return references
 
 
-def spots_of(messages: Sequence[Message]) -> list[Spot]:
+def blocks_in(messages: Sequence[Message]) -> list[BlockAt]:
     """All blocks of a conversation."""
     return [
-        Spot(unit, passage, block)
+        BlockAt(unit, passage, block)
         for unit, text in enumerate(references_of(messages).units)
         for passage, cut in enumerate(text.passages)
         for block in range(len(cut.blocks))

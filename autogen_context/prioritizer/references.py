@@ -15,7 +15,7 @@ from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
-from autogen_context.prioritizer.blocks.extract import Passage, parsed, passages_of, strings_in
+from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, strings_in
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
 
@@ -46,6 +46,17 @@ class UnitText:
     def unit(self) -> Unit:
         """The unit itself."""
         return self.candidate.unit
+
+    @property
+    def is_sought(self) -> bool:
+        """Whether people or the system prompt say it: what these name is sought after, so that it keeps nothing small."""
+        return bool(self.asked or self.told)
+
+    @property
+    def tokens_per_char(self) -> float:
+        """Of its texts, as if its tokens were spread evenly over them."""
+        chars = sum(passage.chars for passage in self.passages)
+        return self.candidate.tokens / max(1, chars)
 
     @property
     def values(self) -> frozenset[str]:

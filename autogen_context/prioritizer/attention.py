@@ -1,35 +1,54 @@
-"""How relevant the parts of a context are to a query, one by one and beside each other.
+"""How relevant the labelled parts of a context are to a query, and which of them are kept.
 
-Promise: scores are on the fixed scale of ``relevance`` and do not sink with the number of parts. Where an embedding
-model is slow or fails, scores are those by words.
+Promise: a score says what a part alone has to do with the query, on a fixed scale: neither the number of the other parts nor
+what stands in them moves it. Where an embedding model is slow or fails, scores are those by words. A filter keeps what is
+critical, whatever it scores and however many parts there are.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
 from typing import cast
 
-from autogen_context.argument import wrong_argument
+from autogen_context.argument import (
+    listed,
+    require_kind,
+    require_share,
+    require_whole,
+    wrong_argument,
+)
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.language.terms import terms
 from autogen_context.models.embedder import Vectors
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.attention.part import ContextPart, require_parts
-from autogen_context.prioritizer.relevance.lexical import LexicalIndex, fused, relatedness, weighted
+from autogen_context.prioritizer.relevance import Query, fused, relatedness, relevances, weighted
 
 logger = logging.getLogger(__name__)
 
-Query = str | Mapping[str, float]
-Vector = Sequence[float]
-
 NAMED_WORDS = 3  # of those in common, in a reason
 NAMED_CHARS = 40  # of one of them
+SCORES = "what AttentionScorer().score(query, parts) returns"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One part of what an agent might be told.
+
+    Attributes:
+        label: what kind of part it is: ``goal``, ``steering``, ``memory``, ``actions``, ``hypotheses``, or your own.
+        text: what it says.
+        critical: whether it stays, whatever it scores.
+    """
+
+    label: str
+    text: str
+    critical: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionScore:
-    """What a part is worth for a query.
+    """What a part has to do with a query.
 
     Attributes:
         part: the part.
@@ -101,10 +120,10 @@ class AttentionScorer:
         self,
         texts: Mapping[str, float],
         parts: Sequence[ContextPart],
-        vectors: Mapping[str, Vector],
+        vectors: Mapping[str, Sequence[float]],
     ) -> list[AttentionScore]:
         """Put together what words and vectors say."""
-        lexical = lexical_scores(texts, parts)
+        lexical = relevances(texts, [part.text for part in parts])
         semantic = semantic_scores(texts, parts, vectors)
         scores = fused(lexical, semantic)
         wanted = words_by_term(texts)
@@ -122,7 +141,73 @@ class AttentionScorer:
         ]
 
 
-def asked(query: object, parts: Sequence[ContextPart]) -> Mapping[str, float]:
+class AttentionFilter:
+    """Leaves out what scores low.
+
+    Args:
+        threshold: the least score that is kept, 0..1; one for scores, never for shares.
+        top_k: keep so many of the best instead, whatever their scores; what is critical comes on top of them.
+        critical_labels: parts with such a label are critical, as those that say so themselves; in any case of letters.
+
+    Raises:
+        ValueError: ``threshold`` is not in 0..1, ``top_k`` not positive, or ``critical_labels`` a single text.
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.1,
+        top_k: int | None = None,
+        critical_labels: Collection[str] = ("goal", "steering"),
+    ) -> None:
+        require_share("threshold", threshold, give="a score from 0 to 1, such as 0.1")
+        if top_k is not None:
+            require_whole("top_k", top_k, least=1, give="1 or more, or None to go by the threshold")
+        if isinstance(critical_labels, str):
+            raise ValueError(  # noqa: TRY004 - as for every wrong argument of this package
+                f"critical_labels={critical_labels!r}: give several, such as ({critical_labels!r},)"
+            )
+        self._threshold = threshold
+        self._top_k = top_k
+        self._critical_labels = frozenset(label.casefold() for label in critical_labels)
+
+    def filter(self, scores: Sequence[AttentionScore]) -> list[AttentionScore]:
+        """The scores of the parts that are kept.
+
+        Args:
+            scores: of n parts, in any order.
+
+        Returns:
+            At most n of them, best first; equal ones in the order in which they came.
+
+        Raises:
+            ValueError: one is no score.
+        """
+        for at, score in enumerate(listed("scores", scores, give=SCORES)):
+            require_kind(f"scores[{at}]", score, AttentionScore, give=SCORES)
+        ranked = sorted(scores, key=lambda score: -score.score)
+        return [
+            score
+            for place, score in enumerate(ranked)
+            if self._is_critical(score.part)
+            or (score.score >= self._threshold if self._top_k is None else place < self._top_k)
+        ]
+
+    def _is_critical(self, part: ContextPart) -> bool:
+        return part.critical or part.label.casefold() in self._critical_labels
+
+
+def require_parts(parts: object) -> None:
+    """Refuse what is no part, such as a plain text or a message.
+
+    Raises:
+        ValueError: one is none, or it is no list.
+    """
+    for at, part in enumerate(listed("parts", parts, give="a list of ContextPart(label, text)")):
+        require_kind(f"parts[{at}]", part, ContextPart, give="ContextPart(label, text)")
+
+
+def asked(query: object, parts: object) -> Mapping[str, float]:
     """The texts of a query with their weights, where it is one and the parts are such.
 
     Raises:
@@ -134,26 +219,20 @@ def asked(query: object, parts: Sequence[ContextPart]) -> Mapping[str, float]:
     return weighted(cast("Query", query))  # its weights are looked at there
 
 
-def lexical_scores(texts: Mapping[str, float], parts: Sequence[ContextPart]) -> list[float]:
-    """The score of each part by its words."""
-    index = LexicalIndex()
-    for part in parts:
-        index.add(part.text)
-    return index.scores(texts)
-
-
 def semantic_scores(
-    texts: Mapping[str, float], parts: Sequence[ContextPart], vectors: Mapping[str, Vector]
+    texts: Mapping[str, float],
+    parts: Sequence[ContextPart],
+    vectors: Mapping[str, Sequence[float]],
 ) -> list[float | None]:
     """The score of each part by its vector: the mean over the texts of a query that have one, by their weights."""
-    seen = [part.text for part in parts if part.text in vectors]
     known = {text: weight for text, weight in texts.items() if text in vectors}
-    whole, sums = sum(known.values()), dict.fromkeys(seen, 0.0)
+    whole = sum(known.values())
+    scores = {part.text: 0.0 for part in parts if known and part.text in vectors}
     for text, weight in known.items():
-        cosines = similarities(vectors[text], [vectors[part] for part in sums])
-        for part, cosine in zip(sums, cosines, strict=True):
-            sums[part] += weight / whole * relatedness(cosine)
-    return [min(1.0, sums[part.text]) if known and part.text in sums else None for part in parts]
+        cosines = similarities(vectors[text], [vectors[part] for part in scores])
+        for part, cosine in zip(scores, cosines, strict=True):
+            scores[part] += weight / whole * relatedness(cosine)
+    return [min(1.0, scores[part.text]) if part.text in scores else None for part in parts]
 
 
 def softmax(scores: Sequence[float], temperature: float) -> list[float]:

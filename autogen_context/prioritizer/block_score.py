@@ -1,29 +1,34 @@
-"""What a block is worth to the turns to come: how likely they name again what it names.
+"""The score of a block: how likely the turns to come name again what it names, or how well it answers what is asked.
 
-Promise: a worth is not negative, depends on the conversation alone, and falls when the same values already stand among
+Promise: a score is not negative, depends on the conversation alone, and falls when the same values already stand among
 what is kept. Sums over sets are exact (``fsum``): their order differs from process to process, and must change no choice.
 
-A block is worth the sum over its values, each by how telling it is, how rare, and whether the model used it, a person
-asked for it or the newest steps are about it; and something for each line that an edit could repeat, more where the
-block or one beside it is about what is being worked on. All of it fades with age. A value that stands among what is
-kept counts little, and so does one of many that look alike in a text: of forty flights the model picks one. What a
+``ValueScorer`` sums over the values of a block, each by how telling it is, how rare, and whether the model used it, a
+person asked for it or the newest steps are about it; and adds something for each line that an edit could repeat, more
+where the block or one beside it is about what is being worked on. All of it fades with age. A value that stands among
+what is kept counts little, and so does one of many that look alike in a text: of forty flights the model picks one. What a
 search gave counts half: what was picked of it the model named, and what was opened of it stands elsewhere as well.
+``AnswerScorer`` takes its place where a person asks for the past; ``AdvisedScorer`` and ``SectionScorer`` change what
+another one says.
 
 Source:
     The constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, fsum, log, log1p
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from autogen_context.budget.efficiency import Efficiency
+from autogen_context.budget.profile import Section
 from autogen_context.messages.identifiers import is_telling
-from autogen_context.prioritizer.blocks.block import Block
-from autogen_context.prioritizer.blocks.extract import Passage, Place
-from autogen_context.prioritizer.blocks.others import Shared
-from autogen_context.prioritizer.blocks.references import References, UnitText
+from autogen_context.prioritizer.blocks import Block, Passage, Place
+from autogen_context.prioritizer.category import Category
+from autogen_context.prioritizer.references import References, UnitText
 
 PLAIN = 0.05  # of a telling value, for a plain word
 USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
@@ -44,9 +49,12 @@ SUPERSEDED = 0.25  # of the worth of a unit that later ones show again
 STALE = 0.25  # of the worth of a unit that shows a file as it was before it changed on disk
 FADES = 0.75  # of the room: where so much has come since, age counts
 FADING = 0.5  # exponent
+SHARPNESS = 4  # exponent of an answer's score: many half answers are worth less than a whole one
+AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
+BEYOND = 1e-6  # of its score, for a block of a section that has its share
 
 
-class Spot(NamedTuple):
+class BlockAt(NamedTuple):
     """Where a block stands: which unit, which of its passages, which block of that; older ones first."""
 
     unit: int
@@ -54,8 +62,24 @@ class Spot(NamedTuple):
     block: int
 
 
-class Worth:
-    """What the blocks of a conversation are worth, given what is kept.
+class BlockScorer(Protocol):
+    """Scores blocks, given what is kept."""
+
+    def score(self, at: BlockAt, /) -> float:
+        """What a block adds to what is kept."""
+        ...
+
+    def keep(self, at: BlockAt, /) -> None:
+        """Take a block as kept."""
+        ...
+
+    def keep_unit(self, unit: int, /) -> None:
+        """Take a whole unit as kept."""
+        ...
+
+
+class ValueScorer:
+    """Scores the blocks of a conversation by what they name, given what is kept.
 
     Args:
         references: the values of the conversation.
@@ -84,7 +108,7 @@ class Worth:
         self._kept: set[str] = set()
         self._kept_lines: set[str] = set()
         self._ages = ages_of(references.units)
-        self._passages: dict[tuple[int, int], PassageWorth] = {}
+        self._passages: dict[tuple[int, int], PassageScore] = {}
 
     def keep_unit(self, unit: int) -> None:
         """Take a unit as kept."""
@@ -92,32 +116,44 @@ class Worth:
         self._keep_values(text.values)
         self._kept_lines |= text.lines
 
-    def keep(self, spot: Spot) -> None:
+    def keep(self, at: BlockAt) -> None:
         """Take a block as kept."""
-        block = self._units[spot.unit].passages[spot.passage].blocks[spot.block]
+        block = self._units[at.unit].passages[at.passage].blocks[at.block]
         self._keep_values(block.values)
         self._kept_lines.update(block.lines)
 
-    def keep_only(self, shared: Shared) -> None:
-        """Take as kept what units share with others, and nothing else."""
-        self._weights_now, self._kept = dict(self._weights), set()
-        self._kept_lines = set(shared.lines)
-        self._keep_values(shared.values)
+    def keep_all_but(self, units: Iterable[int]) -> None:
+        """Take as kept what all units but these have, and nothing else, at the cost of these alone.
 
-    def of(self, spot: Spot) -> float:
+        What people and the system prompt name is not counted: it is sought after.
+        """
+        few = [self._units[i] for i in units]
+        values, lines = counted(few)
+        everywhere_values, everywhere_lines = self._counted
+        self._weights_now, self._kept = dict(self._weights), set()
+        self._kept_lines = {
+            line for text in few for line in text.lines if everywhere_lines[line] > lines[line]
+        }
+        named = {value for text in few for value in text.values}
+        self._keep_values({value for value in named if everywhere_values[value] > values[value]})
+
+    def score(self, at: BlockAt) -> float:
         """What a block adds to what is kept."""
-        unit, passage, at = spot
-        block, known = self._units[unit].passages[passage].blocks[at], self._passage(unit, passage)
+        unit, passage, position = at
+        block = self._units[unit].passages[passage].blocks[position]
+        known = self._passage(unit, passage)
         weights, kept = self._weights_now, self._kept
         if known.alike:
-            alike = known.alike[at]
+            alike = known.alike[position]
             shares = [w * KEPT if v in kept else w for v, w in alike.items()]
             values = fsum(shares + [weights[v] for v in block.values if v not in alike])
         else:
             values = fsum([weights[v] for v in block.values])
         if not known.line:
             return known.factor * values
-        return known.factor * (values + known.line * self._lines(block) * (1 + known.heat[at]))
+        return known.factor * (
+            values + known.line * self._lines(block) * (1 + known.heat[position])
+        )
 
     def weight(self, value: str) -> float:
         """How likely a value is named again, relative to a telling one that stands everywhere and nobody named."""
@@ -137,6 +173,11 @@ class Worth:
             return weight * (1 + FOCUS * self._focus[value])
         return weight * TOLD if references.told.get(value, 0) and not asked else weight
 
+    @cached_property
+    def _counted(self) -> tuple[Counter[str], Counter[str]]:
+        """In how many units each value and each line stands."""
+        return counted(self._units)
+
     def _keep_values(self, values: AbstractSet[str]) -> None:
         for value in values - self._kept:
             if value in self._weights:
@@ -150,7 +191,7 @@ class Worth:
             return len(block.lines)
         return sum([KEPT_LINE if line in kept else 1.0 for line in block.lines])
 
-    def _passage(self, unit: int, at: int) -> "PassageWorth":
+    def _passage(self, unit: int, at: int) -> "PassageScore":
         known = self._passages.get((unit, at))
         if known is None:
             passage = self._units[unit].passages[at]
@@ -162,16 +203,16 @@ class Worth:
                 factor *= SUPERSEDED
             if unit in self._stale:
                 factor *= STALE
-            known = self._passages[unit, at] = self._weighed_passage(passage, factor)
+            known = self._passages[unit, at] = self._weighed(passage, factor)
         return known
 
-    def _weighed_passage(self, passage: Passage, factor: float) -> "PassageWorth":
+    def _weighed(self, passage: Passage, factor: float) -> "PassageScore":
         weights, blocks, line = self._weights, passage.blocks, LINE[passage.place]
         alike = {
             v: weights[v] * share_of(n) for v, n in passage.alike.items() if v not in self._used
         }
         heat = [fsum([weights[v] for v in block.values & self._hot]) for block in blocks if line]
-        return PassageWorth(
+        return PassageScore(
             alike=[{v: alike[v] for v in block.values & alike.keys()} for block in blocks if alike],
             heat=spread([min(HOTTEST, each) for each in heat]),
             factor=factor,
@@ -180,13 +221,13 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassageWorth:
+class PassageScore:
     """What of a passage does not change while blocks are chosen.
 
     Attributes:
         alike: of each block what those of its values weigh that look like many others; empty where there are none.
         heat: of each block; empty where lines are worth nothing.
-        factor: of the worth of each block.
+        factor: of the score of each block.
         line: what a line is worth.
     """
 
@@ -246,3 +287,122 @@ def ages_of(units: Sequence[UnitText]) -> list[int]:
         ages.append(behind)
         behind += unit.candidate.tokens
     return ages[::-1]
+
+
+def counted(units: Iterable[UnitText]) -> tuple[Counter[str], Counter[str]]:
+    """In how many units each value and each line stands, but for those of people and the system prompt."""
+    values, lines = Counter[str](), Counter[str]()
+    for unit in units:
+        if not unit.is_sought:
+            values.update(unit.values)
+            lines.update(unit.lines)
+    return values, lines
+
+
+class AnswerScorer:
+    """Scores blocks for somebody who asks for the past: as much as their message answers, whatever is kept.
+
+    Args:
+        references: what stands in each unit.
+        scores: of each message of the conversation, 0..1.
+    """
+
+    def __init__(self, references: References, scores: Sequence[float]) -> None:
+        self._units = references.units
+        self._scores = scores
+
+    def keep_unit(self, unit: int) -> None:
+        """Nothing changes."""
+
+    def keep(self, at: BlockAt) -> None:
+        """Nothing changes."""
+
+    def score(self, at: BlockAt) -> float:
+        """The score of its message, for each character: what answers best per token is kept first."""
+        text = self._units[at.unit]
+        passage = text.passages[at.passage]
+        position = min(text.candidate.unit.start + passage.message, len(self._scores) - 1)
+        newer = AS_GOOD * (at.unit + 1) / len(self._units)
+        score = self._scores[position] ** SHARPNESS + newer
+        return score * len(passage.blocks[at.block].text)
+
+
+class AdvisedScorer:
+    """Multiplies scores by what a model said of each category for the task.
+
+    Args:
+        scorer: what blocks score otherwise.
+        categories: of each unit.
+        multipliers: of each category.
+    """
+
+    def __init__(
+        self,
+        scorer: BlockScorer,
+        categories: Sequence[Category],
+        multipliers: Mapping[Category, float],
+    ) -> None:
+        self._scorer = scorer
+        self._factors = [multipliers.get(category, 1.0) for category in categories]
+        self.keep, self.keep_unit = scorer.keep, scorer.keep_unit
+
+    def score(self, at: BlockAt) -> float:
+        """What a block adds to what is kept."""
+        return self._scorer.score(at) * self._factors[at.unit]
+
+
+class SectionScorer:
+    """Puts blocks of sections that have their share behind all others, so that what others leave flows to them.
+
+    Args:
+        scorer: what blocks score otherwise.
+        units: all units.
+        sections: of each unit.
+        shares: what each section may have, in tokens.
+    """
+
+    def __init__(
+        self,
+        scorer: BlockScorer,
+        units: Sequence[UnitText],
+        sections: Sequence[Section],
+        shares: Mapping[Section, int],
+    ) -> None:
+        self._scorer = scorer
+        self._units = units
+        self._sections = sections
+        self._left: dict[Section, float] = dict(shares)
+        self.keep_unit = scorer.keep_unit
+
+    def score(self, at: BlockAt) -> float:
+        """What a block adds to what is kept."""
+        score = self._scorer.score(at)
+        return score if self._left[self._sections[at.unit]] > 0 else score * BEYOND
+
+    def keep(self, at: BlockAt) -> None:
+        """Take a block as kept; its section has less left."""
+        self._scorer.keep(at)
+        unit = self._units[at.unit]
+        tokens = len(unit.passages[at.passage].blocks[at.block].text) * unit.tokens_per_char
+        self._left[self._sections[at.unit]] -= tokens
+
+
+def efficiency_of(references: References, sections: Sequence[Section]) -> Efficiency:
+    """What each section was given so far, and what of it later turns named again.
+
+    A block was used where the model named one of its telling values in a later unit.
+    """
+    given, used = Counter[Section](), Counter[Section]()
+    for i, (unit, section) in enumerate(zip(references.units, sections, strict=True)):
+        for block in (block for passage in unit.passages for block in passage.blocks):
+            tokens = round(len(block.text) * unit.tokens_per_char)
+            given[section] += tokens
+            if any(is_named_after(value, i, references) for value in block.values):
+                used[section] += tokens
+    return Efficiency(given=given, used=used)
+
+
+def is_named_after(value: str, unit: int, references: References) -> bool:
+    """Whether the model named a telling value in a unit behind this one."""
+    uses = references.uses(value)
+    return bool(uses) and uses[-1] > unit and is_telling(value)

@@ -1,1 +1,0 @@
-"""Labelled parts of a context: scored for a query, and filtered."""
