@@ -55,8 +55,7 @@ if TYPE_CHECKING:
         Signals,
     )
     from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
-    from autogen_context.project.view import ProjectView
+    from autogen_context.project.project import ProjectContext, ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
     from autogen_context.session.assemble import Certificate
@@ -222,7 +221,7 @@ _HOMES = {
     "Turn": "triggers.turn",
     "turn_of": "triggers.turn",
     "ProjectContext": "project.project",
-    "ProjectView": "project.view",
+    "ProjectView": "project.project",
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",

@@ -29,8 +29,7 @@ from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.files import walk
 from autogen_context.cache.watch import FileWatch
 from autogen_context.manager import IncrementalContextManager
-from autogen_context.project.project import ProjectContext
-from autogen_context.project.view import ProjectView
+from autogen_context.project.project import ProjectContext, ProjectView
 from autogen_context.tokens.gauge import gauge_for
 
 TREE = Path(__file__).parents[1]

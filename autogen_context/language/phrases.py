@@ -45,13 +45,20 @@ class Phrases:
             if topic not in self.topics:
                 known = ", ".join(sorted(self.topics))
                 raise ValueError(f"no language has the topic {topic!r}; there is {known}")
-            self._matchers[topic] = PhraseMatcher(self._listed(topic))
+            self._matchers[topic] = PhraseMatcher(self.listed(topic))
         return self._matchers[topic]
 
     @cached_property
     def topics(self) -> frozenset[str]:
         """The topics that some language has."""
         return frozenset(topic for tables in self._files.values() for topic in tables) - {WORDS}
+
+    def listed(self, topic: str) -> Iterator[tuple[str, str]]:
+        """The phrases of a topic, each behind its label."""
+        for tables in self._files.values():
+            for label, listed in tables.get(topic, {}).items():
+                for phrase in listed:
+                    yield label, phrase
 
     @cached_property
     def _files(self) -> dict[str, dict[str, dict[str, list[str]]]]:
@@ -61,12 +68,6 @@ class Phrases:
                 if file.name.endswith(".toml"):
                     found[str(file)] = tables_of(file)
         return found
-
-    def _listed(self, topic: str) -> Iterator[tuple[str, str]]:
-        for tables in self._files.values():
-            for label, listed in tables.get(topic, {}).items():
-                for phrase in listed:
-                    yield label, phrase
 
 
 @cache

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
+from pydantic import StrictBool
+
 from autogen_context.manager.telling import head_of, notices_of
-from autogen_context.messages.record import Record
+from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.project.project import ProjectContext
-from autogen_context.project.saved import load
+from autogen_context.project.project import ProjectContext, head_in_state
 from autogen_context.project.since import Current
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.files import touches
@@ -27,6 +28,8 @@ FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one
 MOST_UNITS = 60  # the newest; the files in them are in play
 MOST_MESSAGES = 400  # the newest; the latest instruction stands among them
+
+SCHEMA = 1
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -63,6 +66,21 @@ class Question:
     renew: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedProject:
+    """What was asked of a project, for another process.
+
+    Attributes:
+        renewed: whether a head was written for the next compaction.
+        head: that was written last, as the project gives it; empty where none was.
+        schema: the number of this shape.
+    """
+
+    renewed: StrictBool
+    head: Mapping[str, object]
+    schema: int = SCHEMA
+
+
 class Projecting:
     """Tells one conversation of its project; a ``Companion``.
 
@@ -89,7 +107,7 @@ class Projecting:
     @property
     def state(self) -> Mapping[str, object]:
         """The head that was written, and what has changed since; a thread that asks is waited for."""
-        return {"renewed": self._renewed, "head": self._head_state}
+        return saved(SavedProject(renewed=self._renewed, head=self._head_state))
 
     def read(self, session: Session) -> None:
         """Nothing: what is looked at is asked when a head is to be written."""
@@ -122,11 +140,10 @@ class Projecting:
 
     def resumed(self, state: Mapping[str, object], messages: int) -> "Projecting":  # noqa: ARG002 - a companion's
         """Another one, which begins with the head in a state."""
+        read = read_saved(SavedProject, state, what="project", schema=SCHEMA, source="save_state()")
+        head_in_state(read.head)  # refuses what is damaged, now
         other = Projecting(self._shared, self._means)
-        record = Record(state)
-        other._renewed, other._saved = record.flag("renewed"), record.record("head").fields
-        if other._saved:
-            load(other._saved, name="", count=len)  # refuses what is damaged, now
+        other._renewed, other._saved = read.renewed, read.head
         return other
 
     def doubt(self) -> None:

@@ -1,37 +1,140 @@
-"""What is known of a tree: its files and their symbols, brought up to date by as little looking as possible.
+"""What the files of a folder say: the symbols of its sources and its documents, brought up to date by as little looking as possible.
 
-Promise: after ``update`` the symbols are those of the files as they are, but for changes that a watch has not told yet of
-files that were not asked about; nothing is read again that has not changed. Symbols go by content: a file that is moved,
-or that a branch brings back, is taken from the cache.
+Promise: after ``update`` all is as the files are, but for changes that a watch has not told yet of files that were not
+asked about; nothing is read again that has not changed, and what was told and could not be dealt with is told again. What
+was read goes by content: a file that is moved, or that a branch brings back, is taken from the cache. No secret of a file
+is kept, in the cache or here.
 """
 
 import asyncio
+import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
+from typing import Protocol, TypeVar
+
+from pydantic import TypeAdapter
 
 from autogen_context.project.builds import Builds
-from autogen_context.project.language import Language, language_by_name
-from autogen_context.project.source import Reason, Source, Stamp, read_source
-from autogen_context.project.symbols import Symbols, symbols_of
-from autogen_context.project.tree import Folder, TreeLimits, again, below, folder_of, touched_by
+from autogen_context.project.documents import Paper, papers_of, read_document
+from autogen_context.project.pieces import Document
+from autogen_context.project.secrets import without_secrets
+from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
+from autogen_context.project.tree import (
+    ROOT,
+    Folder,
+    Reason,
+    Source,
+    Stamp,
+    folder_of,
+    is_below,
+    look,
+    read_source,
+    touched_by,
+)
 
 Progress = Callable[[int, int], object]
+Papers = Mapping[Paper, tuple[Document, ...]]
+Shape = TypeVar("Shape")
 
 MOST_PARSED = 2_000  # source files of a tree that are read by grammar, some 4 ms each; of a larger one all by words
+MOST_HEARD = 4_096  # paths that are held; of more everything is looked at
 BATCH = 64  # files that are read before others have their turn
-SCHEMA = 1  # of symbols in a cache
+SCHEMA = 2  # of what is in a cache
+SYMBOLS = TypeAdapter(Symbols)
+DOCUMENT = TypeAdapter(Document)
+
+_LOGGER = logging.getLogger(__name__)
 
 
-class Index:
-    """The files of a tree and their symbols.
+class Watches(Protocol):
+    """Tells of changed files; a ``FileWatch`` does."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it tells."""
+        ...
+
+    def follow(self, root: Path) -> None:
+        """Begin to follow a folder."""
+        ...
+
+    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
+        """Tell of changes, in any thread; a path stands for all below it. Returns what ends that."""
+        ...
+
+    def covers(self, path: Path) -> bool:
+        """Whether each change of a path is learned of at once."""
+        ...
+
+
+class Hearing:
+    """What a watch told of one tree since it was asked last. Where it does not cover all of it, everything is looked at.
 
     Args:
         root: the folder, resolved.
-        cache: keeps symbols by content.
-        limits: how much is looked at.
+        watch: tells of changes; without one everything has to be looked at each time.
+    """
+
+    def __init__(self, root: Path, watch: Watches | None) -> None:
+        self._root = root
+        self._watch = watch
+        self._lock = Lock()
+        self._paths: set[Path] = set()
+        self._lost = True
+        self._leave: Callable[[], None] | None = None
+
+    async def start(self) -> None:
+        """Begin to listen; once is enough."""
+        if self._watch is None or self._leave is not None:
+            return
+        self._leave = self._watch.listen(self.hear)
+        try:
+            await asyncio.to_thread(self._watch.follow, self._root)
+        except (OSError, RuntimeError, ValueError) as error:
+            _LOGGER.warning(
+                "a project cannot be watched; all its files are looked at", exc_info=error
+            )
+
+    def stop(self) -> None:
+        """Listen no more."""
+        if self._leave is not None:
+            self._leave()
+
+    def take(self) -> set[Path] | None:
+        """The paths told since the last time; ``None`` where everything has to be looked at."""
+        covered = self._watch is not None and self._watch.covers(self._root)
+        with self._lock:
+            paths, lost = self._paths, self._lost or not covered
+            self._paths, self._lost = set(), not covered
+        return None if lost else paths
+
+    def hear(self, paths: Collection[Path] | None) -> None:
+        """Hold paths that were told, or were taken and could not be dealt with; ``None`` stands for everything."""
+        with self._lock:
+            self._paths.update(paths or ())
+            if paths is None or len(self._paths) > MOST_HEARD:
+                self._paths, self._lost = set(), True
+
+
+class Index:
+    """The files of a tree, the symbols of its sources and its documents.
+
+    Args:
+        root: the folder, resolved.
+        cache: keeps by content what was read.
+        watch: tells of changes; without one all files are looked at each time.
+        most_files: how many are looked at.
         progress: is told how many files are read, of how many.
+
+    Attributes:
+        files: all of them, with their stamps.
+        symbols: of the source files.
+        papers: the documents of each kind, the more important first.
+        version: another number once symbols were read.
+        left_out: how much was seen and is not read, by reason.
     """
 
     def __init__(
@@ -39,37 +142,28 @@ class Index:
         root: Path,
         *,
         cache: Builds,
-        limits: TreeLimits,
+        watch: Watches | None = None,
+        most_files: int,
         progress: Progress | None = None,
     ) -> None:
         self.files: dict[str, Stamp] = {}
         self.symbols: dict[str, Symbols] = {}
-        self.shape = 0  # another number once files came or went
-        self.version = 0  # another number once symbols were read
+        self.papers: Papers = {}
+        self.version = 0
+        self.left_out: Mapping[Reason, int] = {}
+        self.hearing = Hearing(root, watch)
         self._root = root
         self._cache = cache
-        self._limits = limits
+        self._most_files = most_files
         self._progress = progress
         self._folders: dict[str, Folder] = {}
-        self._read: dict[str, tuple[Stamp, bytes]] = {}
+        self._read: dict[str, tuple[Stamp, bytes]] = {}  # what each file held when it was read
         self._unread: dict[str, Reason] = {}
         self._due: set[str] = set()
+        self._names: dict[Paper, tuple[str, ...]] = {}
+        self._documents: dict[tuple[Paper, str], Document] = {}
         self._before: dict[str, Symbols | None] = {}
-        self._grammar: bool | None = None
-        self._counts: Mapping[Reason, int] = {}
-
-    @property
-    def left_out(self) -> Mapping[str, Reason]:
-        """What was seen and is not read, and why."""
-        found: dict[str, Reason] = {**self._unread}
-        for folder in self._folders.values():
-            found |= folder.left_out
-        return found
-
-    @property
-    def counts_left_out(self) -> Mapping[Reason, int]:
-        """How much was left out, by reason."""
-        return self._counts
+        self._by_grammar: bool | None = None
 
     def mark(self, before: Mapping[str, Symbols | None] | None = None) -> None:
         """Count changes from here on.
@@ -86,63 +180,44 @@ class Index:
         }
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
-    async def update(
-        self,
-        *,
-        heard: Iterable[Path] | None = None,
-        placed: Collection[str] = (),
-    ) -> None:
+    async def update(self, *, placed: Iterable[str] = ()) -> None:
         """Look at what may have changed, and read what has.
 
         Args:
-            heard: the paths that a watch told of since the last time; ``None`` to look at everything.
-            placed: names of files to look at in any case.
+            placed: names of files to look at in any case, beside the documents.
         """
-        seen, whole = await asyncio.to_thread(self._look, heard, placed)
+        await self.hearing.start()
+        heard, done = self.hearing.take(), False
+        try:
+            names = {*placed, *(name for names in self._names.values() for name in names)}
+            seen, whole = await asyncio.to_thread(self._look, heard, names)
+            if seen:
+                self._merge(seen, whole=whole)
+            if self._due:
+                await self._read_due()
+            done = True
+        finally:
+            if not done:
+                self.hearing.hear(heard)
         if seen:
-            self._merge(seen, whole=whole)
-        if self._due:
-            await self._read_due()
-        if seen:
-            self._counts = Counter(self.left_out.values())
+            reasons = [*self._unread.values()]
+            for folder in self._folders.values():
+                reasons += folder.left_out.values()
+            self.left_out = Counter(reasons)
 
-    def _merge(self, seen: Mapping[str, Folder], *, whole: bool) -> None:
-        """Put what was seen in place of what was known; what has changed is due."""
-        if whole:
-            self._forget_all()
-        for name, folder in seen.items():
-            self._take(name, folder)
-        self._drop_gone()
-        if self._grammar is None:
-            sources = sum(1 for name in self.files if language_by_name(name))
-            self._grammar = sources <= MOST_PARSED
-        self._due |= {
-            name for folder in seen.values() for name in folder.files if self._is_stale(name)
-        }
-
-    def _look(
-        self, heard: Iterable[Path] | None, placed: Collection[str]
-    ) -> tuple[dict[str, Folder], bool]:
+    def _look(self, heard: set[Path] | None, placed: set[str]) -> tuple[dict[str, Folder], bool]:
         """What is in the folders that may have changed, and whether these are all there are."""
         touched = None if heard is None else touched_by(self._root, heard)
         if touched is None or not self._folders:
-            return below(self._root, limits=self._limits), True
+            return look(self._root, [ROOT], most_files=self._most_files), True
         into, under = touched
         into |= {folder_of(name) for name in placed if not self._is_as_seen(name)}
-        seen = again(self._root, into, most_bytes=self._limits.file_bytes)
-        for name, folder in list(seen.items()):
-            known = self._folders.get(name, Folder()).folders
-            new = {inner for inner in folder.folders if inner not in known or inner in under}
-            for inner in sorted(new):
-                seen |= below(self._root, inner, limits=self._beside(inner))
-        return seen, False
-
-    def _beside(self, folder: str) -> TreeLimits:
-        """The limits, where all files but those of a folder count already."""
-        others = sum(1 for name in self.files if not name.startswith(f"{folder}/"))
-        return TreeLimits(
-            files=max(0, self._limits.files - others), file_bytes=self._limits.file_bytes
-        )
+        if not into:
+            return {}, False
+        known = {name for name in self._folders if not is_below(name, under)}
+        others = sum(1 for name in self.files if folder_of(name) not in into | under)
+        most = max(0, self._most_files - others)
+        return look(self._root, into, known=known, most_files=most), False
 
     def _is_as_seen(self, name: str) -> bool:
         """Whether a file has the stamp it was seen with last."""
@@ -153,44 +228,67 @@ class Index:
             return seen is None
         return seen is not None and seen.is_of(now)
 
-    def _forget_all(self) -> None:
-        self._folders, self.files = {}, {}
-        self.shape += 1
+    def _merge(self, seen: Mapping[str, Folder], *, whole: bool) -> None:
+        """Put what was seen in place of what was known; what has changed is due."""
+        before = self.files.keys() if whole else None
+        if whole:
+            self._folders, self.files = {}, {}
+        came_or_went = False
+        for name, folder in seen.items():
+            known = self._folders.get(name, Folder())
+            came_or_went |= known.files.keys() != folder.files.keys()
+            for file in known.files:
+                self.files.pop(file, None)
+            for inner in set(known.folders) - set(folder.folders):
+                came_or_went |= self._drop(inner)
+            self._folders[name] = folder
+            self.files |= folder.files
+        if (before is None and came_or_went) or (
+            before is not None and before != self.files.keys()
+        ):
+            self._names_changed()
+        self._due |= {
+            name for folder in seen.values() for name in folder.files if self._is_stale(name)
+        }
 
-    def _take(self, name: str, folder: Folder) -> None:
-        """Put what was seen of a folder in place of what was known of it."""
-        known = self._folders.get(name, Folder())
-        self.shape += known.files.keys() != folder.files.keys()
-        for file in known.files:
-            self.files.pop(file, None)
-        for inner in set(known.folders) - set(folder.folders):
-            self._drop_folder(inner)
-        self._folders[name] = folder
-        self.files |= folder.files
-
-    def _drop_folder(self, name: str) -> None:
-        """Forget a folder that is gone, and what was below it."""
-        folder = self._folders.pop(name, Folder())
-        self.shape += 1
+    def _drop(self, name: str) -> bool:
+        """Forget a folder that is gone, and what was below it; whether there was anything."""
+        folder = self._folders.pop(name, None)
+        if folder is None:
+            return False
         for file in folder.files:
             self.files.pop(file, None)
         for inner in folder.folders:
-            self._drop_folder(inner)
+            self._drop(inner)
+        return True
 
-    def _drop_gone(self) -> None:
-        """Forget what was read of files that are gone."""
+    def _names_changed(self) -> None:
+        """Forget what was read of files that are gone; see which files are documents now."""
         for name in self._read.keys() - self.files.keys():
-            del self._read[name]
-            self._put(name, None)
+            self._forget(name)
         self._unread = {name: why for name, why in self._unread.items() if name in self.files}
         self._due &= self.files.keys()
+        if self._by_grammar is None:
+            self._by_grammar = (
+                sum(1 for name in self.files if language_by_name(name)) <= MOST_PARSED
+            )
+        names = papers_of(self.files)
+        for paper, each in names.items():
+            for name in set(each) - set(self._names.get(paper, ())):
+                self._read.pop(name, None)
+                self._due.add(name)
+        self._names = names
+        self._place()
 
     def _is_stale(self, name: str) -> bool:
-        """Whether a source file has to be read."""
-        if language_by_name(name) is None:
+        """Whether a file has to be read."""
+        if language_by_name(name) is None and not self._papers_with(name):
             return False
         known = self._read.get(name)
         return known is None or not known[0].holds(self.files[name])
+
+    def _papers_with(self, name: str) -> list[Paper]:
+        return [paper for paper, names in self._names.items() if name in names]
 
     async def _read_due(self) -> None:
         """Read what is due, some files at a time; what was read stays read if this is cancelled."""
@@ -198,49 +296,75 @@ class Index:
         for start in range(0, len(due), BATCH):
             names = due[start : start + BATCH]
             for name, found in await asyncio.to_thread(self._sources, names):
-                await self._take_source(name, found)
+                await self._take(name, found)
                 self._due.discard(name)
             if self._progress is not None:
                 self._progress(start + len(names), len(due))
+        self._place()
 
     def _sources(self, names: Sequence[str]) -> list[tuple[str, Source | Reason]]:
-        most = self._limits.file_bytes
-        return [(name, read_source(self._root, name, most_bytes=most)) for name in names]
+        return [(name, read_source(self._root, name)) for name in names]
 
-    async def _take_source(self, name: str, found: Source | Reason) -> None:
-        """Keep the symbols of a file, or why it has none."""
+    async def _take(self, name: str, found: Source | Reason) -> None:
+        """Keep what a file says, or why it says nothing."""
         self._unread.pop(name, None)
-        language = language_by_name(name)
-        if not isinstance(found, Source) or language is None:
-            self._read.pop(name, None)
-            self._put(name, None)
-            if isinstance(found, str):
-                self._unread[name] = found
+        if not isinstance(found, Source):
+            self._forget(name)
+            self._unread[name] = found
             return
         if self._read.get(name, (None, b""))[1] != found.digest:
-            self._put(name, await self._symbols(found, language))
+            language = language_by_name(name)
+            if language is not None:
+                self._put(name, await self._symbols(found, language))
+            for paper in self._papers_with(name):
+                self._documents[paper, name] = await self._document(paper, name, found)
         self._read[name] = found.stamp, found.digest
 
-    async def _symbols(self, source: Source, language: Language) -> Symbols:
-        """The symbols of a text, from the cache where it has them."""
-        how = language if self._grammar else language.without_grammar()
-
-        def read() -> Symbols:
-            return symbols_of(source.text, how)
-
-        def build() -> str:
-            return read().to_json()
-
-        key = f"symbols-{SCHEMA}/{how.key}/{source.digest.hex()}"
-        try:
-            return Symbols.from_json(await self._cache.get_or_build(key, build, depends_on=()))
-        except ValueError:  # whoever shares the cache put something else there
-            return await asyncio.to_thread(read)
+    def _forget(self, name: str) -> None:
+        """A file says nothing any more."""
+        self._read.pop(name, None)
+        for paper in self._names:
+            self._documents.pop((paper, name), None)
+        if name in self.symbols:
+            self._put(name, None)
 
     def _put(self, name: str, symbols: Symbols | None) -> None:
         """Set the symbols of a file; what they were at the mark is remembered."""
         self.version += 1
-        before = self.symbols.pop(name, None)
-        self._before.setdefault(name, before)
+        self._before.setdefault(name, self.symbols.pop(name, None))
         if symbols is not None:
             self.symbols[name] = symbols
+
+    def _place(self) -> None:
+        """Put the documents in their order; a kind of which none has changed stays the same object."""
+        papers: dict[Paper, tuple[Document, ...]] = {}
+        for paper, names in self._names.items():
+            found = (self._documents.get((paper, name)) for name in names)
+            documents = tuple(each for each in found if each is not None)
+            before = self.papers.get(paper)
+            papers[paper] = before if before == documents else documents
+        self.papers = papers
+
+    async def _symbols(self, source: Source, language: Language) -> Symbols:
+        grammar = "-".join(language.grammar or ()) if self._by_grammar else ""
+        read = language if self._by_grammar else Language(family=language.family)
+        key = f"symbols-{SCHEMA}/{language.family}/{grammar}/{source.digest.hex()}"
+        return await self._built(
+            key, SYMBOLS, lambda: symbols_of(without_secrets(source.text), read)
+        )
+
+    async def _document(self, paper: Paper, name: str, source: Source) -> Document:
+        key = f"document-{SCHEMA}/{paper}/{name}/{source.digest.hex()}"
+        return await self._built(
+            key, DOCUMENT, lambda: read_document(paper, name, without_secrets(source.text))
+        )
+
+    async def _built(self, key: str, shape: TypeAdapter[Shape], make: Callable[[], Shape]) -> Shape:
+        """What is made of a text, from the cache where it has it."""
+        kept = await self._cache.get_or_build(
+            key, lambda: shape.dump_json(make()).decode(), depends_on=()
+        )
+        try:
+            return shape.validate_json(kept)
+        except ValueError:  # whoever shares the cache put something else there
+            return await asyncio.to_thread(make)

@@ -1,7 +1,8 @@
 """Rank the definitions of a tree of files by use, as a map of a repository wants it.
 
 Promise: pure; the same symbols, in any order, give the same scores to the bit. Scores are of a fixed sum, so that a
-definition that gains takes from others. Time in proportion to the references.
+definition that gains takes from others. Time in proportion to the references. A path that does not lead to a file of the
+tree is no file in play, wherever it leads.
 
 A file votes for the files whose definitions it uses (PageRank over files), and its votes go to the very definitions. What is
 in play, a file or a name, has its vote counted more.
@@ -11,19 +12,18 @@ Source:
     repository map of aider; docs/decisions/0017-project-context.md.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
-from autogen_context.project.definers import Definers, Place
+from autogen_context.language.terms import STOP_WORDS
 from autogen_context.project.symbols import Symbols
 
 DAMPING = 0.85
 ROUNDS = 20
-MOST_OWNERS = (
-    6  # files that define a name; one that more define says nothing where it is not imported
-)
+MOST_OWNERS = 6  # of a name; what more files define says nothing where it is not imported
 MEMBER_WEIGHT = 0.5  # of what is a member of something: of what, is not known
 ASIDE_WEIGHT = 0.3  # of a file that is there for the others
 ASIDE = frozenset(
@@ -37,6 +37,16 @@ NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentio
 OWN_SHARE = (
     0.15  # of a file's score, for all of its definitions alike: what nobody uses is not nothing
 )
+FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
+
+READ_CHARS = 8_000  # of a task, from its beginning
+LEAST_TOPIC = 4  # letters of a plain word
+QUOTED = re.compile(r"`([^`\n]{1,80})`")
+NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[./][\w$]+)*")
+COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
+
+Place = tuple[str, str]  # a file, and a name that it defines; empty where the whole file is meant
+Votes = Mapping[Place, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +79,38 @@ class Ranking:
     users: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
+def focus_of(
+    task: str, in_play: Iterable[str | PurePath], *, root: Path, files: Container[str]
+) -> Focus:
+    """What to look at first.
+
+    Args:
+        task: what is to be done, in plain words.
+        in_play: files, from the root or absolute, and names of definitions.
+        root: the folder.
+        files: the names of all files.
+    """
+    played: set[str] = set()
+    words: set[str] = set()
+    for each in in_play:
+        path = PurePath(each)
+        name = path.relative_to(root) if path.is_relative_to(root) else path
+        if name.as_posix() in files:
+            played.add(name.as_posix())
+        elif isinstance(each, str):
+            words.add(each)
+    found = NAME.findall(task[:READ_CHARS])
+    marked = {name for quoted in QUOTED.findall(task[:READ_CHARS]) for name in NAME.findall(quoted)}
+    for name in found:
+        if name in files:
+            played.add(name)
+        if COMPOUND.search(name) or name in marked:
+            words |= {name, *re.split(r"[./]", name)}
+    plain = {name.lower() for name in found if name.isalpha() and len(name) >= LEAST_TOPIC}
+    topics = frozenset(plain - STOP_WORDS)
+    return Focus(files=frozenset(played), words=frozenset(words), topics=topics)
+
+
 def ranked(files: Mapping[str, Symbols], focus: Focus) -> Ranking:
     """How much each file and each definition is used.
 
@@ -77,52 +119,107 @@ def ranked(files: Mapping[str, Symbols], focus: Focus) -> Ranking:
         focus: what the task is about.
     """
     definers = Definers(files)
-    votes = {file: dict(votes_of(file, files[file], definers, focus)) for file in sorted(files)}
-    scores = spread(votes, starts_of(files, focus))
+    votes = {file: votes_of(file, files[file], definers, focus) for file in sorted(files)}
+    by_file = {file: sums_by_file(given) for file, given in votes.items()}
+    scores = spread(by_file, starts_of(files, focus))
     places: defaultdict[Place, float] = defaultdict(float)
+    users: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for file, given in votes.items():
         whole = sum(given.values())
         for place, weight in given.items():
             places[place] += (1 - OWN_SHARE) * scores[file] * weight / whole
+        for other, weight in by_file[file].items():
+            users[other][file] = weight
     for file, symbols in files.items():
         for each in symbols.definitions:
             places[file, each.name] += OWN_SHARE * scores[file] / len(symbols.definitions)
-    return Ranking(files=scores, places=places, users=users_of(votes))
+    order = {
+        file: tuple(sorted(weights, key=lambda user: (-weights[user], user)))
+        for file, weights in users.items()
+    }
+    return Ranking(files=scores, places=places, users=order)
 
 
-def votes_of(
-    file: str, symbols: Symbols, definers: Definers, focus: Focus
-) -> Iterator[tuple[Place, float]]:
+class Definers:
+    """Who defines what. A name that many define means none of them, unless it was imported from one.
+
+    Args:
+        files: the symbols of all files by their names.
+    """
+
+    def __init__(self, files: Mapping[str, Symbols]) -> None:
+        self._outer: defaultdict[str, list[str]] = defaultdict(list)
+        self._any: defaultdict[str, list[str]] = defaultdict(list)
+        self._modules: defaultdict[str, list[str]] = defaultdict(list)
+        for file in sorted(files):
+            depths: dict[str, int] = {}
+            for each in files[file].definitions:
+                depths[each.name] = min(each.depth, depths.get(each.name, each.depth))
+            for name, depth in sorted(depths.items()):
+                self._any[name].append(file)
+                if not depth:
+                    self._outer[name].append(file)
+            self._modules[module_of(file)[1]].append(file)
+
+    def places(self, reference: str) -> list[Place]:
+        """What a reference can mean; a file without a name where it means the whole."""
+        hint, colon, name = reference.partition(":")
+        if not colon:
+            name = reference.lstrip(".")
+            owners = (self._any if reference.startswith(".") else self._outer).get(name, [])
+            return owned(owners, name)
+        owners = self._outer.get(name, [])
+        exact = [file for file in owners if module_of(file)[1] == hint]
+        if exact:  # imported from a module of that name
+            return [(file, name) for file in exact]
+        if owners:  # passed on by one
+            return owned(owners, name)
+        modules = self._modules.get(name, [])  # a module itself
+        near = [file for file in modules if module_of(file)[0] == hint]
+        return owned(near or modules or self._modules.get(hint, []), "")
+
+
+def owned(owners: list[str], name: str) -> list[Place]:
+    """A name in its files, unless these are many."""
+    return [(file, name) for file in owners] if len(owners) <= MOST_OWNERS else []
+
+
+def module_of(file: str) -> tuple[str, str]:
+    """The folder of a module, and the name under which it is imported."""
+    path = PurePosixPath(file)
+    module = path.parent if path.stem in FOLDER_STEMS else path
+    return module.parent.name, path.parent.name if module is not path else path.stem
+
+
+def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> dict[Place, float]:
     """What a file uses of others, and with which weight.
 
     A member counts where what owns it is used by its own name as well: ``.get`` alone may be anybody's.
     """
     own = {each.name for each in symbols.definitions}
-    plain = [each for each in symbols.references if not each.startswith(".")]
-    members = [each for each in symbols.references if each.startswith(".")]
     weights: defaultdict[Place, float] = defaultdict(float)
-    for reference in plain:
-        places = [] if reference in own else definers.places(reference)
-        add(weights, [place for place in places if place[0] != file], weight_of(reference, focus))
+    members: list[str] = []
+    spoken: set[str] = set()
+
+    def vote(reference: str, places: list[Place]) -> None:
+        for place in places:
+            weights[place] += weight_of(reference, focus) / len(places)
+
+    for reference in symbols.references:
+        if reference.startswith("."):
+            members.append(reference)
+            continue
+        spoken.add(reference)
+        if reference not in own:
+            vote(reference, [place for place in definers.places(reference) if place[0] != file])
     known = {other for other, _ in weights}
-    spoken = frozenset(plain)
     for reference in members:
-        places = [
-            place
-            for place in definers.places(reference)
-            if place[0] != file and is_known(place, known, spoken)
-        ]
-        add(weights, places, weight_of(reference, focus))
-    yield from weights.items()
+        found = [place for place in definers.places(reference) if place[0] != file]
+        vote(reference, [place for place in found if is_known(place, known, spoken)])
+    return dict(weights)
 
 
-def add(weights: defaultdict[Place, float], places: list[Place], weight: float) -> None:
-    """Share a weight among places."""
-    for place in places:
-        weights[place] += weight / len(places)
-
-
-def is_known(place: Place, known: Collection[str], spoken: Collection[str]) -> bool:
+def is_known(place: Place, known: set[str], spoken: set[str]) -> bool:
     """Whether a file that uses these files and names can mean a member of this place."""
     file, name = place
     return file in known or name[0].isupper() or PurePosixPath(file).parent.name in spoken
@@ -139,33 +236,38 @@ def weight_of(reference: str, focus: Focus) -> float:
     return weight * WANTED_WEIGHT if name in focus.words else weight
 
 
+def sums_by_file(given: Votes) -> dict[str, float]:
+    """The files that a file votes for, with the sums of its votes."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    for (file, _), weight in given.items():
+        weights[file] += weight
+    return dict(weights)
+
+
 def starts_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
     """Where votes come from: all files alike, but for those in play or mentioned; they add up to 1."""
     weights = dict.fromkeys(sorted(files), 1.0)
     for file in weights:
+        path = PurePosixPath(file)
+        names = {each.name for each in files[file].definitions if not each.depth}
         if file in focus.files:
             weights[file] = IN_PLAY_WEIGHT
-        elif is_mentioned(file, files[file], focus):
+        elif not focus.words.isdisjoint({path.name, *names}) or path.stem.lower() in focus.topics:
             weights[file] = NAMED_WEIGHT
-        elif not ASIDE.isdisjoint(file.split("/")):
+        elif not ASIDE.isdisjoint(path.parts):
             weights[file] = ASIDE_WEIGHT
     whole = sum(weights.values())
     return {file: weight / whole for file, weight in weights.items()}
 
 
-def is_mentioned(file: str, symbols: Symbols, focus: Focus) -> bool:
-    """Whether a task mentions a file, or something that it defines for others."""
-    path = PurePosixPath(file)
-    if path.name in focus.words or path.stem.lower() in focus.topics:
-        return True
-    return any(each.name in focus.words for each in symbols.definitions if not each.depth)
-
-
 def spread(
-    votes: Mapping[str, Mapping[Place, float]], starts: Mapping[str, float]
+    votes: Mapping[str, Mapping[str, float]], starts: Mapping[str, float]
 ) -> dict[str, float]:
     """The share of each file in the votes, once they were passed on again and again."""
-    edges = {file: edges_of(given) for file, given in votes.items()}
+    edges = {
+        file: [(other, weight / sum(given.values())) for other, weight in given.items()]
+        for file, given in votes.items()
+    }
     scores = dict(starts)
     for _ in range(ROUNDS):
         passed = dict.fromkeys(starts, 0.0)
@@ -176,34 +278,7 @@ def spread(
             if not out:
                 kept += scores[file]
         scores = {
-            file: (1 - DAMPING + DAMPING * kept) * starts[file] + DAMPING * passed[file]
-            for file in starts
+            file: (1 - DAMPING + DAMPING * kept) * start + DAMPING * passed[file]
+            for file, start in starts.items()
         }
     return scores
-
-
-def edges_of(given: Mapping[Place, float]) -> list[tuple[str, float]]:
-    """The files that a file votes for, with their shares."""
-    weights = by_file(given)
-    whole = sum(weights.values())
-    return [(file, weight / whole) for file, weight in weights.items()]
-
-
-def by_file(given: Mapping[Place, float]) -> dict[str, float]:
-    """The files that a file votes for, with the sums of its votes."""
-    weights: defaultdict[str, float] = defaultdict(float)
-    for (file, _), weight in given.items():
-        weights[file] += weight
-    return weights
-
-
-def users_of(votes: Mapping[str, Mapping[Place, float]]) -> dict[str, tuple[str, ...]]:
-    """For each file that others use, these, by how much of it they use."""
-    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for user, given in votes.items():
-        for file, weight in by_file(given).items():
-            found[file][user] = weight
-    return {
-        file: tuple(sorted(users, key=lambda user: (-users[user], user)))
-        for file, users in found.items()
-    }

@@ -1,34 +1,89 @@
-"""Which files are below a root, folder by folder.
+"""What is below a folder, and what is in one of its files; safe from whatever lies there.
 
-Promise: no link is followed and nothing is opened but ``.gitignore`` files; what git ignores is not seen; the same tree gives
-the same answer in the same order. What is seen and cannot be read is told with the reason.
+Promise: no link is followed, no pipe or device is opened, nothing outside the root and no more than the limits is read,
+and nothing is waited for. What git ignores is not seen; what is seen and cannot be read is told with the reason. The same
+tree gives the same answer in the same order. What is read is what the file held while its stamp was as told.
 """
 
+import errno
 import os
 import stat
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import time_ns
+from typing import Literal, get_args
 
 from autogen_context.cache.files import RULES_FILE, Listing, Rules, listing
-from autogen_context.project.source import Reason, Stamp, has_odd_name, refusal_of
+from autogen_context.messages.message import content_digest
+
+Reason = Literal[
+    "a link",
+    "outside the root",
+    "no regular file",
+    "unreadable",
+    "too large",
+    "binary",
+    "an odd name",
+    "beyond the limit of files",
+]
+REASONS: tuple[Reason, ...] = get_args(Reason)
 
 ROOT = "."
 MOST_BYTES = 1024 * 1024  # of one file
+BINARY_BYTES = 8_192  # from the beginning; a zero among them is of no text
+SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change under the same stamp
+FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeLimits:
-    """How much of a tree is looked at.
+class Stamp:
+    """What a file system says of a file; a file that was changed has another one, once it is settled.
 
     Attributes:
-        files: how many at most; what lies deepest is left out.
-        file_bytes: what one may have; a larger one is left out.
+        identity: size in bytes, when its content was changed last (programs can set that), when anything of it was
+            (programs cannot), device and inode.
+        settled: whether it was old enough, when this was taken, that any later change shows.
     """
 
-    files: int
-    file_bytes: int = MOST_BYTES
+    identity: tuple[int, ...]
+    settled: bool
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> "Stamp":
+        """The stamp in what the system answers."""
+        newest = max(found.st_mtime_ns, found.st_ctime_ns)
+        return cls(identity=identity_of(found), settled=time_ns() - newest > SETTLED_NS)
+
+    def holds(self, now: "Stamp") -> bool:
+        """Whether a file that had this stamp has the same content still, by its stamp of now."""
+        return self.settled and self.identity == now.identity
+
+    def is_of(self, found: os.stat_result) -> bool:
+        """The same, by what the system answers now; a turn asks this for each file that is placed."""
+        return self.settled and self.identity == identity_of(found)
+
+
+def identity_of(found: os.stat_result) -> tuple[int, ...]:
+    """What tells one state of a file from another."""
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return (found.st_size, *times, found.st_dev, found.st_ino)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file that was read.
+
+    Attributes:
+        text: what it holds; bytes that are no UTF-8 are replaced.
+        digest: stands for its bytes.
+        stamp: what the system said of it.
+    """
+
+    text: str
+    digest: bytes
+    stamp: Stamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,55 +101,37 @@ class Folder:
     left_out: Mapping[str, Reason] = field(default_factory=dict[str, Reason])
 
 
-def below(root: Path, folder: str = ROOT, *, limits: TreeLimits) -> dict[str, Folder]:
-    """All folders at and below one, level by level.
+def look(
+    root: Path, into: Iterable[str], *, known: Container[str] = (), most_files: int
+) -> dict[str, Folder]:
+    """What is in some folders, and level by level in those below them that are not known.
 
     Args:
         root: the folder that all names are told from, resolved.
-        folder: where to begin.
-        limits: how much is told at most.
+        into: names of folders; one that is gone is empty.
+        known: folders that need not be looked into because they lie in one that is.
+        most_files: how many files are told at most; what lies deepest is left out.
     """
     found: dict[str, Folder] = {}
-    waiting = deque([(folder, rules_above(root, folder))])
-    left = limits.files
-    while waiting and left > 0:
+    waiting = deque((name, rules_above(root, name)) for name in sorted(into))
+    left = most_files
+    while waiting:
         name, above = waiting.popleft()
+        if name in found:
+            continue
         rules = above.within(os.fspath(root / name))
-        seen = look(root, name, rules, most_bytes=limits.file_bytes)
-        found[name] = seen if len(seen.files) <= left else cut(seen, left)
-        left -= len(seen.files)
-        waiting.extend((inner, rules) for inner in seen.folders)
-    if waiting:
-        found[folder] = with_left_out(found[folder], (name for name, _ in waiting))
+        seen = entries_of(root, name, rules)
+        kept = dict(list(seen.files.items())[:left])
+        beyond: list[str] = [file for file in seen.files if file not in kept]
+        left -= len(kept)
+        inner = [folder for folder in seen.folders if folder not in known]
+        if left <= 0:
+            beyond += inner
+        else:
+            waiting.extend((folder, rules) for folder in inner)
+        out = {**seen.left_out, **dict.fromkeys(beyond, REASONS[-1])}
+        found[name] = Folder(files=kept, folders=seen.folders, left_out=out)
     return found
-
-
-def cut(seen: Folder, most_files: int) -> Folder:
-    """A folder with its first files alone."""
-    names = list(seen.files)
-    kept = {name: seen.files[name] for name in names[:most_files]}
-    return with_left_out(
-        Folder(files=kept, folders=seen.folders, left_out=seen.left_out), names[most_files:]
-    )
-
-
-def with_left_out(seen: Folder, names: Iterable[str]) -> Folder:
-    """A folder with more that lies beyond the limit."""
-    beyond: dict[str, Reason] = dict.fromkeys(names, "beyond the limit of files")
-    return Folder(files=seen.files, folders=seen.folders, left_out={**seen.left_out, **beyond})
-
-
-def again(root: Path, folders: Collection[str], *, most_bytes: int) -> dict[str, Folder]:
-    """Look into some folders again, not below them; those that are gone are empty."""
-    return {
-        name: look(
-            root,
-            name,
-            rules_above(root, name).within(os.fspath(root / name)),
-            most_bytes=most_bytes,
-        )
-        for name in sorted(folders)
-    }
 
 
 def rules_above(root: Path, folder: str) -> Rules:
@@ -106,32 +143,29 @@ def rules_above(root: Path, folder: str) -> Rules:
     return rules
 
 
-def look(root: Path, name: str, rules: Rules, *, most_bytes: int) -> Folder:
-    """What is in one folder."""
+def entries_of(root: Path, name: str, rules: Rules) -> Folder:
+    """What is in one folder; nothing where a part of its name has become a link."""
     path = os.fspath(root if name == ROOT else root / name)
-    listed = listing(path, rules) if is_plain_folder(root, name) else Listing()
+    listed = listing(path, rules) if os.path.realpath(path) == path else Listing()
     prefix = "" if name == ROOT else f"{name}/"
     files: dict[str, Stamp] = {}
     left_out: dict[str, Reason] = {}
     for entry in listed.files:
-        found = stamp_or_reason(entry, most_bytes=most_bytes)
+        found = stamp_or_reason(entry)
         if isinstance(found, Stamp):
             files[prefix + entry.name] = found
         else:
             left_out[prefix + entry.name] = found
-    odd = [prefix + entry.name for entry in listed.folders if has_odd_name(entry.name)]
-    left_out.update(dict.fromkeys(odd, "an odd name"))
-    plain = tuple(prefix + e.name for e in listed.folders if not has_odd_name(e.name))
-    return Folder(files=files, folders=plain, left_out=left_out)
+    folders: list[str] = []
+    for entry in listed.folders:
+        if has_odd_name(entry.name):
+            left_out[prefix + entry.name] = "an odd name"
+        else:
+            folders.append(prefix + entry.name)
+    return Folder(files=files, folders=tuple(folders), left_out=left_out)
 
 
-def is_plain_folder(root: Path, name: str) -> bool:
-    """Whether no part of a name is a link: what was a folder may have become one."""
-    path = root if name == ROOT else root / name
-    return os.path.realpath(path) == os.fspath(path)
-
-
-def stamp_or_reason(entry: "os.DirEntry[str]", *, most_bytes: int) -> Stamp | Reason:
+def stamp_or_reason(entry: "os.DirEntry[str]") -> Stamp | Reason:
     """The stamp of a file that may be read, or why it may not."""
     if has_odd_name(entry.name):
         return "an odd name"
@@ -139,7 +173,7 @@ def stamp_or_reason(entry: "os.DirEntry[str]", *, most_bytes: int) -> Stamp | Re
         found = entry.stat(follow_symlinks=False)
     except OSError:
         return "unreadable"
-    return refusal_of(found, most_bytes=most_bytes) or Stamp.of(found)
+    return refusal_of(found, most_bytes=MOST_BYTES) or Stamp.of(found)
 
 
 def folder_of(name: str) -> str:
@@ -164,14 +198,63 @@ def touched_by(root: Path, paths: Iterable[Path]) -> tuple[set[str], set[str]] |
             return None
         name = path.relative_to(root).as_posix()
         into.add(folder_of(name))
-        if is_folder(path):
+        if path.is_dir() and not path.is_symlink():
             under.add(name)
-    return into, under
+    return into | under, under
 
 
-def is_folder(path: Path) -> bool:
-    """Whether there is a folder, and no link to one."""
+def is_below(name: str, folders: Collection[str]) -> bool:
+    """Whether a name is one of some folders, or lies in one."""
+    parts = name.split("/")
+    return any("/".join(parts[: n + 1]) in folders for n in range(len(parts)))
+
+
+def has_odd_name(name: str) -> bool:
+    """Whether a name cannot stand on a line of text: control characters, line ends, bytes that are no characters."""
+    return not name.isprintable()
+
+
+def read_source(root: Path, name: str, *, most_bytes: int = MOST_BYTES) -> Source | Reason:
+    """Read a file.
+
+    Args:
+        root: the folder, resolved.
+        name: of the file, from the root, with ``/``.
+        most_bytes: of a larger file nothing is read.
+    """
+    if has_odd_name(name):
+        return "an odd name"
+    path = root / name
     try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
-        return False
+        refused = refusal_of(path.lstat(), most_bytes=most_bytes)
+        return refused or read_open(root, path, most_bytes=most_bytes)
+    except OSError as error:
+        return "a link" if error.errno == errno.ELOOP else "unreadable"
+
+
+def refusal_of(found: os.stat_result, *, most_bytes: int) -> Reason | None:
+    """Why a file is not to be opened."""
+    if stat.S_ISLNK(found.st_mode):
+        return "a link"
+    if not stat.S_ISREG(found.st_mode):
+        return "no regular file"
+    return "too large" if found.st_size > most_bytes else None
+
+
+def read_open(root: Path, path: Path, *, most_bytes: int) -> Source | Reason:
+    """Read what is a regular file; that it still is one, and below the root, is seen once it is open."""
+    with os.fdopen(os.open(path, FLAGS), "rb") as file:
+        before = os.fstat(file.fileno())
+        refused = refusal_of(before, most_bytes=most_bytes)
+        if refused is not None:
+            return refused
+        real = os.path.realpath(path)
+        if not Path(real).is_relative_to(root) or not os.path.samestat(os.stat(real), before):  # noqa: PTH116 - half the time
+            return "outside the root"
+        data = file.read(before.st_size + 1)
+    if b"\0" in data[:BINARY_BYTES]:
+        return "binary"
+    text = data.decode("utf-8-sig", errors="replace")
+    return Source(
+        text=text.replace("\r\n", "\n"), digest=content_digest(data), stamp=Stamp.of(before)
+    )

@@ -26,7 +26,10 @@ from autogen_context.triggers.price import CostEstimate, Cut, Outlook, best_cuts
 from autogen_context.triggers.turn import turn_of
 from autogen_context.view.decision import Candidate, Decision, kept
 
-LEFT_FRACTION = 0.25  # of the tokens of what is cut, for what is worth most of it
+LEFT_FRACTIONS = (
+    0.25,
+    0.5,
+)  # of the tokens of what is cut, for what is worth most of it; docs/decisions/0014
 TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
 LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
 MOST_SPANS = 100  # proposals that are kept, the newest; what is older was cut or never will be
@@ -176,6 +179,8 @@ class Finishing:
         self._holding = holding
         self._compacting = compacting
         self._rates = rules.rates
+        least, most = LEFT_FRACTIONS
+        self._left_fraction = min(most, max(least, rules.rates.cached_share))
         self._meter = around.meter
         self._proposals = Proposals(
             lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
@@ -201,7 +206,9 @@ class Finishing:
         decisions = self._holding.held.decisions
         spoken = self._conversation.voices.instructions
         stays = frozenset(self._conversation.protected(pinned)).union(spoken)
-        offers = list(offers_of(self._proposals.spans, decisions, stays))
+        offers = list(
+            offers_of(self._proposals.spans, decisions, stays, left_fraction=self._left_fraction)
+        )
         cuts, price = best_cuts([cut for cut, _ in offers], self._outlook(used_tokens))
         if price is None:
             return None
@@ -227,6 +234,7 @@ class Finishing:
                     compaction=compacting.compaction,
                     meter=self._meter,
                     room_tokens=compacting.room_tokens,
+                    left_fraction=self._left_fraction,
                 ),
                 pinned,
                 situation,
@@ -253,7 +261,11 @@ class Finishing:
 
 
 def offers_of(
-    spans: Sequence[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
+    spans: Sequence[ProposedSpan],
+    decisions: Sequence[Decision],
+    stays: frozenset[int],
+    *,
+    left_fraction: float,
 ) -> Iterator[tuple[Cut, ProposedSpan]]:
     """What a cut of each span would save; what several have is offered by the first, and little is not offered."""
     starts = list(accumulate((each.tokens_after for each in decisions), initial=0))
@@ -262,7 +274,7 @@ def offers_of(
         inner = [i for i in span.inner(decisions, stays) if i not in taken]
         taken.update(inner)
         tokens = sum(decisions[i].tokens_after for i in inner)
-        saved = int(tokens * (1 - LEFT_FRACTION - TOLD_FRACTION))
+        saved = int(tokens * (1 - left_fraction - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
             start, stop = starts[inner[0]], starts[inner[-1] + 1]
             yield Cut(start_tokens=start, tokens=stop - start, saved_tokens=saved), span
@@ -288,6 +300,7 @@ def without(
     compaction: Compaction,
     meter: Meter,
     room_tokens: int,
+    left_fraction: float,
 ) -> tuple[Decision, ...]:
     """The decisions on n units with these spans cut; up to the first span they are the same.
 
@@ -299,6 +312,7 @@ def without(
         compaction: says what blocks are worth, and tells what goes.
         meter: counts messages.
         room_tokens: what a request may have.
+        left_fraction: of the tokens of each span, what is left of it.
     """
     decided, units = tuple(decisions), compaction.references.units
     scorer = ValueScorer(compaction.references, room_tokens=room_tokens)
@@ -310,7 +324,7 @@ def without(
         scorer.keep_all_but(inner)
         tokens = sum(decided[i].tokens_after for i in inner)
         standing = {i: each for i, each in enumerate(decided) if i not in inner}
-        chosen = standing | selector.choose(inner, int(tokens * LEFT_FRACTION))
+        chosen = standing | selector.choose(inner, int(tokens * left_fraction))
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)

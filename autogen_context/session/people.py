@@ -33,7 +33,6 @@ RANKS: Mapping[Kind, int] = {  # what is given up last comes first
     "identity": 4,
     "fact": 5,
 }
-LAST_RANK = 1  # what is given up sooner is chosen by its score, as tools' results are
 STATES_NOTHING = 9  # the rank of a message that states nothing
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
@@ -56,9 +55,9 @@ class Said:
     decision: Decision
 
     @property
-    def is_rule(self) -> bool:
-        """Whether it states a rule or a limit that still holds."""
-        return self.rank <= RANKS["constraint"]
+    def states(self) -> bool:
+        """Whether it states something that still holds."""
+        return self.rank < STATES_NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +100,11 @@ class People:
                 continue
             rank = self.ranks(candidate.unit.start)
             strong = is_strong(candidate.unit.messages[0])
-            if rank == STATES_NOTHING and not strong and is_carried_out(candidates, i):
+            if strong:  # as what a person prefers
+                rank = min(rank, RANKS["preference"])
+            if rank == STATES_NOTHING and is_carried_out(candidates, i):
                 continue
-            if not strong and (
-                rank > LAST_RANK or (rank > RANKS["constraint"] and self.is_used(i))
-            ):
+            if rank > RANKS["constraint"] and not strong and self.is_used(i):
                 continue
             if candidate.tokens <= LONG_FRACTION * room_tokens:
                 found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))

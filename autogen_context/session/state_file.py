@@ -8,14 +8,29 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
 from zlib import crc32
 
+from pydantic import StrictInt, TypeAdapter, ValidationError
+
 from autogen_context.errors import StateError
-from autogen_context.messages.record import Record
+from autogen_context.messages.message import Text
+from autogen_context.messages.saved import faults
 
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a file holds: a state, and the checksum of its JSON."""
+
+    crc32: StrictInt
+    state: dict[Text, object]
+
+
+CONTENT = TypeAdapter(Content)
 
 
 def write_state(path: Path, state: Mapping[str, object]) -> None:
@@ -48,14 +63,16 @@ def read_state(path: Path) -> Mapping[str, object]:
     """
     content = path.read_bytes()
     try:
-        record = Record(json.loads(content.decode("utf-8", "surrogatepass")))
-        state, checksum = record.record("state").fields, record.whole("crc32")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        read = CONTENT.validate_python(json.loads(content.decode("utf-8", "surrogatepass")))
+    except ValidationError as error:
+        reason = faults(error)
+        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from None
+    except (ValueError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from error
-    if crc32(json_of(state)) != checksum:
+    if crc32(json_of(read.state)) != read.crc32:
         raise StateError(f"{path}: the state is damaged: its checksum is another one")
-    return state
+    return read.state
 
 
 def as_bytes(state: Mapping[str, object]) -> bytes:

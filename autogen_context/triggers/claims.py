@@ -2,16 +2,15 @@
 
 Promise: code, quoted text and markup are left out, since nobody says them; doubt, conditions, plans and questions claim
 nothing. At most ``HEAD_CHARS`` and ``TAIL_CHARS`` of a text are read: what was done is said first or last. The phrases
-are data: the tables ``claim`` and ``clause`` of ``language/*.toml``.
+are data: the tables ``work`` and ``clause`` of ``language/*.toml``.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import package_phrases, phrases
 
 HEAD_CHARS = 1_500
 TAIL_CHARS = 500
@@ -29,9 +28,7 @@ _LEFT_OUT = re.compile(
     r"|(?P<markup></?\w{1,40}>|\*\*|^#{1,6} ))",
     re.DOTALL | re.MULTILINE,
 )
-_BREAK = re.compile(r"(?=[\s,])(?:(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |(?P<comma>, ))")
 _SIGNS = re.compile(r"[\W_]*")
-_LETTER = re.compile(r"[^\W_]")
 _APART = "\n\n"  # a phrase ends there
 _HOST = re.compile(r"\bTERMINATE\b|\bTASK[_ ]COMPLETED?\b")  # to the host, in capitals
 
@@ -46,33 +43,32 @@ def clauses_of(text: str) -> tuple[str, ...]:
 @lru_cache(REMEMBERED)
 def _clauses(text: str) -> tuple[str, ...]:
     text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text.replace("\u2019", "'"))
-    found = phrases("clause").find(text)
-    joints = {each.start for each in found if each.label == "joint"}
-    interjections = {each.start: each.stop for each in found if each.label == "interjection"}
-    breaks = [each for each in _BREAK.finditer(text) if not each["comma"] or each.end() in joints]
-    starts, stops = [0, *(each.end() for each in breaks)], [each.start() for each in breaks]
-    spans = zip(starts, [*stops, len(text)], strict=True)
-    clauses = (
-        text[_behind(interjections, text, start, stop) : stop].strip() for start, stop in spans
-    )
+    breaks, interjections = _joints()
+    clauses = (interjections.sub("", clause, count=1).strip() for clause in breaks.split(text))
     return tuple(clause for clause in clauses if clause and len(clause) <= CLAUSE_CHARS)
 
 
-def _behind(interjections: Mapping[int, int], text: str, start: int, stop: int) -> int:
-    """Where a clause begins behind its interjections; at its start where it has nothing else."""
-    at = start
-    while (word := _SIGNS.match(text, at, stop)) and word.end() in interjections:
-        at = interjections[word.end()]
-    return at if at == start or _LETTER.search(text, at, stop) else start
+@cache
+def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What clauses are parted by, and what stands in front of one that says something else as well."""
+    joints, interjections = (
+        "|".join(
+            re.escape(word) for label, word in package_phrases().listed("clause") if label == wanted
+        )
+        for wanted in ("joint", "interjection")
+    )
+    breaks = rf"(?=[\s,])(?:(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |, (?=(?:{joints})(?!\w)))"
+    opening = rf"(?:[\W_]*(?<!\w)(?:{interjections})(?!\w))+(?=.*[^\W_])"
+    return re.compile(breaks, re.IGNORECASE), re.compile(rf"\A{opening}", re.IGNORECASE | re.DOTALL)
 
 
 @lru_cache(REMEMBERED)
-def labels_of(topic: str, clauses: tuple[str, ...]) -> tuple[frozenset[str], ...]:
-    """What each clause says of a topic; ``whole`` where nothing but signs stands behind it."""
+def labels_of(clauses: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """What each clause says of the work; ``whole`` where nothing but signs stands behind it."""
     labels: list[set[str]] = [set() for _ in clauses]
     text = _APART.join(clauses)
     starts = list(accumulate((len(clause) + len(_APART) for clause in clauses), initial=0))
-    for found in phrases(topic).find(text):
+    for found in phrases("work").find(text):
         i = bisect_right(starts, found.start) - 1
         if found.label != "whole" or _SIGNS.fullmatch(text, found.stop, starts[i + 1]):
             labels[i].add(found.label)
@@ -88,8 +84,6 @@ class Claims:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        clauses = clauses_of(text)
-        self._clauses = tuple(each for each in clauses if not each.rstrip("\"') ").endswith("?"))
 
     @property
     def done(self) -> bool:
@@ -139,11 +133,13 @@ class Claims:
         text = _LEFT_OUT.sub(
             lambda left: "" if left["markup"] else left[0], self._text[:OPENING_CHARS]
         )
-        return [(each.label, each.start) for each in phrases("claim").find(text)]
+        return [(each.label, each.start) for each in phrases("work").find(text)]
 
     def _has(self, label: str) -> bool:
         return any(label in labels for labels in self._labels)
 
-    @property
-    def _labels(self) -> tuple[frozenset[str], ...]:
-        return labels_of("claim", self._clauses)
+    @cached_property
+    def _labels(self) -> list[frozenset[str]]:
+        clauses = clauses_of(self._text)
+        labels = zip(clauses, labels_of(clauses), strict=True)
+        return [each for clause, each in labels if not clause.rstrip("\"') ").endswith("?")]

@@ -2,7 +2,7 @@
 
 Promise: rules alone decide, from what is said and done, unless a model has answered; the same turn after the same turns
 has the same intent. A phase is proposed once and whole, from its first turn to the last before the new intent; phases
-never overlap. A turn costs the same however many there were, and a phase leaves one small record.
+never overlap. A turn costs the same however many there were.
 
 A change of intent is believed at once where the turn had an effect: something was changed, or tests passed. A look or a
 failing run is believed when the next turn is none of the phase either: agents glance at a file while they implement, and
@@ -11,7 +11,7 @@ to have verified when the agent neither goes on as before nor looks for a fault.
 
 A change behind debugging that is no longer than that is its repair: what is verified then is the debugging as a whole.
 
-What is said is read by the table ``intent`` of ``language/*.toml``.
+What is said is read by the table ``work`` of ``language/*.toml``.
 """
 
 from collections.abc import Collection, Iterable
@@ -125,7 +125,7 @@ class _Said:
 
 
 def _said(text: str) -> _Said:
-    found = labels_of("intent", clauses_of(text))
+    found = labels_of(clauses_of(text))
     intents = [
         each
         for labels in reversed(found)
@@ -197,18 +197,14 @@ class _Phase:
     Attributes:
         intent: of its turns.
         start: number of its first turn.
-        standing: how the work stood before that.
         by: who told the intent.
-        decided: number of the turn in which it was believed.
         since: number of the first turn of the debugging that it is a part of: attempts at a repair, and what was looked
             into after them; ``None`` where it is none.
     """
 
     intent: Intent
     start: int
-    standing: Standing
     by: Literal["rules", "model"]
-    decided: int
     since: int | None = None
 
     def goes_on(self, intent: Intent) -> bool:
@@ -264,52 +260,31 @@ class IntentBasedTrigger:
         self._confidence = confidence
         self._transitions = frozenset(transitions)
         self._known = known
-        self._phases: list[_Phase] = []
-        self._begin_again(AT_FIRST)
+        self._phase: _Phase | None = None
+        self._first: int | None = None
+        self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
+        self._tried = False  # whether that ran without trouble, to verify
+        self._standing = AT_FIRST
+        self._outcomes = Outcomes()
+        self._changed: int | None = None  # number of the last turn that changed something
+        self._views: dict[str, int] = {}
 
     @property
     def intent(self) -> Intent | None:
         """The intent of the phase that goes on; ``None`` before the first."""
-        return self._phases[-1].intent if self._phases else None
+        return self._phase.intent if self._phase else None
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
         check_turn(turn)
         outcome = outcome_of(turn)
         begun = self._begun(turn, outcome, self._told(turn))
-        decision = self._decision(begun, turn, outcome) if begun and self._phases else NOTHING
+        last, decision = self._phase, NOTHING
         if begun:
-            ended = self._phases[-1] if self._phases and not decision.fires else None
-            self._phases.append(begun.behind(ended))
+            decision = self._decision(last, begun, turn, outcome) if last else NOTHING
+            self._phase = begun.behind(None if decision.fires else last)
         self._take_in(turn, outcome)
         return decision
-
-    def truncate(self, number: int) -> int:
-        """Forget the turns from a number on.
-
-        Returns:
-            The number of the first turn to be observed again, at most the one given: where the phase begins that went
-            on then, or the debugging that it is a part of. What was decided before is not decided again.
-        """
-        while self._phases and self._phases[-1].decided >= number:
-            self._phases.pop()
-        while (
-            self._phases
-            and (self._phases[-1].since or 0) < self._phases[-1].start
-            and self._phases[-1].since is not None
-        ):
-            self._phases.pop()  # the debugging is observed again as a whole
-        self._begin_again(self._phases[-1].standing if self._phases else AT_FIRST)
-        return min(self._phases[-1].start if self._phases else 0, number)
-
-    def _begin_again(self, standing: Standing) -> None:
-        self._first: int | None = None
-        self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
-        self._tried = False  # whether that ran without trouble, to verify
-        self._standing = standing
-        self._outcomes = Outcomes()
-        self._changed: int | None = None  # number of the last turn that changed something
-        self._views: dict[str, int] = {}
 
     def _told(self, turn: Turn) -> _Phase | None:
         """The phase that a turn would begin; ``None`` where it has no intent."""
@@ -318,23 +293,21 @@ class IntentBasedTrigger:
         return intent and _Phase(
             intent=intent,
             start=turn.number,
-            standing=self._standing,
             by="model" if known else "rules",
-            decided=turn.number,
         )
 
     def _begun(self, turn: Turn, outcome: Outcome, new: _Phase | None) -> _Phase | None:
         """The phase that is believed to have begun, with this turn or the one before."""
         self._first = turn.number if self._first is None else self._first
-        if new and not self._phases:
-            return replace(new, start=self._first, standing=AT_FIRST)
+        if self._phase is None:
+            return new and replace(new, start=self._first)
         odd, self._odd = self._odd, None
-        is_back = new is not None and self._phases[-1].goes_on(new.intent)
+        is_back = new is not None and self._phase.goes_on(new.intent)
         was_verified = self._tried and not is_back
         self._tried = outcome.went_well and new is not None and new.intent == "VERIFY"
         if odd and was_verified:
             self._odd = new if new and new.intent != odd.intent else None
-            return replace(odd, decided=turn.number)
+            return odd
         if new is None:
             self._odd = odd
             return None
@@ -344,7 +317,7 @@ class IntentBasedTrigger:
         """The phase that a turn begins that is not of the last one; ``None`` where that is too early to tell."""
         has_effect = outcome.changed or (outcome.proof == "passed" and not outcome.failed)
         if odd and (odd.intent == new.intent or not has_effect):
-            return replace(new, start=odd.start, standing=odd.standing)
+            return replace(new, start=odd.start)
         if has_effect:
             return new
         self._odd = new
@@ -362,9 +335,10 @@ class IntentBasedTrigger:
         while len(self._views) > MOST_FILES:
             del self._views[next(iter(self._views))]
 
-    def _decision(self, begun: _Phase, turn: Turn, outcome: Outcome) -> TriggerDecision:
+    def _decision(
+        self, last: _Phase, begun: _Phase, turn: Turn, outcome: Outcome
+    ) -> TriggerDecision:
         """What is proposed where a phase begins behind another."""
-        last = self._phases[-1]
         whole = last.whole(begun.start)
         ended = whole if (whole.intent, begun.intent) in self._transitions else last
         if (ended.intent, begun.intent) not in self._transitions:

@@ -25,7 +25,7 @@ from autogen_context.triggers.turn import Turn, check_fraction, check_least, che
 CONFIDENCE = 0.70
 MAX_AGE = 50
 MAX_REFERENCES = 10
-JUDGED_EVERY = 4  # turns: so that a turn costs little; what is stale was nearly so before
+JUDGED_EVERY = 4  # turns: so that a turn costs little
 REMEMBERED = 2  # times the maximal age; turns that are older are let go of
 AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
 
@@ -114,24 +114,32 @@ class StalenessTracker:
         self._similarity = similarity or self._mentions.similarity
         self._outcomes = Outcomes()
         self._now = 0
-        self._stale: set[int] = set()
+        self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
 
     def observe(self, turn: Turn) -> TriggerDecision:
-        """Whether a stretch of turns has grown stale."""
+        """Whether a stretch of turns has grown stale; looked for every few turns."""
         check_turn(turn)
         self._outcomes.add(turn)
         self._now = turn.number
-        forgotten = self._mentions.add(turn)
-        self._stale.difference_update(forgotten)
-        self._proposed.difference_update(forgotten)
-        new = {number for number in self._due() if self._is_stale(number)}
-        if not new:
+        self._proposed.difference_update(self._mentions.add(turn))
+        self._until_judged -= 1
+        if self._until_judged:
             return NOTHING
-        self._stale |= new
-        grown = [number for stretch in self._grown() for number in stretch]
-        self._stale.difference_update([n for n in grown if not self._is_stale(n)])  # fresh again
-        return next(filter(None, map(self._proposal, self._grown())), NOTHING)
+        self._until_judged = JUDGED_EVERY
+        numbers = self._mentions.numbers
+        old = (n for n in numbers if n <= self._now - max(1, self._max_references))
+        new = {n for n in old if n not in self._proposed and self._is_stale(n)}
+        if len(new) < LEAST_TURNS:
+            return NOTHING
+        stale = new.union(filter(self._is_stale, self._proposed))
+        for is_stale, run in groupby(numbers, stale.__contains__):
+            turns = tuple(run)
+            if is_stale and len(new.intersection(turns)) >= LEAST_TURNS:
+                decision = self._proposal(turns)
+                if decision.fires:
+                    return decision
+        return NOTHING
 
     def staleness_of(self, number: int) -> float:
         """How stale a turn is now, 0..1.
@@ -151,29 +159,11 @@ class StalenessTracker:
     def _is_stale(self, number: int) -> bool:
         return self.staleness_of(number) > self._threshold
 
-    def _due(self) -> Iterator[int]:
-        """The turns that are judged now: those no longer young and not stale yet, each in its turn."""
-        oldest = next(iter(self._mentions.numbers))
-        youngest = self._now - max(1, self._max_references)
-        first = oldest + (self._now - oldest) % JUDGED_EVERY
-        for number in range(first, youngest + 1, JUDGED_EVERY):
-            if number not in self._stale and number in self._mentions.numbers:
-                yield number
-
-    def _grown(self) -> list[Sequence[int]]:
-        """The stretches of stale turns that have grown since they were proposed, oldest first."""
-        new = self._stale - self._proposed
-        if len(new) < LEAST_TURNS:
-            return []
-        runs = groupby(self._mentions.numbers, self._stale.__contains__)
-        stretches = (tuple(run) for is_stale, run in runs if is_stale)
-        return [turns for turns in stretches if len(new.intersection(turns)) >= LEAST_TURNS]
-
-    def _proposal(self, turns: Sequence[int]) -> TriggerDecision | None:
+    def _proposal(self, turns: Sequence[int]) -> TriggerDecision:
         start, stop = turns[0], turns[-1] + 1
         scope = Scope(start=start, stop=stop, outcomes=self._outcomes.within(start, stop))
         if not scope.is_enough():
-            return None
+            return NOTHING
         self._proposed.update(turns)
         least = round(min(map(self.staleness_of, turns)), 3)
         return TriggerDecision(

@@ -2,7 +2,7 @@
 
 Promise: a subtask is proposed once, with all its turns and those that stay; scopes never overlap, and lie within the
 turns seen. A claim counts for nothing while the last run failed. The same turns give the same decisions; a turn costs
-the same however many there were, and a subtask leaves two numbers.
+the same however many there were.
 """
 
 from collections.abc import Iterator, Mapping
@@ -97,7 +97,7 @@ class SubtaskTrigger:
             raise ValueError(f"signals: {unknown[0]!r} is none; give some of {', '.join(SIGNALS)}")
         self._signals = {n: s for n, s in signals.items() if s.confidence >= least_confidence}
         self._edits_in_a_row, self._quiet_turns = edits_in_a_row, quiet_turns
-        self._ends: list[tuple[int, int]] = []  # the turn that told, and the one behind the subtask
+        self._stop: int | None = None  # the turn behind the last subtask
         self._subtask: _Subtask | None = None
         self._outcomes = Outcomes()
 
@@ -106,7 +106,7 @@ class SubtaskTrigger:
         check_turn(turn)
         outcome = outcome_of(turn)
         if self._subtask is None:
-            self._subtask = _Subtask(start=self._ends[-1][1] if self._ends else turn.number)
+            self._subtask = _Subtask(start=turn.number if self._stop is None else self._stop)
         subtask = self._subtask
         signs = [sign for sign in self._signs(subtask, turn, outcome) if sign[0] in self._signals]
         sign = max(signs, key=lambda sign: self._signals[sign[0]].confidence, default=None)
@@ -115,28 +115,12 @@ class SubtaskTrigger:
             subtask.add(turn, outcome)
             return NOTHING
         name, stop = sign
-        self._ends.append((turn.number, stop))
-        self._subtask = None
-        if (
-            stop <= turn.number
-        ):  # of the turns behind the last change only what was looked at counts
+        self._stop, self._subtask = stop, None
+        if stop <= turn.number:  # of the turns behind it only what was looked at counts
             seen = subtask.seen if subtask.seen is not None and subtask.seen >= stop else None
             self._subtask = _Subtask(start=stop, seen=seen)
             self._subtask.add(turn, outcome)
         return self._decision(name, Scope(start=subtask.start, stop=stop), turn)
-
-    def truncate(self, number: int) -> int:
-        """Forget the turns from a number on.
-
-        Returns:
-            The number of the first turn to be observed again, at most the one given: where the subtask begins that was
-            open then. What was decided before is not decided again.
-        """
-        while self._ends and self._ends[-1][0] >= number:
-            self._ends.pop()
-        self._subtask = None
-        self._outcomes = Outcomes()
-        return min(self._ends[-1][1] if self._ends else 0, number)
 
     def _signs(self, subtask: "_Subtask", turn: Turn, outcome: Outcome) -> Iterator["_Sign"]:
         """The signals that a turn gives, seen from the subtask before it."""

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 
 from autogen_context.compressor.arrival.code import CODE
-from autogen_context.compressor.arrival.grammar import LONGEST_CHARS, grammar_of, parsed_outline
-from autogen_context.compressor.arrival.outline import Span, holders, outline
+from autogen_context.compressor.arrival.outline import (
+    LONGEST_CHARS,
+    Span,
+    grammar_of,
+    holders,
+    outline,
+    parsed_outline,
+)
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.sources import HEADS, PYTHON, SOURCES
 

@@ -17,10 +17,9 @@ from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import actions_of
 from autogen_context.project.builds import Builder, Kept
-from autogen_context.project.changes import changed_files
-from autogen_context.project.project import ProjectContext
+from autogen_context.project.project import ProjectContext, ProjectView
+from autogen_context.project.since import changed_files
 from autogen_context.project.symbols import Definition, Symbols
-from autogen_context.project.view import ProjectView
 from support.tree import PRICE, README, SHOP, Told, grown, trees
 
 BUDGET = 6_000  # characters, as these tests count
@@ -98,7 +97,7 @@ async def test_what_it_says_of_a_small_project(tmp_path: Path) -> None:
     assert "> 1. Prices are whole cents (accepted)" in texts["design"]
     assert "> We keep all prices as whole cents." in texts["design"]
     assert ">   price.py\n>     def price_of(thing: str) -> int" in texts["project structure"]
-    assert "> ruff: line-length=100" in texts["memory patterns"]
+    assert "> tool.ruff.line-length: 100" in texts["memory patterns"]
     assert "> Run the tests with make test." in texts["memory patterns"]
     assert view.tail == ""
     assert all(part.text in view.head for part in view.parts)

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.project.design_decisions import decision_files, record_of
-from autogen_context.project.extract import (
-    Document,
-    documents_as_json,
-    documents_from_json,
-    extracts,
-)
-from autogen_context.project.memory_patterns import SETTINGS, convention_files, settings_of
-from autogen_context.project.prose import document_of
-from autogen_context.project.requirements import requirement_files
+from autogen_context.project.documents import SETTINGS, papers_of, record_of, settings_of
+from autogen_context.project.pieces import Document, document_of, extracts
 from support.texts import TEXTS
 from support.tree import README, RECORD
 
@@ -45,13 +37,6 @@ def test_nothing_is_cut_in_the_middle(text: str, room: int) -> None:
         for piece in sorted(pieces, key=len, reverse=True):
             rest = rest.replace(piece, "") if piece else rest
         assert not rest.replace("…", "").strip()
-
-
-@given(TEXTS)
-def test_documents_are_read_back_as_written(text: str) -> None:
-    """From a cache, whatever they hold."""
-    documents = (document_of("a.md", text), record_of("b.md", text))
-    assert documents_from_json(documents_as_json(documents)) == documents
 
 
 def test_the_top_comes_first_and_a_heading_with_what_it_heads() -> None:
@@ -169,7 +154,7 @@ def test_which_files_are_records() -> None:
         "src/x.md",
         "docs/decisions/0003-d.md",
     ]
-    assert decision_files(names) == (
+    assert papers_of(names)["design"] == (
         "docs/adr/0010-b.md",
         "docs/decisions/0003-d.md",
         "doc/adr/0002-c.md",
@@ -188,7 +173,7 @@ def test_which_files_say_what_is_wanted() -> None:
         "src/README.md",
         "docs/deep/page.md",
     ]
-    assert requirement_files(names) == (
+    assert papers_of(names)["requirements"] == (
         "README.md",
         "REQUIREMENTS.md",
         "docs/index.md",
@@ -204,23 +189,23 @@ SAID = {
     "pyproject.toml": (
         '[project]\nrequires-python = ">=3.11"\nscripts = {shop = "x:y"}\n[tool.ruff]\nline-length = 100\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\naddopts = ["-q", "-x"]\n',
         [
-            "python: >=3.11",
-            "ruff: line-length=100",
-            "pytest: addopts=-q -x",
-            "mypy: strict=True",
-            "scripts: shop",
+            "project.requires-python: >=3.11",
+            "project.scripts: shop=x:y",
+            "tool.ruff.line-length: 100",
+            "tool.pytest.ini_options.addopts: -q -x",
+            "tool.mypy.strict: True",
         ],
     ),
     "package.json": (
         '{"scripts": {"test": "jest"}, "engines": {"node": ">=20"}}',
-        ["script test: jest", "engines: node=>=20"],
+        ["scripts: test=jest", "engines: node=>=20"],
     ),
-    "Cargo.toml": ('[package]\nedition = "2021"\n', ["package: edition=2021"]),
-    "go.mod": ("module shop\n\ngo 1.22\n", ["go: 1.22"]),
-    "Makefile": ("all: test\ntest:\n\tpytest\nX := 1\n", ["make: all test"]),
+    "Cargo.toml": ('[package]\nedition = "2021"\n', ["package.edition: 2021"]),
+    "go.mod": ("module shop\n\ngo 1.22\n", ["go.mod: go 1.22"]),
+    "Makefile": ("all: test\ntest:\n\tpytest\nX := 1\n", ["Makefile: all test"]),
     ".editorconfig": (
         "root = true\n[*.py]\nindent_size = 4\nmax_line_length = 100\n",
-        ["*: root=true", "*.py: indent_size=4 max_line_length=100"],
+        [".editorconfig: root = true [*.py] indent_size = 4 max_line_length = 100"],
     ),
 }
 
@@ -254,7 +239,7 @@ def test_which_files_are_conventions() -> None:
         "docs/development.md",
         ".github/copilot-instructions.md",
     ]
-    assert convention_files(names) == (
+    assert papers_of(names)["memory_patterns"] == (
         "pyproject.toml",
         "Makefile",
         ".github/copilot-instructions.md",

@@ -12,8 +12,7 @@ from typing_extensions import override
 
 from autogen_context.project.builds import Builder, Kept
 from autogen_context.project.index import Index
-from autogen_context.project.tree import TreeLimits
-from support.tree import grown
+from support.tree import Told, grown
 
 FOLDERS = ["", "a/", "a/b/", "a/b/c/", "d/"]
 NAMES = ["one.py", "two.py", "three.md"]
@@ -29,7 +28,7 @@ EDITS = st.lists(st.one_of(WRITES, WRITES, REMOVALS, MOVES), max_size=6)
 
 def index_of(root: Path) -> Index:
     """A new index."""
-    return Index(root, cache=Kept(), limits=TreeLimits(files=1_000))
+    return Index(root, cache=Kept(), watch=Told(), most_files=1_000)
 
 
 def edit(root: Path, kind: str, name: str, text: str) -> set[Path]:
@@ -77,7 +76,8 @@ def test_piece_by_piece_is_as_all_at_once(
             heard: set[Path] = set()
             for kind, name, text in burst:
                 heard |= edit(root, kind, name, text)
-            await index.update(heard=told(root, heard))
+            index.hearing.hear(told(root, heard))
+            await index.update()
             fresh = index_of(root)
             await fresh.update()
             assert index.symbols == fresh.symbols
@@ -90,7 +90,7 @@ def test_piece_by_piece_is_as_all_at_once(
 async def test_changes_are_those_since_the_mark(tmp_path: Path) -> None:
     """What was changed and changed back is no change."""
     root = grown(tmp_path / "tree", {"a.py": "def a(): ...\n", "b.py": "def b(): ...\n"}).resolve()
-    index = index_of(root)
+    index = Index(root, cache=Kept(), most_files=9)
     await index.update()
     index.mark()
     grown(root, {"a.py": "def other(): ...\n", "c.py": "def c(): ...\n"})
@@ -111,7 +111,8 @@ async def test_rules_that_change_are_followed(tmp_path: Path) -> None:
     index = index_of(root)
     await index.update()
     grown(root, {".gitignore": "b.py\n"})
-    await index.update(heard=[root / ".gitignore"])
+    index.hearing.hear([root / ".gitignore"])
+    await index.update()
     assert list(index.symbols) == ["a.py"]
 
 
@@ -123,7 +124,8 @@ async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
     await index.update()
     shutil.rmtree(root / "inner")
     (root / "inner").symlink_to(other)
-    await index.update(heard=[root / "inner" / "a.py"])
+    index.hearing.hear([root / "inner" / "a.py"])
+    await index.update()
     assert not index.files
     assert not index.symbols
 
@@ -131,12 +133,13 @@ async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
 async def test_the_limit_holds_for_what_comes_later(tmp_path: Path) -> None:
     """New folders get the room that is left."""
     root = grown(tmp_path / "tree", {f"{n}.py": "x = 1\n" for n in range(3)}).resolve()
-    index = Index(root, cache=Kept(), limits=TreeLimits(files=5))
+    index = Index(root, cache=Kept(), watch=Told(), most_files=5)
     await index.update()
     grown(root, {f"new/{n}.py": "x = 1\n" for n in range(9)})
-    await index.update(heard=[root / "new"])
+    index.hearing.hear([root / "new"])
+    await index.update()
     assert len(index.files) == 5
-    assert index.counts_left_out == {"beyond the limit of files": 7}
+    assert index.left_out == {"beyond the limit of files": 7}
 
 
 async def test_a_tree_that_is_too_large_for_grammars_is_read_by_words(tmp_path: Path) -> None:
@@ -144,7 +147,7 @@ async def test_a_tree_that_is_too_large_for_grammars_is_read_by_words(tmp_path: 
     files = {f"m{n}.py": f"def f{n}(x: int) -> int:\n    return x\n" for n in range(2_010)}
     root = grown(tmp_path / "tree", files).resolve()
     cache = Remembering()
-    index = Index(root, cache=cache, limits=TreeLimits(files=5_000))
+    index = Index(root, cache=cache, most_files=5_000)
     await index.update()
     assert {key.split("/")[1] for key in cache.keys} == {"python"}
     assert index.symbols["m7.py"].definitions[0].head == "def f7(x: int) -> int"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.project.project import ProjectContext
-from autogen_context.project.source import REASONS, Reason, Source, Stamp, read_source
-from autogen_context.project.view import ProjectView
+from autogen_context.project.project import ProjectContext, ProjectView
+from autogen_context.project.tree import REASONS, Reason, Source, Stamp, read_source
 from support.tree import grown
 from support.waiting import tick
 

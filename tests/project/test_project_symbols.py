@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.project.language import LANGUAGES, Language, language_by_name
-from autogen_context.project.symbols import HEAD_CHARS, Symbols, name_in, symbols_of
+from autogen_context.project.symbols import (
+    HEAD_CHARS,
+    LANGUAGES,
+    Language,
+    Symbols,
+    language_by_name,
+    name_in,
+    symbols_of,
+)
 from support.sources import SOURCES
 from support.texts import HOSTILE, TEXTS
 
@@ -38,7 +45,7 @@ read_both_ways = pytest.mark.parametrize("by_grammar", [True, False], ids=["gram
 
 def read(text: str, language: Language, *, by_grammar: bool = True) -> Symbols:
     """The symbols of a text, in one of two ways."""
-    return symbols_of(text, language if by_grammar else language.without_grammar())
+    return symbols_of(text, language if by_grammar else Language(family=language.family))
 
 
 @read_both_ways
@@ -51,7 +58,7 @@ def test_definitions_with_their_heads(name: str, *, by_grammar: bool) -> None:
 
 @given(TEXTS, languages, st.booleans())
 def test_any_text_goes(text: str, language: Language, by_grammar: bool) -> None:  # noqa: FBT001 - drawn
-    """Heads are one line and short; names are one word; what is written is read back."""
+    """Heads are one line and short; names are one word."""
     found = read(text, language, by_grammar=by_grammar)
     for each in found.definitions:
         assert each.name
@@ -59,13 +66,12 @@ def test_any_text_goes(text: str, language: Language, by_grammar: bool) -> None:
         assert each.head.splitlines() == [each.head]
         assert len(each.head) <= HEAD_CHARS + 1
     assert list(found.references) == sorted(set(found.references))
-    assert Symbols.from_json(found.to_json()) == found
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_end(text: str) -> None:
     """Many thousand characters of the same are read as any others."""
-    for language in {each.key: each for each in LANGUAGES.values()}.values():
+    for language in set(LANGUAGES.values()):
         symbols_of(text[:HOSTILE_CHARS], language)
 
 
@@ -170,13 +176,6 @@ def test_broken_code_is_read() -> None:
     text = "def first(x):\n    return x\n\nclass Broken(:\n\ndef second(y):\n    return y\n"
     names = {each.name for each in symbols_of(text, PYTHON).definitions}
     assert {"first", "second"} <= names
-
-
-def test_something_else_is_no_symbols() -> None:
-    """What a cache should not have held is refused, whatever it is."""
-    for text in ("", "[]", "null", '{"a": 1}', '[[["x"]], ""]', "[3, 4]", '[[["a", 1, 2]], 3]'):
-        with pytest.raises(ValueError, match=r".*"):
-            Symbols.from_json(text)
 
 
 def test_languages_by_name() -> None:

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.manager.telling import ALL_ELSE, head_of, notices_of
-from autogen_context.project.changes import Change
-from autogen_context.project.since import Current
+from autogen_context.project.since import Change, Current
 from autogen_context.session.front import Head
 from autogen_context.session.notices import Notice
 

@@ -83,14 +83,14 @@ async def test_a_state_without_what_belongs_in_it_is_refused(shop: Shop) -> None
     """As one that is damaged."""
     state = json.loads(json.dumps(shop.manager().save_state()))
     state["companions"]["project"] = {}
-    with pytest.raises(StateError, match="the saved state is damaged"):
+    with pytest.raises(StateError, match="the saved project is damaged"):
         shop.manager().load_state(state)
 
 
 @pytest.mark.parametrize("head", [{"parts": []}, {"parts": "none"}, {"parts": [{"label": 1}]}])
 def test_a_project_refuses_a_damaged_head_itself(shop: Shop, head: dict[str, object]) -> None:
     """For those who have no manager: with one kind of error, whether a field is missing or of another type."""
-    with pytest.raises(ValueError, match="Error: "):
+    with pytest.raises(StateError, match="the saved context of the project is damaged"):
         shop.project.resume(head)
 
 

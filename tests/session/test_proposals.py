@@ -9,11 +9,19 @@ from hypothesis import strategies as st
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished import MOST_SPANS, Proposals, ProposedSpan
+from autogen_context.session.finished import (
+    LEAST_TOKENS,
+    MOST_SPANS,
+    TOLD_FRACTION,
+    Proposals,
+    ProposedSpan,
+    offers_of,
+)
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.turn import Turn
+from autogen_context.view.decision import Decision
 from support.counting import METER
 from support.units import candidates_of, read_all
 
@@ -108,3 +116,48 @@ def test_the_newest_are_kept() -> None:
     kept, _ = followed(MOST_SPANS + 20)
     assert len(kept.spans) == MOST_SPANS
     assert [span.start for span in kept.spans] == list(range(17, MOST_SPANS + 17))
+
+
+def decided(position: int, tokens: int, *, hides: bool) -> Decision:
+    """A unit of one message that is held, or out of sight in part."""
+    return Decision(
+        start=position,
+        stop=position + 1,
+        action="shorten" if hides else "keep",
+        reason="",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=(),
+    )
+
+
+SPANS = st.tuples(st.integers(0, 15), st.integers(1, 9), st.sets(st.integers(0, 20), max_size=3))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 900), st.booleans()), min_size=1, max_size=20),
+    st.lists(SPANS, max_size=6),
+    st.frozensets(st.integers(0, 20), max_size=4),
+)
+def test_each_unit_is_offered_once(
+    units: list[tuple[int, bool]], drawn: list[tuple[int, int, set[int]]], stays: frozenset[int]
+) -> None:
+    """By the first span that has it; never what stays, what came out, or what was cut before."""
+    decisions = [decided(i, tokens, hides=hides) for i, (tokens, hides) in enumerate(units)]
+    spans = [
+        ProposedSpan(start=start, stop=start + length, outcomes=frozenset(outcomes))
+        for start, length, outcomes in drawn
+    ]
+    expected: list[tuple[int, int, int]] = []
+    taken: set[int] = set()
+    for span in spans:
+        inside = set(range(span.start, min(span.stop, len(units)))) - span.outcomes - stays - taken
+        inner = sorted(i for i in inside if not decisions[i].hides)
+        taken.update(inner)
+        saved = int(sum(units[i][0] for i in inner) * (1 - 0.25 - TOLD_FRACTION))
+        if saved >= LEAST_TOKENS:
+            start = sum(tokens for tokens, _ in units[: inner[0]])
+            stop = sum(tokens for tokens, _ in units[: inner[-1] + 1])
+            expected.append((start, stop - start, saved))
+    cuts = [cut for cut, _ in offers_of(spans, decisions, stays, left_fraction=0.25)]
+    assert [(cut.start_tokens, cut.tokens, cut.saved_tokens) for cut in cuts] == expected

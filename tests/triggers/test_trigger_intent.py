@@ -1,13 +1,11 @@
 """What an agent is at, when that changes, and which phase that ends."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import permutations
-from typing import cast, get_args
+from typing import get_args
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.triggers.intent import (
@@ -348,34 +346,6 @@ def test_a_model_decides_where_it_answered() -> None:
     assert fired(turns) == []  # by rules, a page is written
 
 
-@pytest.mark.parametrize(
-    ("make", "named"),
-    [
-        pytest.param(lambda: IntentBasedTrigger(1.5), "confidence=1.5", id="confidence"),
-        pytest.param(
-            lambda: IntentBasedTrigger(transitions={("DEBUG", "DEBUG")}), "'DEBUG' to", id="same"
-        ),
-        pytest.param(
-            lambda: IntentBasedTrigger(transitions={("DEBUG", cast("Intent", "SLEEP"))}),
-            "'SLEEP'",
-            id="unknown",
-        ),
-    ],
-)
-def test_wrong_settings_are_named(make: Callable[[], object], named: str) -> None:
-    """At construction, with the value and the way out."""
-    with pytest.raises(ValueError, match=named):
-        make()
-
-
-@given(SESSIONS)
-def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
-    """No clock, no chance, and nothing shared between triggers."""
-    first, second = IntentBasedTrigger(), IntentBasedTrigger()
-    pairs = [(first.observe(each), second.observe(each)) for each in turns]
-    assert [one for one, _ in pairs] == [other for _, other in pairs]
-
-
 REPAIRED = numbered(("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", ran_tests()))
 
 
@@ -401,43 +371,6 @@ def test_a_repair_is_told_once(
     scopes = [decision.scope for decision in decisions if decision.scope]
     spans = zip(told(decisions), scopes, strict=True)
     assert [(name, scope.start, scope.stop) for name, scope in spans] == expected
-
-
-@given(SESSIONS, st.sets(st.sampled_from([*permutations(INTENTS, 2)]), min_size=10))
-def test_phases_follow_each_other(turns: list[Turn], transitions: set[Transition]) -> None:
-    """Scopes never overlap, end before the newest turn, and hold what stays in order and once."""
-    every = IntentBasedTrigger(transitions=transitions)
-    stop = 0
-    for newest, decision in enumerate(observed(every.observe, turns)):
-        if decision.scope:
-            assert stop <= decision.scope.start < decision.scope.stop <= newest
-            assert list(decision.scope.outcomes) == sorted(set(decision.scope.outcomes))
-            stop = decision.scope.stop
-
-
-@given(SESSIONS, st.integers(0, 25))
-def test_a_truncated_trigger_goes_on(turns: list[Turn], number: int) -> None:
-    """Fed again from where it says, it decides what one that saw nothing else decides; nothing is decided again."""
-    trigger = IntentBasedTrigger()
-    decisions = observed(trigger.observe, turns)
-    again = trigger.truncate(number)
-    assert again <= number
-    assert observed(trigger.observe, turns[again:number]) == [NOTHING] * len(turns[again:number])
-    assert observed(trigger.observe, turns[number:]) == decisions[number:]
-
-
-@pytest.mark.parametrize("row", MADE.values(), ids=MADE)
-def test_it_can_be_truncated_anywhere(row: tuple[str, Scope, list[Turn]]) -> None:
-    """Also at the very turn that makes a transition, and in the phase behind it."""
-    _, _, once = row
-    turns = [*once, *(replace(each, number=each.number + len(once)) for each in once)]
-    for number in range(len(turns) + 1):
-        trigger = IntentBasedTrigger()
-        decisions = observed(trigger.observe, turns)
-        again = trigger.truncate(number)
-        seen_before = observed(trigger.observe, turns[again:number])
-        assert seen_before == [NOTHING] * (number - again)
-        assert observed(trigger.observe, turns[number:]) == decisions[number:]
 
 
 @given(SESSIONS)

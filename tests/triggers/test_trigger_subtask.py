@@ -1,20 +1,14 @@
 """When a subtask is complete: each signal where it holds and where it does not, and laws of all of them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import cast
+from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from autogen_context.triggers.claims import Claims
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
 from autogen_context.triggers.outcome import FileSort, sort_of
 from autogen_context.triggers.subtask import MOST_FILES, SIGNALS, Signal, SignalName, SubtaskTrigger
 from autogen_context.triggers.turn import Turn
 from support.turns import (
-    SESSIONS,
     called,
     edit,
     numbered,
@@ -272,27 +266,6 @@ def test_numbers_can_be_set() -> None:
     assert (decision.confidence, decision.details["level"]) == (0.99, "high")
 
 
-NO_SIGNAL = cast("SignalName", "luck")  # what a user may mistype
-
-
-@pytest.mark.parametrize(
-    ("make", "named"),
-    [
-        pytest.param(lambda: SubtaskTrigger(edits_in_a_row=0), "edits_in_a_row=0", id="edits"),
-        pytest.param(lambda: SubtaskTrigger(quiet_turns=0), "quiet_turns=0", id="quiet turns"),
-        pytest.param(lambda: SubtaskTrigger(least_confidence=1.5), "confidence=1.5", id="share"),
-        pytest.param(
-            lambda: SubtaskTrigger(signals={NO_SIGNAL: SIGNALS["quiet"]}), "'luck'", id="signal"
-        ),
-        pytest.param(lambda: Signal(level="low", confidence=-1), "confidence=-1", id="below 0"),
-    ],
-)
-def test_wrong_settings_are_named(make: Callable[[], object], named: str) -> None:
-    """At construction, with the value and the way out."""
-    with pytest.raises(ValueError, match=named):
-        make()
-
-
 def test_the_surest_signal_is_told() -> None:
     """A turn that gives several is proposed once, for the best of them."""
     turns = numbered(*[("", edit("a.py"))] * 3, ("The task is done. Moving on.", read("b.py")))
@@ -323,50 +296,6 @@ def test_the_newest_version_of_each_file_stays() -> None:
     assert decision.scope == Scope(start=0, stop=6, outcomes=(2, 3, 5))
 
 
-@given(SESSIONS)
-def test_the_same_turns_give_the_same_decisions(turns: list[Turn]) -> None:
-    """No clock, no chance, and nothing shared between triggers."""
-    first, second = SubtaskTrigger(), SubtaskTrigger()
-    pairs = [(first.observe(each), second.observe(each)) for each in turns]
-    assert [one for one, _ in pairs] == [other for _, other in pairs]
-
-
-@given(SESSIONS)
-def test_scopes_follow_each_other(turns: list[Turn]) -> None:
-    """They never overlap, lie within the turns seen, and hold what stays in order and once."""
-    stop = 0
-    for seen, decision in enumerate(observed(SubtaskTrigger().observe, turns)):
-        if decision.scope:
-            assert stop <= decision.scope.start < decision.scope.stop <= seen + 1
-            assert list(decision.scope.outcomes) == sorted(set(decision.scope.outcomes))
-            stop = decision.scope.stop
-
-
-@given(SESSIONS, st.integers(0, 25))
-def test_a_truncated_trigger_goes_on(turns: list[Turn], number: int) -> None:
-    """Fed again from where it says, it decides what one that saw nothing else decides; nothing is decided again."""
-    trigger = SubtaskTrigger()
-    decisions = observed(trigger.observe, turns)
-    again = trigger.truncate(number)
-    assert again <= number
-    assert observed(trigger.observe, turns[again:number]) == [NOTHING] * len(turns[again:number])
-    assert observed(trigger.observe, turns[number:]) == decisions[number:]
-
-
-@pytest.mark.parametrize("row", COMPLETE.values(), ids=COMPLETE)
-def test_it_can_be_truncated_anywhere(row: tuple[SignalName, Scope, list[Turn]]) -> None:
-    """Also at the very turn that completes a subtask, and in the one behind it."""
-    _, _, once = row
-    turns = [*once, *(replace(each, number=each.number + len(once)) for each in once)]
-    for number in range(len(turns) + 1):
-        trigger = SubtaskTrigger()
-        decisions = observed(trigger.observe, turns)
-        again = trigger.truncate(number)
-        seen_before = observed(trigger.observe, turns[again:number])
-        assert seen_before == [NOTHING] * (number - again)
-        assert observed(trigger.observe, turns[number:]) == decisions[number:]
-
-
 @pytest.mark.parametrize(("others", "fires"), [(MOST_FILES - 1, True), (MOST_FILES, False)])
 def test_the_first_files_of_a_subtask_are_known(others: int, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
     """One that was met when they were too many may be a script that was made to try something."""
@@ -394,51 +323,6 @@ def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "done"),
-    [
-        pytest.param("I'm done.", True, id="plain"),
-        pytest.param("THOUGHT: Great! All 31 tests pass.", True, id="tests"),
-        pytest.param("1. The fix is complete and tested.", True, id="numbered"),
-        pytest.param("Both complaints of the issue are resolved, and the manual says so.", True, id="resolved"),
-        pytest.param("The fix now works as expected.", True, id="works"),
-        pytest.param("Task completed.", True, id="without a verb"),
-        pytest.param("Subtask complete", True, id="without a stop"),
-        pytest.param("\u2705 **The parser implementation is complete.**", True, id="with a mark"),
-        pytest.param("Step 2 complete.", True, id="numbered"),
-        pytest.param("Issue resolved.", True, id="resolved"),
-        pytest.param("Completed.", True, id="one word"),
-        pytest.param("That completes the task.", True, id="that completes"),
-        pytest.param("Finished implementing the feature.", True, id="done implementing"),
-        pytest.param("Completed the migration to the new client.", True, id="completed what"),
-        pytest.param("Not complete.", False, id="not complete"),
-        pytest.param("The implementation is incomplete.", False, id="incomplete"),
-        pytest.param("I need to complete the task.", False, id="to complete"),
-        pytest.param("Complete the task.", False, id="an order"),
-        pytest.param("Mark the task complete.", False, id="a mark to set"),
-        pytest.param("Task complete?", False, id="a short question"),
-        pytest.param("Once the task is complete, I report.", False, id="once complete"),
-        pytest.param("Almost finished.", False, id="almost finished"),
-        pytest.param("The API request completed.", False, id="something else completed"),
-        pytest.param("Completed 3 of 10.", False, id="a part completed"),
-        pytest.param("The function completes the word.", False, id="what it does"),
-        pytest.param("Finished reading the file.", False, id="finished reading"),
-        pytest.param("The script isn't done.", False, id="is not"),
-        pytest.param("All done?", False, id="a question"),
-        pytest.param("When everything is done, I will report.", False, id="when"),
-        pytest.param("The task should be done by a script.", False, id="should"),
-        pytest.param("The task is almost done.", False, id="almost"),
-        pytest.param("Let me see whether all tests pass.", False, id="whether"),
-        pytest.param("This function works by splitting the text.", False, id="how it works"),
-        pytest.param("Done reading the file.", False, id="done reading"),
-        pytest.param("The `task is done` message comes from the queue.", False, id="a name"),
-    ],
-)  # fmt: skip  # a row a sentence
-def test_what_counts_as_done(text: str, done: bool) -> None:  # noqa: FBT001 - a column
-    """A plain claim; no doubt, condition, plan or description."""
-    assert Claims(text).done is done
-
-
-@pytest.mark.parametrize(
     ("path", "sort"),
     [
         pytest.param("src/loader.py", "code", id="code"),
@@ -458,14 +342,6 @@ def test_what_counts_as_done(text: str, done: bool) -> None:  # noqa: FBT001 - a
 def test_what_a_file_is_for(path: str, sort: FileSort) -> None:
     """Whole words of its path tell."""
     assert sort_of(path) == sort
-
-
-def test_a_long_text_costs_no_more() -> None:
-    """Beginning and end of what is said are read; what stands between claims nothing."""
-    filler = "This is a long thought about nothing. " * 10_000
-    assert Claims(f"I'm done. {filler}").done
-    assert Claims(f"{filler} I'm done.").done
-    assert not Claims(f"{filler} I'm done. {filler}").done
 
 
 def test_turns_may_start_anywhere() -> None:

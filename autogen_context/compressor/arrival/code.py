@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from autogen_context.compressor.arrival.grammar import parsed_outline
 from autogen_context.compressor.arrival.lines import (
     BLANK_RANK,
     WANTED_RANK,
     choose,
     wanted_in,
 )
-from autogen_context.compressor.arrival.outline import Span, holders, outline
+from autogen_context.compressor.arrival.outline import Span, holders, outline, parsed_outline
 from autogen_context.compressor.arrival.output import without_padding
 from autogen_context.compressor.arrival.reducer import Reducer, Room
 

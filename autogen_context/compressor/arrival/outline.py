@@ -1,12 +1,23 @@
-"""Where the definitions of a source text begin and end, told by their words and their indentation.
+"""Where the definitions of a source text begin and end: by the grammar of its language, else by words and indentation.
 
-Promise: it works on broken code and on parts of files, for all languages that indent what belongs to a definition; every
-span lies within the text, and spans are in the order of their first lines.
+Promise: words and indentation serve on broken code and on parts of files, for all languages that indent what belongs to a
+definition; a grammar (extra ``code``) answers where it is installed. Every span lies within the text, and spans are in the
+order of their first lines.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Language, Node, Query
+
+Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
 
 MODIFIERS = """
 export default declare public private protected internal static final abstract sealed override virtual async readonly
@@ -31,6 +42,41 @@ CLOSERS = (")", "]", "}", "end")
 TAB_COLUMNS = 4
 LINE_CHARS = 300  # of a line, to look at for a definition
 HEAD_LINES = 12  # of a definition that goes over several lines
+
+LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
+DEEPEST = 12  # nodes around a definition
+LEAST_SIGNS = 2
+
+# What a language is told by: the module and the function of its grammar, and what its texts have many of.
+SIGNS = {
+    (
+        "python",
+        "language",
+    ): r"^[ \t]*(?:def \w+\(.*:|class \w+.*:|from \S+ import |import \w|elif |except\b)",
+    ("typescript", "language_typescript"): (
+        r"^[ \t]*(?:interface \w|type \w+ =|enum \w|import type )|: (?:string|number|boolean|void)\b"
+    ),
+    (
+        "javascript",
+        "language",
+    ): r"^[ \t]*(?:const|let|var) |=> |\brequire\(|^[ \t]*(?:async )?function |===",
+    (
+        "java",
+        "language",
+    ): r"^[ \t]*(?:package [\w.]+;|import java|public (?:class|static|final|void)|@Override)",
+    ("go", "language"): r"^(?:func |package \w+$|type \w+ (?:struct|interface))|:= ",
+    (
+        "rust",
+        "language",
+    ): r"^[ \t]*(?:pub )?(?:fn|impl|use|mod|trait)\b.*[;{]|\blet mut |-> Result<",
+    ("c_sharp", "language"): r"^[ \t]*(?:using [\w.]+;|namespace [\w.]+)|\{ get; ",
+    ("cpp", "language"): r"^[ \t]*(?:#include <\w+>|template ?<|namespace \w+ \{)|\bstd::",
+    ("c", "language"): r"^#(?:include|define|ifdef)\b|\bNULL\b|->",
+}
+TOLD = {grammar: re.compile(signs, re.MULTILINE) for grammar, signs in SIGNS.items()}
+DEFINITION = re.compile(
+    r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +104,8 @@ def outline(lines: Sequence[str]) -> list[Span]:
     """
     starts = [i for i, line in enumerate(lines) if defines(line)]
     ends = ends_of([line.expandtabs(TAB_COLUMNS) for line in lines], starts)
-    spans: list[Span] = []
-    open_until: list[int] = []
-    for start, end in zip(starts, ends, strict=True):
-        while open_until and open_until[-1] <= start:
-            open_until.pop()
-        spans.append(
-            Span(start=start, body=body_of(lines, start, end), end=end, depth=len(open_until))
-        )
-        open_until.append(end)
-    return spans
+    pairs = zip(starts, ends, strict=True)
+    return nested([(start, body_of(lines, start, end), end) for start, end in pairs])
 
 
 def defines(line: str) -> bool:
@@ -117,3 +155,75 @@ def holders(spans: Sequence[Span], lines: int) -> Iterator[Span | None]:
         while waiting and waiting[-1].start <= i:
             inside.append(waiting.pop())
         yield inside[-1] if inside else None
+
+
+def parsed_outline(text: str) -> list[Span]:
+    """The definitions of a text that its grammar takes without an error; none where there is no such grammar."""
+    grammar = grammar_of(text)
+    return spans_by_grammar(text, grammar, broken_too=False) if grammar else []
+
+
+def grammar_of(text: str) -> Grammar | None:
+    """The grammar whose signs a text has most of; none where there are hardly any."""
+    head = text[:20_000]
+    counts = {grammar: sum(1 for _ in signs.finditer(head)) for grammar, signs in TOLD.items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] >= LEAST_SIGNS else None
+
+
+def spans_by_grammar(text: str, grammar: Grammar, *, broken_too: bool) -> list[Span]:
+    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it.
+
+    Args:
+        text: a source text.
+        grammar: of its language.
+        broken_too: whether a text with errors is told by it, in which it finds its way mostly.
+    """
+    if len(text) > LONGEST_CHARS:
+        return []
+    try:
+        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - an extra
+
+        language, query = language_of(*grammar)
+    except ImportError:
+        return []
+    root = Parser(language).parse(text.encode(errors="replace")).root_node
+    if root.has_error and not broken_too:
+        return []
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
+    rows = (row_of(match["whole"][0], match["body"][0]) for _, match in cursor.matches(root))
+    return nested(sorted(filter(None, rows), key=lambda row: (row[0], -row[2])))
+
+
+@cache
+def language_of(name: str, function: str) -> "tuple[Language, Query]":
+    """A language, and the question for what has a body in it."""
+    from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
+
+    module = import_module(f"tree_sitter_{name}")
+    make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
+    language = Language(make())
+    return language, Query(language, "(_ body: (_) @body) @whole")
+
+
+def row_of(whole: "Node", body: "Node") -> tuple[int, int, int] | None:
+    """First line of a definition, first line of its body, and the line after its last; ``None`` where it is none."""
+    if not DEFINITION.search(whole.type):
+        return None
+    start, end = whole.start_point.row, whole.end_point.row + 1
+    first = body.start_point.row
+    inner = first if first > start and body.type == "block" else first + 1
+    return start, min(inner, end), end
+
+
+def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:
+    """Spans of rows in order, each with how many others it lies in."""
+    spans: list[Span] = []
+    open_until: list[int] = []
+    for start, body, end in rows:
+        while open_until and open_until[-1] <= start:
+            open_until.pop()
+        spans.append(Span(start=start, body=body, end=end, depth=len(open_until)))
+        open_until.append(end)
+    return spans

@@ -1,0 +1,142 @@
+"""Take secrets out of a text before anything else reads it.
+
+Promise: pure, in time in proportion to the text; lines stay lines. What a name, a well-known form or the look of a quoted
+value tells to be a key, a password or a token is replaced by ``HIDDEN``; a reference to where it is kept is none, nor is
+a value that only holds a place. Nobody finds every secret: a password without a name beside it passes.
+
+Source: docs/decisions/0017-project-context.md has why this is no library, and what is hidden by mistake.
+"""
+
+import math
+import re
+from collections import Counter
+
+HIDDEN = "[hidden]"
+
+LEAST_CHARS = 4  # of a quoted value beside a name that says what it is
+LEAST_KEY_CHARS = 6  # of what looks like a key
+LEAST_BITS = 3.5  # a character, of what has no name that says what it is; words have fewer
+
+STRONG = r"passw(?:or)?d|passphrase|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+WEAK = r"token|pwd|auth|(?:encryption|signing|account|shared|master)[_-]?key"
+HINTS = ("passw", "passphrase", "secret", "key", "credential", "token", "pwd", "auth")
+PRIVATE = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z)"
+)
+FORMS = re.compile(
+    r"""
+    \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                                      # AWS
+    | \b(?:gh[opsur]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,80})
+    | \b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{16,255}    # OpenAI, Anthropic, Stripe
+    | \bxox[abeoprs]-[A-Za-z0-9-]{10,255} | \bAIza[\w-]{30,60} | \bya29\.[\w-]{20,255}
+    | \b(?:hf|npm)_[A-Za-z0-9]{20,80} | \bpypi-[\w-]{20,255}
+    | \beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.[\w-]{10,2000}             # a signed token of JSON
+    | (?<=://)[^\s/:@'"<>{}$]{0,80}:(?!pass(?:word)?@)[^\s/@'"<>{}$]{3,200}(?=@)           # in an address
+    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{16,2000}=*
+    """,
+    re.VERBOSE,
+)
+FORM_HINTS = (  # one of them is in whatever has such a form
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "xox", "AIza"),
+    *(
+        "sk-",
+        "sk_",
+        "pk-",
+        "pk_",
+        "rk-",
+        "rk_",
+        "ya29.",
+        "hf_",
+        "npm_",
+        "pypi-",
+        "eyJ",
+        "://",
+        "earer",
+    ),
+)
+NAMED = re.compile(
+    rf"""
+    (?P<name>(?:(?P<strong>{STRONG})|{WEAK})[\w-]{{0,40}})
+    (?P<sign>["'\]\)]{{0,3}}[ \t]*+(?::[ \t]*+[A-Za-z_&][\w.|\[\]<>&?, \t]{{0,60}}?)?[ \t]*+(?:=>|:=|[=:,]|(?<=[ \t]))[ \t]*+)
+    (?:[rbuRBU]?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote)).){{1,1000}})(?P=quote)
+      |(?P<bare>[A-Za-z0-9+/_.~!@#%^&*=-]{{{LEAST_KEY_CHARS},1000}})(?=[\s,;"']|$))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+SHELL = re.compile(
+    rf"(?P<lead>(?:^|(?<=[\s`;]))[A-Z0-9_]{{0,60}}(?:{(STRONG + '|' + WEAK).upper()}|KEY)[A-Z0-9_]{{0,60}}=)"
+    r"(?P<value>[^\s\"'`#][^\s#`]*)"
+)
+UNNAMED = re.compile(r"""(["'])([A-Fa-f0-9]{32,128}|[A-Za-z0-9+/_-]{32,200}={0,2})\1""")
+PLACE_HOLDER = re.compile(
+    r"[<${%]|\.\.\.|…|\*\*\*|xxx|(?:^|[_\W])(?:your|my|change|example|placeholder|dummy|none|null|true|false|todo|os\.environ)",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text: str) -> str:
+    """A text with what looks like a secret replaced.
+
+    Args:
+        text: of a source file, a page, settings.
+    """
+    text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
+    text = UNNAMED.sub(unnamed_hidden, text)
+    return "\n".join(map(line_without, text.split("\n")))
+
+
+def line_without(line: str) -> str:
+    """A line without the values of known forms, and of names that say what they are; most lines have neither."""
+    if any(hint in line for hint in FORM_HINTS):
+        line = FORMS.sub(HIDDEN, line)
+    lowered = line.lower()
+    if any(hint in lowered for hint in HINTS):
+        line = NAMED.sub(named_hidden, SHELL.sub(shell_hidden, line))
+    return line
+
+
+def shell_hidden(found: re.Match[str]) -> str:
+    """``export API_KEY=…`` without its value; one that is taken from elsewhere is none."""
+    value = found["value"]
+    hides = len(value) >= LEAST_KEY_CHARS and not PLACE_HOLDER.search(value) and "(" not in value
+    return found["lead"] + HIDDEN if hides else found[0]
+
+
+def named_hidden(found: re.Match[str]) -> str:
+    """An assignment, a default or an entry without its value, where the name and the value tell."""
+    value, quote = found["quoted"] or found["bare"], found["quote"] or ""
+    says_so = bool(found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","))
+    hides = (says_so and is_password(value, found["name"])) or looks_like_a_key(value)
+    if not hides or PLACE_HOLDER.search(value):
+        return found[0]
+    return f"{found['name']}{found['sign']}{quote}{HIDDEN}{quote}"
+
+
+def unnamed_hidden(found: re.Match[str]) -> str:
+    """A quoted value that no person wrote, whatever its name."""
+    quote, value = found[1], found[2]
+    is_mixed = looks_like_a_key(value) and value.count("/") + value.count("-") <= len(value) // 8
+    return f"{quote}{HIDDEN}{quote}" if is_mixed and bits_of(value) >= LEAST_BITS else found[0]
+
+
+def is_password(value: str, name: str) -> bool:
+    """Whether a quoted value beside a telling name is one: not another name, nor the name again."""
+    words = re.sub(r"[\W_]+", "", value).lower()
+    own = re.sub(r"[\W_]+", "", name).lower()
+    is_name = (
+        re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE) or words in own or own in words
+    )
+    return len(value) >= LEAST_CHARS and not is_name
+
+
+def looks_like_a_key(value: str) -> bool:
+    """Whether letters and digits are mixed in one word as people do not mix them."""
+    is_word = not re.search(r"[\s(),;{}\[\]]", value)
+    has_both = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
+    return bool(len(value) >= LEAST_KEY_CHARS and is_word and has_both)
+
+
+def bits_of(value: str) -> float:
+    """What a character of a value tells by itself, in bits."""
+    shares = [times / len(value) for times in Counter(value).values()]
+    return -sum(share * math.log2(share) for share in shares)

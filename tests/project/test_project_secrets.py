@@ -1,0 +1,106 @@
+"""Secrets of files reach nothing that is told (F22), and what only looks like one stays."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.project.builds import Kept
+from autogen_context.project.project import ProjectContext
+from autogen_context.project.secrets import HIDDEN, without_secrets
+from support.texts import HOSTILE, TEXTS
+from support.tree import SHOP, grown
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 4
+KEY = "sk-" + "proj-" + "q8W7e6R5t4" * 3
+AWS = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYzz9k2m"
+SECRETS = {
+    "assignment": (f"AWS_SECRET_ACCESS_KEY = '{AWS}'", AWS),
+    "annotated": ('PASSWORD: str = "correct horse"', "correct horse"),
+    "default argument": ('def connect(retries=3, token="tok-8f3a9c"): ...', "tok-8f3a9c"),
+    "annotated default": ("def f(api_key: str | None = 'a8f3k2m9'): ...", "a8f3k2m9"),
+    "export": ("export API_KEY=abcdefghij", "abcdefghij"),
+    "export in quotes": ('export API_KEY="plainpassphrase"', "plainpassphrase"),
+    "inline code": ("Run `export STRIPE_SECRET=whs_8f7d6s5a` first.", "whs_8f7d6s5a"),
+    "environment": ("os.environ['OPENAI_API_KEY'] = 'abcd1234efgh'", "abcd1234efgh"),
+    "fallback": ("os.getenv('API_KEY', 'zz12yy34xx56')", "zz12yy34xx56"),
+    "json": ('{"password": "swordfish"}', "swordfish"),
+    "yaml": ("password: hunter2", "hunter2"),
+    "other quote inside": ('password = "it\'s me 7"', "it's me 7"),
+    "camel case": ('const apiKey = "q8w7e6r5t4";', "q8w7e6r5t4"),
+    "go": ('apiKey := "zz99yy88"', "zz99yy88"),
+    "define": ('#define API_KEY "abcd1234efgh"', "abcd1234efgh"),
+    "address": ('DATABASE = "postgres://admin:s3cret@db/x"', "s3cret"),
+    "bearer": ("curl -H 'Authorization: Bearer abcdef0123456789abcdef'", "0123456789"),
+    "known form": (f"url = base + '{TOKEN}'", TOKEN),
+    "known form in prose": (f"The old key was {KEY}.", KEY),
+    "no telling name": ('SALT = "kJ8sLq0Zx7Bv2Nm4Pw6Rt9Yc1Hd3Fg5A"', "kJ8sLq0Z"),
+    "private key": (
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEab\n-----END RSA PRIVATE KEY-----",
+        "MIIEab",
+    ),
+}
+HARMLESS = [
+    "API_KEY = os.environ['API_KEY']",
+    "export API_KEY=$OTHER_KEY",
+    "API_KEY=<your-key>",
+    'api_key = "your-api-key-1"',
+    'token: str = "name"',
+    'PASSWORD_FIELD = "password"',
+    "max_tokens = 800",
+    "TOKEN_LIMIT = 4096",
+    "def count(tokens: int = 3) -> Count: ...",
+    "class Token(str): ...",
+    "The token is kept. The password: ask Bob.",
+    "secret-santa: the rule of 2024 says so",
+    "redis://user:password@host:6379/0",
+    "from autogen_context.tokens.tokenizers import tokenizer_named",
+]
+
+
+@pytest.mark.parametrize(("line", "secret"), SECRETS.values(), ids=SECRETS)
+async def test_f22_no_secret_reaches_what_is_told(line: str, secret: str, tmp_path: Path) -> None:
+    """Not in source, in pages, in settings or in an issue, at once or later; nor in the cache."""
+    cache = Remembering()
+    root = grown(
+        tmp_path / "shop", {**SHOP, "shop/conf.py": line, "README.md": f"# Shop\n\n{line}\n"}
+    )
+    context = ProjectContext(root, cache=cache, budget_tokens=20_000, count=len)
+    head = (await context.context(issue=line)).head
+    grown(root, {"shop/new.py": f"LIMIT = 3\n{line}\n", "AGENTS.md": f"# Now\n\n{line}\n"})
+    tail = (await context.context()).tail
+    assert "shop/new.py" in tail
+    assert secret not in head + tail + cache.texts
+    assert HIDDEN in head
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_is_no_secret_stays(line: str) -> None:
+    """Names of secrets, where they are kept, and numbers."""
+    assert without_secrets(line) == line
+
+
+@given(TEXTS, st.sampled_from(sorted(SECRETS)), TEXTS)
+def test_lines_stay_lines(before: str, name: str, after: str) -> None:
+    """Whatever stands around a secret; and a text without any stays."""
+    line, secret = SECRETS[name]
+    found = without_secrets(f"{before}\n{line}\n{after}")
+    assert secret not in found or secret in before + after
+    assert "\n" in line or found.count("\n") == (before + after).count("\n") + 2
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_end(text: str) -> None:
+    """A hundred thousand characters of the same, with a name in front."""
+    for opening in ("password = '", "token=", "eyJ", "://", '"'):
+        without_secrets(opening + text)
+
+
+class Remembering(Kept):
+    """Keeps in memory."""
+
+    @property
+    def texts(self) -> str:
+        """All that it keeps."""
+        return "".join(self._kept.values())
