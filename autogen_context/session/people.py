@@ -32,7 +32,6 @@ RANKS: Mapping[Kind, int] = {  # what is given up last comes first
     "identity": 4,
     "fact": 5,
 }
-LAST_RANK = 1  # what is given up sooner is chosen by its score, as tools' results are
 STATES_NOTHING = 9  # the rank of a message that states nothing
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
@@ -55,9 +54,9 @@ class Said:
     decision: Decision
 
     @property
-    def is_rule(self) -> bool:
-        """Whether it states a rule or a limit that still holds."""
-        return self.rank <= RANKS["constraint"]
+    def states(self) -> bool:
+        """Whether it states something that still holds."""
+        return self.rank < STATES_NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +100,7 @@ class People:
             rank = self.ranks(candidate.unit.start)
             if rank == STATES_NOTHING and is_carried_out(candidates, i):
                 continue
-            if rank > LAST_RANK or (rank > RANKS["constraint"] and self.is_used(i)):
+            if rank > RANKS["constraint"] and self.is_used(i):
                 continue
             if candidate.tokens <= LONG_FRACTION * room_tokens:
                 found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))

@@ -19,8 +19,9 @@ from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 LAST_SHARE = 0.6  # of the same, for the newest of them
-RULES_FRACTION = 0.25  # of what a compaction fills, for rules and limits, where people have less
-PEOPLE_INSIDE = 0.4  # of what people's messages take, counted against what else is kept
+STATED_FRACTION = (
+    0.5  # of what a compaction fills, for what people stated, where their part is less
+)
 
 FRAME = "-"  # in place of what is told, to measure what stands around it
 
@@ -83,7 +84,7 @@ def plan(
     beside = int((aim.limit_tokens - protected_tokens) * aim.target_share) - frame
     chosen |= people_first(said, protected, chosen, aim=aim, beside_tokens=beside)
     people_tokens = tokens_of(chosen) - protected_tokens
-    beside -= int(people_tokens * PEOPLE_INSIDE)
+    beside = min(beside, aim.limit_tokens - tokens_of(chosen) - frame)
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
     room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
@@ -102,7 +103,7 @@ def people_first(
     aim: Aim,
     beside_tokens: int,
 ) -> dict[int, Decision]:
-    """What people said, within its fraction; beyond that their rules and limits, before all else that a compaction keeps.
+    """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps.
 
     Instructions that must stay count as theirs. Where a system prompt takes much of the window, their part shrinks as all
     else does.
@@ -122,9 +123,9 @@ def people_first(
     free = aim.limit_tokens - tokens_of(chosen)
     guaranteed = int(aim.people_fraction * (free + own) ** 2 / max(1, aim.limit_tokens)) - own
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
-    rules = [each for each in said if each.is_rule and each.unit not in kept_first]
-    room = int(RULES_FRACTION * beside_tokens) - tokens_of(kept_first)
-    return kept_first | first_that_fit(rules, taken=chosen, room_tokens=room)
+    stated = [each for each in said if each.states and each.unit not in kept_first]
+    room = int(STATED_FRACTION * beside_tokens) - tokens_of(kept_first)
+    return kept_first | first_that_fit(stated, taken=chosen, room_tokens=room)
 
 
 def first_that_fit(

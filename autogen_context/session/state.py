@@ -221,7 +221,10 @@ def faults_of(
     known = len(state.digests)
     yield from faults_of_decisions(state.decisions, known=known)
     for each, decisions in kept:
-        yield from faults_of_decisions(decisions, known=known)
+        there = decisions
+        if each.same is not None:  # what stands behind is of another past
+            there = [decision for decision in decisions if decision.stop <= each.same]
+        yield from faults_of_decisions(there, known=known)
         yield from faults_of_notices(each.notices)
     yield from faults_of_notices(state.notices)
     for (older, _), (newer, _) in pairwise(kept):

@@ -117,11 +117,13 @@ class Turning:
         self._bring_back(beside + self._room_due)
         self._tell(beside)
         request = self._request(fixed, pinned)
-        while not request.certificate.fits:
+        more = fixed.tokens
+        while request.certificate.bound.tokens > request.certificate.limit_tokens:
             # Fillers between roles, or held counts of another tokenizer: more is sent than held, so there is less room.
             counted = request.certificate.counted_tokens
-            more = counted - self._held.tokens - front.tokens
-            self._compact(more if compacted else fixed.tokens, pinned)
+            unheld = counted - self._held.tokens - front.tokens
+            more = max(unheld, more + 1) if compacted else more  # each time less room: this ends
+            self._compact(more, pinned)
             compacted = True
             request = self._request(fixed, pinned)
         compacting.pass_turn(cost, rewrote=compacted)
