@@ -61,6 +61,7 @@ class Message:
         extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
         own: whether it is ours: no host ever sent it, not even with other texts.
         text_parts: of how many parts the text is, or that of its result; apart they may cost more than joined.
+        intensity: of the emotion in it, 0..1, where the host has a model that says so; 0 elsewhere.
     """
 
     role: Text
@@ -72,6 +73,7 @@ class Message:
     extra: Text = ""
     own: bool = False
     text_parts: int = 1
+    intensity: float = 0.0
 
 
 class HostFormat(Protocol):

@@ -57,6 +57,7 @@ class OpenAIChat:
             images=content.images,
             extra=unread(fields, content.other),
             text_parts=content.text_parts,
+            intensity=intensity_of(fields),
         )
 
     def snapshot(self, payload: object, /) -> object:
@@ -88,6 +89,20 @@ class OpenAIChat:
                 return {"role": "function", "name": result.name, "content": result.text}
             return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         return {"role": message.role, "content": message.text}
+
+
+def intensity_of(fields: Mapping[str, object]) -> float:
+    """The emotional intensity, 0..1, in the fields of a message; 0 where none is given.
+
+    Source: ``metadata.emotion_data.emotional_intensity``, as assistants with an emotion model write it.
+    """
+    if "metadata" not in fields:
+        return 0.0
+    value = part_fields(part_fields(fields["metadata"]).get("emotion_data")).get(
+        "emotional_intensity"
+    )
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(cast("float", value)) if known else 0.0
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
