@@ -152,11 +152,14 @@ class PhraseMatcher:
             first, opens = self._first[opens], False
             if not keys and not active:
                 continue
-            active = [
-                (start, following)
-                for start, state in (*active, (token.start(), first))
-                if (following := state.behind(keys)) is not None
-            ]
+            if active:
+                active = [
+                    (start, following)
+                    for start, state in active
+                    if (following := state.behind(keys)) is not None
+                ]
+            if keys and (begun := first.behind(keys)) is not None:
+                active.append((token.start(), begun))
             for start, state in active:
                 for label in state.labels:
                     stops[label, start] = token.end()

@@ -43,12 +43,10 @@ class Counted:
     """A keeper that counts.
 
     Attributes:
-        asked: how often something was wanted.
-        built: how often it had to be built.
+        built: how often something had to be built.
     """
 
     def __init__(self, builds: Builds) -> None:
-        self.asked = 0
         self.built = 0
         self._builds = builds
 
@@ -59,5 +57,4 @@ class Counted:
             self.built += 1
             return builder()
 
-        self.asked += 1
         return await self._builds.get_or_build(key, build, depends_on=depends_on)

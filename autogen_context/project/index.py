@@ -215,7 +215,7 @@ class Index:
         if not into:
             return {}, False
         known = {name for name in self._folders if not is_below(name, under)}
-        others = sum(1 for name in self.files if folder_of(name) not in into | under)
+        others = sum(len(self._folders[name].files) for name in known - into)
         most = max(0, self._most_files - others)
         return look(self._root, into, known=known, most_files=most), False
 

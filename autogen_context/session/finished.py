@@ -20,9 +20,10 @@ from autogen_context.session.holding import Holding
 from autogen_context.session.plan import with_notice
 from autogen_context.session.rules import Rules, Surroundings
 from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerKind
 from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
-from autogen_context.triggers.price import CostEstimate, Cut, Outlook, best_cuts, turns_expected
+from autogen_context.triggers.price import CostEstimate, Cut, best_cuts, turns_expected
 from autogen_context.triggers.turn import turn_of
 from autogen_context.view.decision import Candidate, Decision, kept
 
@@ -179,8 +180,7 @@ class Finishing:
         self._holding = holding
         self._compacting = compacting
         self._rates = rules.rates
-        least, most = LEFT_FRACTIONS
-        self._left_fraction = min(most, max(least, rules.rates.cached_share))
+        self._left_fraction = left_fraction(rules.rates)
         self._meter = around.meter
         self._proposals = Proposals(
             lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
@@ -209,7 +209,14 @@ class Finishing:
         offers = list(
             offers_of(self._proposals.spans, decisions, stays, left_fraction=self._left_fraction)
         )
-        cuts, price = best_cuts([cut for cut, _ in offers], self._outlook(used_tokens))
+        cuts, price = best_cuts(
+            [cut for cut, _ in offers],
+            window_tokens=self._holding.held.tokens + used_tokens,
+            turns=turns_expected(pricing.pace.turns),
+            rates=self._rates,
+            new_tokens=compacting.new_tokens,
+            is_cold=pricing.is_cold,
+        )
         if price is None:
             return None
         starts = {cut.start_tokens for cut in cuts}  # no two begin at one place
@@ -249,15 +256,11 @@ class Finishing:
         grown = self._conversation.tokens / turns_expected(self._compacting.pricing.pace.turns)
         return max(0, self._compacting.room_tokens - window_tokens) / max(1.0, grown)
 
-    def _outlook(self, used_tokens: int) -> Outlook:
-        pricing = self._compacting.pricing
-        return Outlook(
-            window_tokens=self._holding.held.tokens + used_tokens,
-            turns=turns_expected(pricing.pace.turns),
-            rates=self._rates,
-            new_tokens=self._compacting.new_tokens,
-            is_cold=pricing.is_cold,
-        )
+
+def left_fraction(rates: Rates) -> float:
+    """What stays of a span that is cut, of its tokens: more where cached input is dear, and much is saved anyway."""
+    least, most = LEFT_FRACTIONS
+    return min(most, max(least, rates.cached_share))
 
 
 def offers_of(
@@ -276,8 +279,7 @@ def offers_of(
         tokens = sum(decisions[i].tokens_after for i in inner)
         saved = int(tokens * (1 - left_fraction - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
-            start, stop = starts[inner[0]], starts[inner[-1] + 1]
-            yield Cut(start_tokens=start, tokens=stop - start, saved_tokens=saved), span
+            yield Cut(start_tokens=starts[inner[0]], saved_tokens=saved), span
 
 
 def _told(cut: Cut, span: ProposedSpan, decisions: Sequence[Decision]) -> FinishedSpan:

@@ -12,8 +12,8 @@ from itertools import accumulate
 
 from autogen_context.language.phrases import package_phrases, phrases
 
-HEAD_CHARS = 1_500
-TAIL_CHARS = 500
+HEAD_CHARS = 600
+TAIL_CHARS = 300
 CLAUSE_CHARS = 300  # a longer one is pasted, not said
 OPENING_CHARS = 300  # of what is said, where what was done last is judged
 FIRST_CHARS = 30  # where it is praised

@@ -28,24 +28,10 @@ REMEMBERED = 1_000  # turns with an outcome, paths; of older ones none is known
 LOOKED_UP = 2  # turns
 
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
-FINISHING = frozenset(
-    {
-        "finish",
-        "finished",
-        "submit",
-        "done",
-        "terminate",
-        "complete",
-        "complete_task",
-        "task_complete",
-        "task_done",
-        "attempt_completion",
-        "final_answer",
-        "end_task",
-        "mark_complete",
-        "exit",
-    }
-)
+FINISHING = frozenset({
+    *("finish", "finished", "submit", "done", "terminate", "complete", "complete_task", "task_complete", "task_done"),
+    *("attempt_completion", "final_answer", "end_task", "mark_complete", "exit"),
+})  # fmt: skip  # names of tools that hand the work in
 _TROUBLE = re.compile(
     r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|^panic: |panicked at|^make: \*\*\*"
     r"|:\d+: (?:fatal )?error\b|^error(?:\[\w+\])?: |Segmentation fault|[Tt]imed out|command not found|No such file or directory"
@@ -61,36 +47,14 @@ _DOCUMENT = re.compile(
     re.IGNORECASE,
 )
 _TESTING = frozenset({"test", "tests", "spec", "specs", "testing", "conftest"})
-_EDITING = frozenset(
-    {
-        "apply",
-        "patch",
-        "fix",
-        "update",
-        "replace",
-        "modify",
-        "edit",
-        "insert",
-        "rewrite",
-        "refactor",
-    }
-)
+_EDITING = frozenset({
+    *("apply", "patch", "fix", "update", "replace", "modify", "edit", "insert", "rewrite", "refactor"),
+})  # fmt: skip
 _TRYING_IN = frozenset({"reproduce", "reproduction", "repro", "scratch", "tmp", "temp"})
 _TRYING = _TRYING_IN | {
-    "reproducer",
-    "reproducing",
-    "debug",
-    "demo",
-    "try",
-    "experiment",
-    "inspect",
-    "inspection",
-    "verify",
-    "check",
-    "minimal",
-    "poc",
-    "edge",
-}
+    *("reproducer", "reproducing", "debug", "demo", "try", "experiment", "inspect", "inspection"),
+    *("verify", "check", "minimal", "poc", "edge"),
+}  # fmt: skip
 
 
 @lru_cache(REMEMBERED)

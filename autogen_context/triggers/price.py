@@ -246,53 +246,32 @@ class Cut:
     """A place from which something can be taken away.
 
     Attributes:
-        start_tokens: what stands in front of it.
-        tokens: what stands there.
-        saved_tokens: of these, what goes.
-
-    Raises:
-        ValueError: it saves nothing or more than is there, or it starts below 0.
+        start_tokens: what stands in front of it, 0 or more.
+        saved_tokens: what goes of it, above 0.
     """
 
     start_tokens: int
-    tokens: int
     saved_tokens: int
 
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        if not 0 < self.saved_tokens <= self.tokens:
-            raise ValueError(
-                f"saved_tokens={self.saved_tokens}, tokens={self.tokens}: give 0 < saved <= tokens"
-            )
-        if self.start_tokens < 0:
-            raise ValueError(f"start_tokens={self.start_tokens}: give 0 or more")
 
+def best_cuts(
+    cuts: Sequence[Cut],
+    *,
+    window_tokens: int,
+    turns: float,
+    rates: Rates,
+    new_tokens: int = 0,
+    is_cold: bool = False,
+) -> tuple[list[Cut], RewritePrice | None]:
+    """The cuts that together bring in most: all from one place on, since what stands behind it is written anyway.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """What cuts are judged by.
-
-    Attributes:
+    Args:
+        cuts: n places that do not overlap, in any order.
         window_tokens: what the next request has if nothing is cut.
         turns: how many are expected, this one included.
         rates: what tokens cost.
         new_tokens: of the window, what no request had yet.
         is_cold: whether nothing is cached any more.
-    """
-
-    window_tokens: int
-    turns: float
-    rates: Rates
-    new_tokens: int = 0
-    is_cold: bool = False
-
-
-def best_cuts(cuts: Sequence[Cut], outlook: Outlook) -> tuple[list[Cut], RewritePrice | None]:
-    """The cuts that together bring in most: all from one place on, since what stands behind it is written anyway.
-
-    Args:
-        cuts: n places that do not overlap, in any order.
-        outlook: what they are judged by.
 
     Returns:
         The cuts in the order of their places, and their price; none where none brings in more than it costs.
@@ -302,12 +281,12 @@ def best_cuts(cuts: Sequence[Cut], outlook: Outlook) -> tuple[list[Cut], Rewrite
     for i in reversed(range(len(ordered))):
         saved += ordered[i].saved_tokens
         rewrite = Rewrite(
-            window_tokens=outlook.window_tokens,
+            window_tokens=window_tokens,
             untouched_tokens=ordered[i].start_tokens,
             saved_tokens=saved,
-            new_tokens=outlook.new_tokens,
+            new_tokens=new_tokens,
         )
-        price = price_of_rewrite(rewrite, outlook.rates, is_cold=outlook.is_cold)
-        if price.gain_tokens(outlook.turns) >= (best.gain_tokens(outlook.turns) if best else 0):
+        price = price_of_rewrite(rewrite, rates, is_cold=is_cold)
+        if price.gain_tokens(turns) >= (best.gain_tokens(turns) if best else 0):
             best, first = price, i
     return ordered[first:], best

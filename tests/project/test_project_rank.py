@@ -111,12 +111,6 @@ def test_a_map_fits_its_room(files: dict[str, str], room: int) -> None:
         assert not lines[0].startswith(" ")
 
 
-@given(trees())
-def test_a_larger_room_shows_at_least_as_many(files: dict[str, str]) -> None:
-    """Nothing is lost by giving more, once the folders have their lines."""
-    assert len(list(drawn(files, 5_000).lines())) >= len(list(drawn(files, 500).lines()))
-
-
 def test_an_edit_changes_the_lines_of_its_file_alone() -> None:
     """Where there is room for all, a definition more is a line more, and no line elsewhere moves."""
     before = list(drawn(SHARED, 10_000).lines())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autogen_context.project.project import ProjectContext, ProjectView
-from autogen_context.project.tree import REASONS, Reason, Source, Stamp, read_source
+from autogen_context.project.tree import Reason, Source, Stamp, read_source
 from support.tree import grown
 from support.waiting import tick
 
@@ -97,21 +97,7 @@ async def looked_at(context: ProjectContext) -> ProjectView:
 async def test_what_cannot_be_read_is_left_out_and_counted(
     make: Callable[[Path], None], reason: Reason, tmp_path: Path
 ) -> None:
-    """At once; all else is there; not a word of it is."""
-    root = grown(tmp_path / "root", PLAIN)
-    make(root)
-    view = await looked_at(context_of(root))
-    assert view.left_out == {reason: 1}
-    assert "def plain()" in view.head
-    assert "secret" not in view.head
-    assert "obey" not in view.head
-
-
-@pytest.mark.parametrize(("make", "reason"), CASES.values(), ids=CASES)
-async def test_it_is_left_out_as_well_where_it_takes_the_place_of_a_file(
-    make: Callable[[Path], None], reason: Reason, tmp_path: Path
-) -> None:
-    """A tree that was looked at before, and again without what is left out."""
+    """At once, in a tree that was looked at before and in a new one; all else is there; not a word of it is."""
     root = grown(tmp_path / "root", PLAIN)
     context = context_of(root)
     before = await looked_at(context)
@@ -119,6 +105,11 @@ async def test_it_is_left_out_as_well_where_it_takes_the_place_of_a_file(
     after = await looked_at(context)
     assert (after.head, after.left_out) == (before.head, {reason: 1})
     assert "secret" not in after.tail
+    fresh = await looked_at(context_of(root))
+    assert fresh.left_out == {reason: 1}
+    assert "def plain()" in fresh.head
+    assert "secret" not in fresh.head
+    assert "obey" not in fresh.head
 
 
 async def test_a_readme_that_leads_out_is_no_page(tmp_path: Path) -> None:
@@ -190,12 +181,6 @@ def test_a_file_without_permission_is_unreadable(tmp_path: Path) -> None:
     root = grown(tmp_path / "root", PLAIN).resolve()
     (root / "plain.py").chmod(0)
     assert read_source(root, "plain.py", most_bytes=100) == "unreadable"
-
-
-def test_the_table_has_most_reasons() -> None:
-    """Those it has not have a test of their own above."""
-    apart = {"outside the root", "unreadable", "beyond the limit of files"}
-    assert {reason for _, reason in CASES.values()} | apart == set(REASONS)
 
 
 def test_a_stamp_of_a_young_file_proves_nothing(tmp_path: Path) -> None:

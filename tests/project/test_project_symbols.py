@@ -9,7 +9,6 @@ from autogen_context.project.symbols import (
     LANGUAGES,
     Language,
     Symbols,
-    language_by_name,
     name_in,
     symbols_of,
 )
@@ -176,9 +175,3 @@ def test_broken_code_is_read() -> None:
     text = "def first(x):\n    return x\n\nclass Broken(:\n\ndef second(y):\n    return y\n"
     names = {each.name for each in symbols_of(text, PYTHON).definitions}
     assert {"first", "second"} <= names
-
-
-def test_languages_by_name() -> None:
-    """By the end of the name, in any case."""
-    assert language_by_name("a/B.PY") is PYTHON
-    assert language_by_name("Makefile") is None

@@ -128,6 +128,18 @@ def test_what_is_finished_goes_when_that_pays() -> None:
     assert all(f'part_{n}.py\\", \\"old' in said.replace("\\\\", "\\") for n in range(14))
 
 
+def test_what_a_person_says_amid_finished_work_stays() -> None:
+    """Word for word, as written, though the span around it goes."""
+    messages = work(12)
+    at = len(TASK) + 2
+    said: ChatMessage = {"role": "user", "content": "By the way, part 0 is about rents. " * 20}
+    later: ChatMessage = {"role": "user", "content": "Go on."}
+    messages = [*messages[:at], said, *messages[at:60], later, *messages[60:]]
+    *_, last = turns(manager(compaction="cost_based"), messages)
+    assert len(last.messages) < len(messages)
+    assert said in last.messages
+
+
 def test_nothing_is_finished_unless_asked_for() -> None:
     """By default a window that holds everything is never rewritten."""
     for turn in turns(manager(), work(14)):

@@ -9,7 +9,6 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import ProjectContext
-from support.hearing import PATIENCE_S
 from support.late import slow
 from support.shop import OTHERS, SYSTEM, Deaf, Shop, Transcript, heads_in, priced, talk
 
@@ -65,19 +64,6 @@ def test_what_a_thread_writes_is_in_a_state_that_is_saved_meanwhile(shop: Shop) 
     builds.go.set()
     saved = cast("dict[str, dict[str, object]]", keeper.save_state()["companions"])
     assert saved["project"]["head"]
-
-
-async def test_a_closed_manager_asks_nothing(shop: Shop) -> None:
-    """What was asked is given up, and its turns go on without."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    keeper.prepare_nowait(messages)
-    await asyncio.sleep(0.05)
-    await asyncio.wait_for(keeper.aclose(), PATIENCE_S)
-    builds.go.set()
-    messages += talk(1)
-    assert (await keeper.prepare(messages)).messages == messages
-    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 class Heard(Deaf):

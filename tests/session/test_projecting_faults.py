@@ -99,30 +99,6 @@ async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
     assert after.messages[-1] == messages[-1]
 
 
-async def test_an_earlier_version_had_the_head_of_a_folder_that_went(shop: Shop) -> None:
-    """In front of a unit; gone back to when another was written, an empty one, nothing fails and no message is lost."""
-    keeper = shop.manager(3_000)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    keeper.prepare_nowait(messages)
-    messages += talk(1)
-    turn = await keeper.prepare(messages)
-    version = await keeper.apply_changes([ContextChange.decision_recorded("Prices are cents.")])
-    asked, rest = list(messages), talk(200, words=10)
-    while not turn.compacted:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
-    shutil.rmtree(shop.root)
-    turn = await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.85 * 3_000:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
-    assert heads_in(turn.messages[:2])
-    keeper.roll_back(version.version)
-    after = await keeper.prepare(asked)
-    assert not heads_in(after.messages[:2])
-    assert [message for message in after.messages if message in asked] == asked
-
-
 async def test_a_late_head_of_a_folder_that_went_does_not_come_back(shop: Shop) -> None:
     """It stood in front of a unit in the version that is gone back to; since then its folder has nothing to tell."""
     keeper = shop.manager(3_000)

@@ -22,7 +22,6 @@ from support.shop import (
     priced,
     talk,
 )
-from support.tree import SHOP
 
 
 def late(builds: Slow, keeper: IncrementalContextManager, messages: Transcript) -> None:
@@ -115,18 +114,6 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     checked_late(keeper, messages, turns[-1])
 
 
-async def test_what_is_again_as_a_late_head_says_is_told(shop: Shop) -> None:
-    """As beside one in front."""
-    keeper = shop.manager()
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    turn = keeper.prepare_nowait(messages)
-    for signature in (SIGNATURE, OTHERS[0], SIGNATURE):
-        shop.write("shop/price.py", priced(signature))
-        messages += talk(1)
-        turn = await keeper.prepare(messages)
-    assert "price.py is again as the project's context says" in str(turn.messages[-2]["content"])
-
-
 async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None:
     """What the head has to tell before another is written is told, however many turns do not wait for it."""
     builds = Slow()
@@ -152,15 +139,3 @@ async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None
     turn = await keeper.prepare(messages)
     assert not turn.compacted
     assert OTHERS[0] in str([m["content"] for m in turn.messages if is_own(m)][-1])
-
-
-async def test_who_waits_for_the_first_head_can_see_how_far_it_is(shop: Shop) -> None:
-    """Whichever conversation reads the files."""
-    seen: list[tuple[int, int]] = []
-    shop.project = ProjectContext(
-        shop.root, watch=Deaf(), progress=lambda done, total: seen.append((done, total))
-    )
-    sources = len(SHOP)
-    for n in (1, 2):
-        await shop.manager().prepare([SYSTEM, {"role": "user", "content": "Go."}])
-        assert seen == [(sources, sources)] * n

@@ -9,27 +9,6 @@ from autogen_context.errors import StateError
 from autogen_context.session.change import ContextChange
 from support.counting import Characters
 from support.shop import OTHERS, SIGNATURE, SYSTEM, TOLD, Shop, Transcript, heads_in, priced, talk
-from support.tree import PRICE, SHOP
-
-
-async def test_what_changed_before_it_was_saved_is_known_after_it_was_loaded(shop: Shop) -> None:
-    """A file that changes again is told with all that is newer than the head, as if nothing had happened."""
-    keeper, other = shop.manager(), shop.manager()
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    await keeper.prepare(messages)
-    for n, more in enumerate(talk(1)):
-        messages.append(more)
-        shop.write("shop/price.py", priced(OTHERS[n]))
-        shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
-        await keeper.prepare(messages)
-    other.load_state(json.loads(json.dumps(keeper.save_state())))
-    for content in (priced(OTHERS[3]), PRICE):
-        await other.prepare(messages)
-        shop.write("shop/price.py", content)
-        shop.write("README.md", SHOP["README.md"])
-        messages += talk(1)
-        assert (await other.prepare(messages)).messages == (await keeper.prepare(messages)).messages
-    assert "again as" in json.dumps((await other.prepare(messages)).messages)
 
 
 async def test_the_head_is_no_part_of_the_conversation(shop: Shop) -> None:

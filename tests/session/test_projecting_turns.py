@@ -70,40 +70,6 @@ async def test_it_stays_within_its_share(shop: Shop) -> None:
         assert (added > 0) == (window > 300)
 
 
-async def test_a_compaction_renews_the_head(shop: Shop) -> None:
-    """From then on it says what files say, and nothing is told that it says itself."""
-    keeper = shop.manager(3_000)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on the day."}]
-    await keeper.prepare(messages)
-    shop.write("shop/price.py", priced(OTHERS[2]))
-    turn = await keeper.prepare(messages)
-    rest = talk(40)
-    while not turn.compacted:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
-    [head] = heads_in(turn.messages)
-    assert OTHERS[2] in head
-    assert sum(map(is_own, turn.messages)) == 1
-
-
-async def test_the_newest_that_is_said_of_a_file_is_what_it_says(shop: Shop) -> None:
-    """Over a long session with an agent that reads and edits, whether it is in the head or told since."""
-    keeper = shop.manager(2_500)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Prices depend on the day."}]
-    compactions, now = 0, SIGNATURE
-    for n, more in enumerate(talk(60)):
-        messages.append(more)
-        if n % 7 == 3:
-            now = OTHERS[n % len(OTHERS)]
-            shop.write("shop/price.py", priced(now))
-        turn = await keeper.prepare(messages)
-        own = "\n".join(str(m["content"]) for m in turn.messages if is_own(m))
-        lines = [line.lstrip("> +") for line in own.splitlines() if "def price_of" in line]
-        assert [line for line in lines if not line.startswith("-")][-1] == now
-        compactions += turn.compacted
-    assert compactions > 2
-
-
 async def test_where_there_is_no_head_nothing_is_told_of_it(shop: Shop) -> None:
     """In a window that has no room for one."""
     keeper = shop.manager(200)

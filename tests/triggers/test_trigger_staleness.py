@@ -258,6 +258,18 @@ def test_what_is_fresh_again_is_left_out() -> None:
     assert min(scope.start for scope in scopes) == 2
 
 
+def test_what_is_fresh_again_is_not_proposed_again() -> None:
+    """A turn that was proposed, and is what the work is about by now."""
+    near: set[int] = set()
+    tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number in near))
+    first = [d.scope for d in observed(tracker, quiet(0, 28)) if d.scope]
+    near.add(2)
+    later = [d.scope for d in observed(tracker, quiet(28, 20)) if d.scope]
+    assert [scope.start for scope in first] == [0]
+    assert later
+    assert all(scope.start == 3 for scope in later)
+
+
 @pytest.mark.parametrize(("above", "fires"), [(0.0, False), (1e-9, True)])
 def test_stale_is_above_the_threshold(above: float, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
     """Not at it."""
