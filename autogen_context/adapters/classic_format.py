@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from autogen_context.messages.json_value import copied, fields_of
 from autogen_context.messages.message import Message, ToolResult
-from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.openai_chat import OpenAIChat, intensity_of
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
 AT_HOME = frozenset({CONTEXT, "metadata"})
@@ -34,10 +34,11 @@ class ClassicFormat(OpenAIChat):
         Raises:
             ValueError: it has no role, or a field of the wrong type; says which.
         """
-        fields = sent_fields(fields_of(payload))
+        given = fields_of(payload)
+        fields = sent_fields(given)
         responses = responses_of(fields)
         if not responses:
-            return super().read(fields)
+            return replace(super().read(fields), intensity=intensity_of(given))
         said = super().read(spoken(fields))
         read = [super(ClassicFormat, self).read(response) for response in responses]
         return replace(

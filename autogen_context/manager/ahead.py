@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.embedder import WarmVectors
-from autogen_context.recall.ahead import Ahead as Embedding
-from autogen_context.recall.newest import newest_request
-from autogen_context.recall.recaller import Recaller
+from autogen_context.recall.exchanges import newest_request
+from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
 from autogen_context.tokens.gauge import load_tokenizer
@@ -49,7 +48,7 @@ class Ahead:
         intents: "AskIntent | None" = None,
     ) -> None:
         self._config = config
-        self._embedding = Embedding(vectors) if vectors is not None else None
+        self._embedding = Prefetch(vectors) if vectors is not None else None
         self._summarizer = summarizer
         self._advisor = advisor
         self._intents = intents_of(config, intents)

@@ -19,7 +19,7 @@ from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.project import ProjectContext, head_in_state
 from autogen_context.project.since import Current
-from autogen_context.recall.newest import newest_request
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.files import touches
 from autogen_context.session.session import Session
 from autogen_context.view.decision import Candidate

@@ -60,6 +60,7 @@ class Message:
         images: the images of the content.
         extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
         own: whether it is ours: no host ever sent it, not even with other texts.
+        intensity: of the emotion in it, 0..1, where the host has a model that says so; 0 elsewhere.
     """
 
     role: Text
@@ -70,6 +71,7 @@ class Message:
     images: tuple[Image, ...] = ()
     extra: Text = ""
     own: bool = False
+    intensity: float = 0.0
 
 
 class HostFormat(Protocol):

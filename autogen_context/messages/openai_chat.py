@@ -55,6 +55,7 @@ class OpenAIChat:
             name=name if isinstance(name, str) and not is_result else "",
             images=images,
             extra=dumped_extra(fields, other),
+            intensity=intensity_of(fields),
         )
 
     def snapshot(self, payload: object, /) -> object:
@@ -86,6 +87,20 @@ class OpenAIChat:
                 return {"role": "function", "name": result.name, "content": result.text}
             return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
         return {"role": message.role, "content": message.text}
+
+
+def intensity_of(fields: Mapping[str, object]) -> float:
+    """The emotional intensity, 0..1, in the fields of a message; 0 where none is given.
+
+    Source: ``metadata.emotion_data.emotional_intensity``, as assistants with an emotion model write it.
+    """
+    if "metadata" not in fields:
+        return 0.0
+    value = part_fields(part_fields(fields["metadata"]).get("emotion_data")).get(
+        "emotional_intensity"
+    )
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(cast("float", value)) if known else 0.0
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:

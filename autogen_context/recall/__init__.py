@@ -16,11 +16,10 @@ facts is loaded for those who ask for it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from autogen_context.recall.exchange import Exchange, exchanges
+from autogen_context.recall.exchanges import Exchange, Tiers, exchanges, tiers
 from autogen_context.recall.gate import RecallDecision, RecallGate
 from autogen_context.recall.search import rendered, retrieve
-from autogen_context.recall.selection import Selected, intensity_of, select
-from autogen_context.recall.tiers import Tiers, tiers
+from autogen_context.recall.selection import Selected, select
 
 if TYPE_CHECKING:
     from autogen_context.recall.facts import Fact, Facts
@@ -34,7 +33,6 @@ __all__ = [
     "Selected",
     "Tiers",
     "exchanges",
-    "intensity_of",
     "rendered",
     "retrieve",
     "select",

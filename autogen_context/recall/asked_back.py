@@ -11,8 +11,14 @@ from typing import Protocol
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
-from autogen_context.recall.original import Original, Stretch, stretch_of, written
-from autogen_context.recall.passage_index import Passage, PassageIndex
+from autogen_context.recall.original import (
+    Original,
+    Passage,
+    PassageIndex,
+    Stretch,
+    stretch_of,
+    written,
+)
 
 MOST_PASSAGES = 8  # for one question
 REPEATED_SHARE = 0.5  # of the lines of a passage: a unit and its result are both kept at times

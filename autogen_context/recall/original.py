@@ -1,7 +1,8 @@
-"""An original as a model reads it: one text with lines, and stretches of it.
+"""An original as a model reads it: one text with lines, stretches of it, and an index of the passages of many.
 
 Promise: an entry that is one text is that text, to the byte. A stretch and what ``after`` names are the whole between
-them, whatever the lines hold.
+them, whatever the lines hold. Each original is cut and indexed once; only places are kept, no texts: what is deleted
+elsewhere cannot come back from here.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.messages.message import Message
+from autogen_context.prioritizer.relevance import LexicalIndex
 
 PASSAGE_CHARS = 600  # about ten lines of code, or a paragraph
 RANGE = re.compile(  # of what has no spaces any more
@@ -113,6 +115,44 @@ class Original:
                 first, chars = number + 1, 0
         if first <= len(self.lines):
             yield Stretch(first=first, last=len(self.lines))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of an original."""
+
+    handle: str
+    stretch: Stretch
+
+
+class PassageIndex:
+    """Passages of originals that come one by one, by the words in them."""
+
+    def __init__(self) -> None:
+        self._words = LexicalIndex()
+        self._passages: list[Passage] = []
+        self._handles: set[str] = set()
+
+    def __len__(self) -> int:
+        """How many originals were added."""
+        return len(self._handles)
+
+    def __contains__(self, handle: str) -> bool:
+        """Whether an original was added."""
+        return handle in self._handles
+
+    def add(self, original: Original) -> None:
+        """Add an original."""
+        for stretch in original.passages():
+            self._passages.append(Passage(handle=original.handle, stretch=stretch))
+            self._words.add(original.text(stretch))
+        self._handles.add(original.handle)
+
+    def found(self, query: str) -> Iterator[Passage]:
+        """The passages that share a word with the query, best first; of equals the one that was added last."""
+        scores = self._words.scores(query)
+        matching = sorted(((score, at) for at, score in enumerate(scores) if score), reverse=True)
+        return (self._passages[at] for _, at in matching)
 
 
 def pieces_of(line: str, number: int) -> Iterator[Stretch]:

@@ -1,20 +1,28 @@
 """Look back in a conversation for what its newest message asks for.
 
-Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked.
+Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked. Vectors are
+embedded ahead of the turn that needs them, where there is a model.
 """
 
+import asyncio
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from autogen_context.compressor.shorten import CountText
+from autogen_context.errors import EmbeddingFailed
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.prefix import still_there
+from autogen_context.messages.prefix import same_at_front, still_there
+from autogen_context.models.embedder import WarmVectors
+from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.recollection import authors_by, authors_of, opening_of, recollected
 from autogen_context.prioritizer.relevance import LexicalIndex
-from autogen_context.recall.exchange import Exchanges
+from autogen_context.recall.exchanges import Exchanges, is_of_a_person
 from autogen_context.recall.gate import RecallDecision, decided
 from autogen_context.recall.known import Known, Sight
 from autogen_context.recall.search import rendered, retrieve, searched_in
+
+logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
@@ -116,6 +124,49 @@ class Recaller:
         searched = [at for exchange in out_of_sight for at in searched_in(exchange)]
         scores = self.scores(query, among=searched)
         return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))
+
+
+class Prefetch:
+    """Has the vectors of one conversation at hand before a turn asks for them.
+
+    What was said before is embedded in the background, each message once; a question is waited for within a time limit; and
+    a model that fails or is slow changes nothing but that words alone count.
+
+    Args:
+        vectors: keeps them at hand.
+    """
+
+    def __init__(self, vectors: WarmVectors) -> None:
+        self._vectors = vectors
+        self._warmed: list[Message] = []
+
+    async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
+        """Embed the newest message if a person asks in it, and have the others embedded.
+
+        Args:
+            messages: the whole conversation.
+            timeout_s: how long this may take, in seconds.
+        """
+        new = messages[same_at_front(self._warmed, messages) :]
+        self._warmed = list(messages)
+        self._vectors.warm(text for message in new if (text := joined_text([message])))
+        newest = messages[-1] if messages else None
+        if newest is None or not newest.text or not is_of_a_person(newest):
+            return
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._vectors.vectors([newest.text])
+        except (EmbeddingFailed, TimeoutError) as error:
+            logger.warning("a question was not embedded", extra={"error": type(error).__name__})
+
+    def cosines(self, query: str, texts: Sequence[str]) -> Sequence[float | None]:
+        """The cosine of each text with a query, None where a text has no vector yet; nothing where the query has none."""
+        wanted = self._vectors.ready(query)
+        if wanted is None:
+            return ()
+        ready = {i: v for i, text in enumerate(texts) if (v := self._vectors.ready(text))}
+        found = dict(zip(ready, similarities(wanted, list(ready.values())), strict=True))
+        return [found.get(i) for i in range(len(texts))]
 
 
 def speakers(seen: Seen) -> Iterator[str]:

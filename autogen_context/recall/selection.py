@@ -2,38 +2,23 @@
 
 Promise: a message goes only where nothing is lost with it: it says nothing but a courtesy, or repeats what stood right
 before it. Whatever asks, decides, answers, names a value, or was said with strong emotion stays, however short it is.
+
+What people say as a courtesy is data: topic ``courtesy`` of the languages.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from autogen_context.messages.json_value import part_fields
+from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import messages_in
 
-STRONG_EMOTION = 0.7
+STRONG_EMOTION = 0.7  # more is strong
 FILLER_CHARS = 200  # a courtesy is no longer than that
 
-FILLERS = (
-    r"ok(?:ay|ey)?|k|alright|all right|right|sure(?: thing)?|fine|great|good|nice|cool|perfect|awesome|excellent|wonderful|lovely",
-    r"got it|understood|i see|makes sense|sounds good|of course|certainly|absolutely|will do|on it|noted|no problem|no worries",
-    r"yes|yep|yeah|yup|indeed|exactly|correct|agreed|done|that's (?:fine|great|good|right|all)|very good|good (?:job|work)|well done",
-    r"(?:many )?thanks(?: a lot| so much| again)?|thank you(?: (?:so|very) much| again)?|thx|ty|cheers|please|you're welcome",
-    r"hi|hello|hey|hi there|good (?:morning|evening|night|afternoon)|bye|goodbye|see you|welcome(?: back)?",
-    r"(?:h+m+|ah+|oh|uh|um+|well|so|lol|(?:ha)+h?|wow|hehe)",
-    r"in ordnung|alles klar|danke(?: schön| dir)?|ja|genau|gut|super|hallo|tschüss|bitte",
-    r"d'accord|merci(?: beaucoup)?|oui|parfait|très bien|bonjour|salut|au revoir|vale|gracias|sí|perfecto|hola|de acuerdo",
-    r"хорошо|спасибо|да|понятно|ладно|привет|пока|好的?|谢谢|是的?|明白了?|你好|嗯+|再见",
-)
-SPACE = r"(?:[^\w']+|$)"
-COURTESY = re.compile(rf"^\W*(?:(?:{'|'.join(FILLERS)}){SPACE})+", re.IGNORECASE)
-QUESTION = re.compile(
-    r"[?\uff1f]|^\W*(?:what|which|who|where|when|why|how|can|could|would|should|shall|do|does|did|is|are|will)\b",
-    re.IGNORECASE,
-)
 WORD = re.compile(r"[\w']+(?:[./:@_-][\w']+)*")
+ASKS = re.compile(r"[?\uff1f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,58 +29,46 @@ class Selected:
     reason: str
 
 
-def select(messages: Sequence[object], intensities: Sequence[float] = ()) -> list[Selected]:
+def select(messages: Sequence[object]) -> list[Selected]:
     """One verdict for each message, same order.
 
     Args:
         messages: a stretch of the conversation, oldest first, in OpenAI's format or as ``Message``; the first is judged as
             if nothing stood before it.
-        intensities: emotional intensity of each message, 0..1; left out, no message has any.
 
     Raises:
-        ValueError: there are intensities, but not one for each message; or it is no list.
+        ValueError: it is no list.
         BrokenTranscript: one is no message.
     """
-    said = list(messages_in(messages))
-    if intensities and len(intensities) != len(said):
-        raise ValueError(
-            f"intensities must have one number for each of {len(said)} messages, got {len(intensities)}"
-        )
-    return list(verdicts(said, intensities or [0.0] * len(said)))
+    return list(verdicts(list(messages_in(messages))))
 
 
-def intensity_of(payload: object) -> float:
-    """The emotional intensity, 0..1, in a host's message; 0 where none is given.
-
-    Source: ``metadata.emotion_data.emotional_intensity``, as assistants with an emotion model write it.
-    """
-    metadata = part_fields(payload).get("metadata", getattr(payload, "metadata", None))
-    value = part_fields(part_fields(metadata).get("emotion_data")).get("emotional_intensity")
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(cast("float", value)) if known else 0.0
-
-
-def verdicts(messages: Sequence[Message], intensities: Sequence[float]) -> Iterator[Selected]:
+def verdicts(messages: Sequence[Message]) -> Iterator[Selected]:
     """Judge each message by itself and by what stands right before it."""
     before: Message | None = None
-    for message, intensity in zip(messages, intensities, strict=True):
-        kept = why_kept(message, before, intensity)
+    for message in messages:
+        kept = why_kept(message, before)
         lost = "" if kept else why_dropped(message, before)
         yield Selected(keep=not lost, reason=kept or lost or "says something new")
         before = message
 
 
-def why_kept(message: Message, before: Message | None, intensity: float) -> str:
+def why_kept(message: Message, before: Message | None) -> str:
     """What makes a message stay, whatever it says; empty where nothing does."""
     if message.calls or message.results or message.images or message.extra:
         return "holds more than words"
     if message.role not in ("user", "assistant"):
         return "sets the frame"
-    if intensity > STRONG_EMOTION:
+    if is_strong(message):
         return "strong emotion"
-    if QUESTION.search(message.text):
+    if ASKS.search(message.text):
         return "asks something"
     return "answers a question" if answers(message, before) else ""
+
+
+def is_strong(message: Message) -> bool:
+    """Whether a host says that a message was said with strong emotion."""
+    return message.intensity > STRONG_EMOTION
 
 
 def answers(message: Message, before: Message | None) -> bool:
@@ -107,7 +80,7 @@ def answers(message: Message, before: Message | None) -> bool:
 
 def why_dropped(message: Message, before: Message | None) -> str:
     """What makes a message go; empty where it says something."""
-    rest = COURTESY.sub("", message.text) if is_short(message.text) else message.text
+    rest = without_courtesy(message.text)
     words = WORD.findall(rest.lower())
     if not words:
         return "a courtesy"
@@ -115,9 +88,16 @@ def why_dropped(message: Message, before: Message | None) -> str:
     return "repeats what was just said" if confirms and within(words, before) else ""
 
 
-def is_short(text: str) -> bool:
-    """Whether a text may be a courtesy."""
-    return len(text) <= FILLER_CHARS
+def without_courtesy(text: str) -> str:
+    """A text without the courtesies that it opens with; as it is where it is too long for one."""
+    if len(text) > FILLER_CHARS:
+        return text
+    stop = 0
+    for found in phrases("courtesy").find(text):
+        if WORD.search(text, stop, found.start):
+            break
+        stop = found.stop
+    return text[stop:]
 
 
 def within(words: Sequence[str], before: Message | None) -> bool:

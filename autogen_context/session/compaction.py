@@ -13,7 +13,7 @@ from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
-from autogen_context.recall.newest import newest_request, said_now
+from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation

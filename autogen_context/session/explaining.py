@@ -9,7 +9,7 @@ from autogen_context.messages.identifiers import NOTHING, is_telling
 from autogen_context.prioritizer.category import category_of, is_decision, is_error
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Signals
 from autogen_context.prioritizer.references import References
-from autogen_context.recall.newest import newest_request
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.memory import Memory
 from autogen_context.view.decision import Decision

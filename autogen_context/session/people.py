@@ -14,6 +14,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import marked
+from autogen_context.recall.selection import is_strong
 from autogen_context.session.protected import is_system
 from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
@@ -98,9 +99,12 @@ class People:
             if is_repeated(candidate.unit.messages[0].text, lines):
                 continue
             rank = self.ranks(candidate.unit.start)
+            strong = is_strong(candidate.unit.messages[0])
+            if strong:  # as what a person prefers
+                rank = min(rank, RANKS["preference"])
             if rank == STATES_NOTHING and is_carried_out(candidates, i):
                 continue
-            if rank > RANKS["constraint"] and self.is_used(i):
+            if rank > RANKS["constraint"] and not strong and self.is_used(i):
                 continue
             if candidate.tokens <= LONG_FRACTION * room_tokens:
                 found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))

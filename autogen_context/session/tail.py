@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
-from autogen_context.recall.newest import said_now
+from autogen_context.recall.exchanges import said_now
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory

@@ -1,13 +1,16 @@
 """Working memory loses courtesies and nothing else."""
 
-from types import SimpleNamespace
+from math import nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context import IncrementalContextManager
+from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
-from autogen_context.recall import intensity_of, select
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.recall import select
 
 COURTESIES = (
     "ok",
@@ -105,9 +108,33 @@ def test_confirmations_that_only_repeat_go(first: str, second: str, stays: bool)
 
 @given(st.sampled_from(COURTESIES), st.floats(0, 1))
 def test_strong_emotion_stays(text: str, intensity: float) -> None:
-    """Above 0.7, whatever was said."""
-    (verdict,) = select(talk(text), [intensity])
+    """F28: above 0.7, whatever was said; read from the message itself."""
+    emotion = {"emotion_data": {"emotional_intensity": intensity}}
+    (verdict,) = select([{"role": "user", "content": text, "metadata": emotion}])
     assert verdict.keep == (intensity > 0.7)
+
+
+@pytest.mark.parametrize("intensity", [0.7, 0.9])
+def test_strong_emotion_stays_in_a_manager(intensity: float) -> None:
+    """F28: of many messages that are alike and state nothing, the one that was said with strong emotion is still there."""
+    said: list[dict[str, object]] = []
+    for day in range(200):
+        call = {
+            "id": f"c{day}",
+            "type": "function",
+            "function": {"name": "look", "arguments": "{}"},
+        }
+        heard = {"emotion_data": {"emotional_intensity": intensity if day == 5 else 0.1}}
+        text = f"It was raining outside on day {day + 100} of that summer, and nobody came along."
+        said += [
+            {"role": "user", "content": text, "metadata": heard},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{day}", "content": f"seen row_{day} " * 20},
+        ]
+    manager = IncrementalContextManager(model="gpt-4o", window_tokens=2_000, reserve_tokens=0)
+    prepared = manager.prepare_nowait(said)
+    assert prepared.compacted
+    assert ("on day 105 of" in str(prepared.messages)) == (intensity > 0.7)
 
 
 MORE = {
@@ -139,26 +166,23 @@ def test_a_question_stays(text: str) -> None:
     assert kept("The port is 8081.", text) == ["The port is 8081.", text]
 
 
-EMOTION = {"metadata": {"emotion_data": {"emotional_intensity": 0.9}}}
-PAYLOADS: dict[str, tuple[object, float]] = {
-    "given": (EMOTION, 0.9),
-    "of an object": (SimpleNamespace(**EMOTION), 0.9),
-    "whole": ({"metadata": {"emotion_data": {"emotional_intensity": 1}}}, 1.0),
-    "none": ({"role": "user", "content": "hi"}, 0.0),
-    "not a number": ({"metadata": {"emotion_data": {"emotional_intensity": "high"}}}, 0.0),
-    "a truth value": ({"metadata": {"emotion_data": {"emotional_intensity": True}}}, 0.0),
-    "metadata of another make": ({"metadata": "x"}, 0.0),
-    "no message": (7, 0.0),
-}
+EMOTION = {"emotion_data": {"emotional_intensity": 0.9}}
 
 
-@pytest.mark.parametrize(("payload", "intensity"), PAYLOADS.values(), ids=PAYLOADS.keys())
-def test_where_emotion_is_read(payload: object, intensity: float) -> None:
-    """In the metadata of a host's message, where it is given as a number."""
-    assert intensity_of(payload) == intensity
-
-
-def test_a_number_for_each() -> None:
-    """Intensities are for all messages or for none."""
-    with pytest.raises(ValueError, match="one number for each of 1 messages, got 2"):
-        select(talk("ok"), [0.1, 0.2])
+@pytest.mark.parametrize(
+    ("metadata", "intensity"),
+    [
+        (EMOTION, 0.9),
+        ({"emotion_data": {"emotional_intensity": 1}}, 1.0),
+        (None, 0.0),
+        ({"emotion_data": {"emotional_intensity": "high"}}, 0.0),
+        ({"emotion_data": {"emotional_intensity": True}}, 0.0),
+        ({"emotion_data": {"emotional_intensity": nan}}, 0.0),
+        ("x", 0.0),
+    ],
+)
+def test_where_emotion_is_read(metadata: object, intensity: float) -> None:
+    """In the metadata of a host's message, where it is given as a number from 0 to 1."""
+    payload = {"role": "user", "content": "hi", "metadata": metadata}
+    assert OpenAIChat().read(payload).intensity == intensity
+    assert ClassicFormat().read(payload).intensity == intensity
