@@ -13,6 +13,7 @@ from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
+from autogen_context.messages.piece import Written
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.session.conversation import Conversation
@@ -128,9 +129,15 @@ class Telling:
     ) -> str:
         """What was stated out of sight and still holds."""
         hidden: set[int] = set()
+        shortened: list[str] = []
         for i, text in enumerate(units):
             if i not in decided or decided[i].hides:
                 hidden.update(range(text.unit.start, text.unit.stop))
+            if i in decided and decided[i].action == "shorten":
+                written = (p for p in decided[i].pieces if isinstance(p, Written))
+                shortened += [piece.message.text for piece in written]
+        in_sight = " ".join(" ".join(shortened).split())
         entries = [entry for entry in self._ledger if entry.position in hidden]
+        entries = [entry for entry in entries if entry.text not in in_sight]
         entries = [entry for entry in entries if not self.statements.replace(entry)]
         return render(entries, room_tokens=room_tokens, count=self._meter.text).text

@@ -61,7 +61,6 @@ async def test_what_left_sight_is_told_and_what_is_in_sight_is_not_repeated() ->
     counts = [text.count("Never touch the table billing_2024") for text in texts[10:]]
     assert set(counts) == {1}
     assert "long story" not in texts[-1]
-    assert "[Ledger]" in texts[-1]
 
 
 @pytest.mark.parametrize("model", [None, Summarising()], ids=["alone", "with a model"])
