@@ -188,17 +188,17 @@ class ProtectedPlan:
         newest = self.candidates[-1]
         if len(self.candidates) - 1 in chosen:
             return room
-        if newest.unit.unanswered:
+        if waits_whole(newest):
             return room - newest.tokens
         part = min(int(room * INSTRUCTION_FRACTION), room - self._least_of_newest(chosen))
         return max(room - newest.tokens, part, min(LEAST_TEXT, self.candidates[i].tokens))
 
     def _least_of_newest(self, chosen: Mapping[int, Decision]) -> int:
-        """What the newest unit must have, if it is not decided on: a stub, or all of a pending call."""
+        """What the newest unit must have, if it is not decided on: a stub, or all of a call without any result."""
         newest = self.candidates[-1]
         if len(self.candidates) - 1 in chosen:
             return 0
-        if newest.unit.unanswered:
+        if waits_whole(newest):
             return newest.tokens
         return min(newest.tokens, LEAST_STUB * len(newest.unit.messages))
 
@@ -249,3 +249,8 @@ class ProtectedPlan:
         return BudgetImpossible(
             limit_tokens=self.limit_tokens, floor_tokens=sum(parts.values()), parts=parts
         )
+
+
+def waits_whole(candidate: Candidate) -> bool:
+    """Whether a unit is a call that has no result yet: nothing of it can be shortened."""
+    return bool(candidate.unit.unanswered) and len(candidate.unit.messages) == 1
