@@ -201,7 +201,8 @@ def _small_talk(turns: int, *, show: bool) -> None:
     manager = IncrementalContextManager(model="gpt-4", window_tokens=WINDOW, reserve_tokens=0)
     messages = _work()
     before = set(_texts(manager.prepare_nowait(messages).messages))
-    counted, opened = 0, []
+    counted = 0
+    opened: list[str] = []
     for number, text in enumerate(small_talk(turns)):
         messages.append({"role": "user", "content": text})
         prepared = manager.prepare_nowait(messages)

@@ -72,7 +72,7 @@ def main() -> int:
         return 0
     everything = "--all" in sys.argv
     now = replayed(Path(script), everything=everything)
-    kept = json.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
+    kept: dict[str, Table] = json.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
     part = "all" if everything else "subset"
     if "--write" in sys.argv:
         rows = {

@@ -59,10 +59,10 @@ class Item:
 class Findings:
     """What became of the items of one window: ids by what fell short, and how the compactions went."""
 
-    missing: dict[str, list[str]] = field(default_factory=dict)
+    missing: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     compactions: int = 0
-    free: list[float] = field(default_factory=list)
-    lost_with_room: list[str] = field(default_factory=list)
+    free: list[float] = field(default_factory=list[float])
+    lost_with_room: list[str] = field(default_factory=list[str])
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ class WorkTalk:
 
     def __init__(self, seed: int, avoid: Callable[[str], Collection[str]] | None = None) -> None:
         self._chance = Random(seed)  # noqa: S311 - the same turns each time
-        self._avoid = avoid or (lambda _: ())
+        self._avoid: Callable[[str], Collection[str]] = avoid or (lambda _: ())
         self._calls = 0
 
     def turn(self) -> list[Message]:

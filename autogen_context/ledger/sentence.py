@@ -84,12 +84,14 @@ class Link:
         start: where they end.
         stop: behind which the value stands.
         changed: whether it says that there was another.
+        labels: whether it is a colon, behind which a value or a whole sentence may stand.
     """
 
     subject: int
     start: int
     stop: int
     changed: bool
+    labels: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +261,11 @@ def given_by(link: Link, values: Sequence[Value], words: Sequence[Word]) -> tupl
     if relation and value.group == "<amount>":
         return "", ""
     rest = between(words, value.stop)
+    if link.labels and value.group == "<term>" and (relation or rest):
+        return (
+            "",
+            "",
+        )  # "Finding: part_1 waits for lock_2" is a sentence under a label, and gives it no value
     key = f"{about} = {value.group} {rest}".strip()
     return key, None if link.changed else relation if value.group == "<term>" else ""
 
@@ -273,7 +280,7 @@ def link_of(text: str, cues: Cues) -> Link | None:
     link = min(links, default=None, key=lambda each: (each.start, -each.stop))
     colon = text.find(": ")
     if 0 < colon < (link.start if link else len(text)) and text[:colon].count(" ") < LABEL_WORDS:
-        return Link(0, colon, colon + BORDER, changed="change" in cues)
+        return Link(0, colon, colon + BORDER, changed="change" in cues, labels=True)
     if link is None or any(each.start == 0 for each in cues.get("unbound", ())):
         return None
     return Link(0, link.start, link.stop, changed=link.label == "becomes")

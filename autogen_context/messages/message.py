@@ -10,11 +10,11 @@ payloads; no stage looks at a payload itself.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Annotated, Protocol
+from typing import Protocol
 
 from pydantic import InstanceOf
 
-Text = Annotated[str, InstanceOf()]
+Text = InstanceOf[str]
 """Any string; what a tool returns may hold lone surrogates, which pydantic's own strings refuse."""
 
 SYSTEM_ROLES = frozenset({"system", "developer"})

@@ -19,7 +19,7 @@ from autogen_context.prioritizer.block_score import (
     SectionScorer,
     efficiency_of,
 )
-from autogen_context.prioritizer.category import SECTION_OF, category_of
+from autogen_context.prioritizer.category import SECTION_OF, Category, category_of
 from autogen_context.prioritizer.references import References
 from autogen_context.session.advising import key_of
 from autogen_context.session.depth import low_share
@@ -92,12 +92,14 @@ class Budgeting:
         advice, is_balanced = self._advised(turn), self._rules.profile == "balanced"
         if advice is None and not is_balanced:
             return scorer
-        categories = [category_of(unit.unit, unit.actions) for unit in references.units]
+        categories: list[Category] = [
+            category_of(unit.unit, unit.actions) for unit in references.units
+        ]
         if advice is not None:
             scorer = AdvisedScorer(scorer, categories, advice.multipliers)
         if not is_balanced:
             return scorer
-        sections = [SECTION_OF[category] for category in categories]
+        sections: list[Section] = [SECTION_OF[category] for category in categories]
         manager = self._manager(room_tokens)
         manager.efficiency = efficiency_of(references, sections)
         needs: Counter[Section] = Counter()

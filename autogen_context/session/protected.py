@@ -97,8 +97,11 @@ def protected_of(
     for i in voices.instructions[-1:]:
         protected[i] = "instruction"
     protected[last] = "pending" if candidates[last].unit.unanswered else "newest"
-    protected |= dict.fromkeys(units_of(candidates, pinned), "pinned")
-    return protected | dict.fromkeys(range(prompt), "system")
+    for i in units_of(candidates, pinned):
+        protected[i] = "pinned"
+    for i in range(prompt):
+        protected[i] = "system"
+    return protected
 
 
 def opening_of(voices: Voices) -> int:

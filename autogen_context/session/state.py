@@ -8,7 +8,7 @@ that several versions share, or a version and the state, is written once; a vers
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -169,7 +169,7 @@ def load(data: object) -> State:
     if written(found) != data:  # what pydantic made fit, such as "5" for 5, or left unread
         raise damaged("state", "a value is not as it was written", SOURCE)
     versions = tuple((each.version, moment_of(each, decisions)) for each, decisions in kept)
-    return State(**fields_of(found) | {"versions": versions})
+    return replace(State(**fields_of(found)), versions=versions)
 
 
 def written(state: SavedState) -> dict[str, object]:

@@ -171,7 +171,9 @@ def read_table(text: str) -> Table:
     rows: dict[str, Row] = {}
     problems: list[tuple[int, str]] = []
     for name, value in document.items():
-        fields = value if isinstance(value, dict) else {"input_tokens": value}
+        fields = (
+            cast("dict[str, object]", value) if isinstance(value, dict) else {"input_tokens": value}
+        )
         try:
             rows[squash(name)] = Row.model_validate({**fields, "name": name})
         except ValidationError as error:

@@ -22,21 +22,29 @@ SCALARS = st.one_of(
     st.text(max_size=12),
     st.sampled_from(["\ue000", "\ud800", '"', "\\", "\\u00e9", "columns", "rows", "x" * 300]),
 )
-TREES: st.SearchStrategy[Json] = st.recursive(
-    SCALARS,
-    lambda parts: (
+
+
+def row_of(parts: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    """An object with the keys that its neighbours have."""
+    return st.fixed_dictionaries({"identifier": parts, "a long key": SCALARS})
+
+
+def trees_of(parts: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    """Lists, objects and rows with these in them."""
+    return (
         st.lists(parts, max_size=6)
         | st.dictionaries(st.text(max_size=6), parts, max_size=5)
-        | st.lists(st.fixed_dictionaries({"identifier": parts, "a long key": SCALARS}), max_size=6)
-    ),
-    max_leaves=30,
-)
-WRITTEN = st.builds(
-    lambda tree, indent, plain: json.dumps(tree, indent=indent, ensure_ascii=plain),
-    TREES,
-    st.sampled_from([None, 0, 2]),
-    st.booleans(),
-)
+        | st.lists(row_of(parts), max_size=6)
+    )
+
+
+def written(tree: Json, indent: int | None, *, plain: bool) -> str:
+    """A tree as a tool writes it."""
+    return json.dumps(tree, indent=indent, ensure_ascii=plain)
+
+
+TREES: st.SearchStrategy[Json] = st.recursive(SCALARS, trees_of, max_leaves=30)
+WRITTEN = st.builds(written, TREES, st.sampled_from([None, 0, 2]), plain=st.booleans())
 SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}]+')
 
 

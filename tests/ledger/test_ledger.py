@@ -349,3 +349,14 @@ def test_reports_are_not_kept_for_ever() -> None:
     assert len(ledger) == 1 + 200
     assert ledger.entries[0].text == "The room is B 204"
     assert ledger.entries[-1].text == "The order of week 299 is 299"
+
+
+def test_sentences_under_one_label_are_about_different_things() -> None:
+    """A label gives a value, or says what a sentence is; of two sentences both hold."""
+    ledger = Ledger()
+    for n in (1, 8):
+        ledger.learn_text(f"Finding: part_{n} waits for lock_1 of the router.", position=n)
+    assert [entry.position for entry in ledger] == [1, 8]
+    for n, city in enumerate(("Berlin", "Madrid"), 9):
+        ledger.learn_text(f"City: {city}.", position=n)
+    assert [entry.position for entry in ledger] == [1, 8, 10]

@@ -106,7 +106,7 @@ def test_a_snapshot_recognises_content(payload: ChatMessage, other: ChatMessage)
     """It is equal to what it was taken of, and to nothing else, and nobody can change it from outside."""
     mine: ChatMessage = {**copy.deepcopy(payload), "more": [{}, ClientObject(x=[])], "empty": []}
     snapshot = HOST.snapshot(mine)
-    plain = {**payload, "more": [{}, {"x": []}], "empty": []}
+    plain: ChatMessage = {**payload, "more": [{}, {"x": []}], "empty": []}
     assert snapshot == plain
     assert (HOST.snapshot(payload) == other) == (payload == other)
     spoil(mine)

@@ -1,6 +1,7 @@
 """What each category weighs, which one a unit or part belongs to, and what it tells of."""
 
 import json
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -147,18 +148,22 @@ def test_categories(unit: Unit, category: Category) -> None:
     assert category_of(unit) == category
 
 
+def in_camel_case(words: list[str]) -> str:
+    """Each with a capital."""
+    return "".join(word.capitalize() for word in words)
+
+
 @given(
     st.lists(st.sampled_from(sorted(LABEL_WORDS)), max_size=2),
     st.sampled_from(sorted(LABEL_WORDS.keys() - RECORDS)),
     st.sampled_from(["", *sorted(OF_WHAT)]),
-    st.sampled_from(["_".join, " ".join, lambda words: "".join(w.capitalize() for w in words)]),
+    st.sampled_from(["_".join, " ".join, in_camel_case]),
 )
 def test_the_last_word_of_a_label_says_what_it_is(
-    before: list[str], word: str, about: str, written: object
+    before: list[str], word: str, about: str, written: Callable[[list[str]], str]
 ) -> None:
     """F31: whatever stands before it, and whatever it is about; however it is written."""
     words = [*before, word, *([about, "task"] if about else [])]
-    assert callable(written)
     assert category_of_label(written(words)) == LABEL_WORDS[word]
 
 

@@ -1,5 +1,6 @@
 """Scores by words: on one scale for all queries, and the same however the documents came; and what neighbours lend."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from math import inf, nan
 from random import Random
@@ -20,7 +21,7 @@ TEXTS = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=30)
 CORPORA = st.lists(TEXTS, max_size=12)
 SHARES = st.floats(0, 1)
 FILLER = ["alpha", "beta", "gamma", "delta", "epsilon"]
-WAYS = {
+WAYS: dict[str, Callable[[str, list[str]], list[float]]] = {
     "index": lambda query, texts: index_of(texts).scores(query),
     "nearby": lambda query, texts: index_of(texts).scores_nearby(query),
     "alone": relevances,

@@ -113,7 +113,7 @@ class Broken(FileWatch):
     """Fails when it is asked."""
 
     @override
-    def covers(self, path: Path) -> bool:
+    def covers(self, folder: Path) -> bool:
         raise OSError
 
 
@@ -137,8 +137,8 @@ class Slow(FileWatch):
         self.answers = Event()
 
     @override
-    def covers(self, path: Path) -> bool:
-        return self.answers.wait(PATIENCE_S) and super().covers(path)
+    def covers(self, folder: Path) -> bool:
+        return self.answers.wait(PATIENCE_S) and super().covers(folder)
 
 
 @pytest.fixture

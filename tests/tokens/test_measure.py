@@ -1,6 +1,7 @@
 """A message costs its texts and what the chat format adds."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -57,10 +58,12 @@ def cookbook_tokens(value: object, key: str = "") -> int:
     if isinstance(value, dict):
         return sum(
             cookbook_tokens(inner, str(of))
-            for of, inner in value.items()
+            for of, inner in cast("dict[object, object]", value).items()
             if of not in ("id", "type")
         )
-    return sum(map(cookbook_tokens, value)) if isinstance(value, list) else 0
+    if isinstance(value, list):
+        return sum(map(cookbook_tokens, cast("list[object]", value)))
+    return 0
 
 
 @settings(max_examples=300)
