@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -35,9 +36,8 @@ MOST_BYTES_PER_FILE = 1024 * 1024
 _MOST_RULES_BYTES = 256 * 1024  # of one .gitignore; a larger one is none
 _CHUNK_BYTES = 1024 * 1024
 # Where a system has no such flag, it has no such file either.
-_READ_FLAGS = os.O_RDONLY
-for _flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
-    _READ_FLAGS |= getattr(os, _flag, 0)
+_FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
+_READ_FLAGS: int = reduce(int.__or__, (getattr(os, name, 0) for name in _FLAG_NAMES), os.O_RDONLY)
 
 
 @dataclass(frozen=True, slots=True)

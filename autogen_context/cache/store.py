@@ -302,7 +302,10 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, OSError | MemoryError | diskcache.Timeout)
 
 
-class _Table(diskcache.Cache):  # type: ignore[misc]  # it has no types
+_Cache: Any = diskcache.Cache  # it has no types, and what can be read from its code is too narrow
+
+
+class _Table(_Cache):  # type: ignore[misc]  # as above
     """A table that says what it gives up, which diskcache's own culling does not."""
 
     _room_bytes = math.inf
@@ -342,12 +345,12 @@ class _Table(diskcache.Cache):  # type: ignore[misc]  # it has no types
     def delete_all(self, prefix: str) -> None:
         """Delete the rows whose names begin so."""
         with self.transact():
-            for name in list(self):
+            for name in _names(self):
                 if isinstance(name, str) and name.startswith(prefix):
                     self.delete(name)
 
     @override
-    def _cull(
+    def _cull(  # pyright: ignore[reportGeneralTypeIssues] - what it overrides cannot be seen in ``Any``
         self, now: float, sql: Callable[..., Any], cleanup: object, limit: object = None
     ) -> None:
         """What diskcache calls after each row that it writes."""
@@ -376,7 +379,7 @@ class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
         return key
 
     @override
-    def store(
+    def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are those of its own code
         self, value: bytes, read: bool, key: object = None
     ) -> tuple[int, Literal[1], None, bytes]:
         return len(value) - _CRC_BYTES + ROW_BYTES, _RAW, None, value

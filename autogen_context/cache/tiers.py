@@ -72,7 +72,7 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Refuse a key that is no text."""
-        if not isinstance(self.key, str):
+        if not isinstance(self.key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
             raise ValueError(f"key={self.key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
 
 

@@ -190,7 +190,11 @@ class SemanticCompressor:
             raise ValueError(f"target_tokens={target_tokens}: give 0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
-        count = cache(lambda text: self._counted(text).tokens)  # each distinct text once
+
+        @cache  # each distinct text once
+        def count(text: str) -> int:
+            return self._counted(text).tokens
+
         return Target(tokens=target_tokens, count=count, keep=tuple(keep))
 
     def _extract(self, text: str, target: Target) -> CompressionResult:

@@ -106,7 +106,7 @@ def opening_of(line: str) -> tuple[str, str, Author] | None:
     marker = MARKER.match(line)
     if marker is None or marker.lastgroup is None:
         return None
-    author = author_named(marker[marker.lastgroup])
+    author: Author = author_named(marker[marker.lastgroup])
     end = marker.end()
     while marker.lastgroup == "bracketed" and (inner := INNER.match(line, end)):
         end = inner.end()

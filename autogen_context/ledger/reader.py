@@ -140,7 +140,7 @@ def label_of(text: str, start: int, stop: int) -> tuple[int, Kind | None]:
         words = text[start:end].split() if end > 0 else []
         if 0 < len(words) <= LABEL_WORDS:
             prefix = looked_at(" ".join(words))
-            kind = next((kind for label, kind in NAMED if prefix.has(label)), None)
+            kind: Kind | None = next((kind for label, kind in NAMED if prefix.has(label)), None)
             if kind is not None and (prefix.has("risk") and kind == "constraint"):
                 kind = "safety rule"
             if kind is not None:

@@ -305,7 +305,7 @@ def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
     """Several actions as one."""
     if len(actions) == 1 and not folder:
         return actions[0]
-    kind = next((kind for kind in STRENGTH if any(kind == a.kind for a in actions)), STRENGTH[-1])
+    kind = STRENGTH[min((STRENGTH.index(action.kind) for action in actions), default=-1)]
     chief = [action for action in actions if action.kind == kind]
     keys = [action.key for action in chief if action.key]
     place = f"{folder}$ " if folder and keys else ""

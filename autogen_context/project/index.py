@@ -65,7 +65,7 @@ class Watches(Protocol):
         """Tell of changes, in any thread; a path stands for all below it. Returns what ends that."""
         ...
 
-    def covers(self, path: Path) -> bool:
+    def covers(self, path: Path, /) -> bool:
         """Whether each change of a path is learned of at once."""
         ...
 
@@ -200,7 +200,7 @@ class Index:
             if not done:
                 self.hearing.hear(heard)
         if seen:
-            reasons = [*self._unread.values()]
+            reasons: list[Reason] = [*self._unread.values()]
             for folder in self._folders.values():
                 reasons += folder.left_out.values()
             self.left_out = Counter(reasons)
@@ -342,7 +342,7 @@ class Index:
             found = (self._documents.get((paper, name)) for name in names)
             documents = tuple(each for each in found if each is not None)
             before = self.papers.get(paper)
-            papers[paper] = before if before == documents else documents
+            papers[paper] = before if before is not None and before == documents else documents
         self.papers = papers
 
     async def _symbols(self, source: Source, language: Language) -> Symbols:

@@ -129,7 +129,7 @@ def look(
             beyond += inner
         else:
             waiting.extend((folder, rules) for folder in inner)
-        out = {**seen.left_out, **dict.fromkeys(beyond, REASONS[-1])}
+        out: dict[str, Reason] = {**seen.left_out, **dict.fromkeys(beyond, REASONS[-1])}
         found[name] = Folder(files=kept, folders=seen.folders, left_out=out)
     return found
 

@@ -50,6 +50,11 @@ MOST_FILES = 500  # of a phase whose last view is known; of more the newest
 # Where one clause says several, the first of these goes before.
 _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
 
+# What a turn changes where it changes files of one sort alone.
+_DOCUMENTS: frozenset[FileSort] = frozenset({"document"})
+_TESTS: frozenset[FileSort] = frozenset({"test"})
+_TRIES: frozenset[FileSort] = frozenset({"try"})
+
 
 class KnownIntent(Protocol):
     """Answers of a model that are there already."""
@@ -121,12 +126,15 @@ class _Said:
 
     def first_of(self, these: Collection[Intent], otherwise: Intent) -> Intent:
         """The first of what is said that is one of these."""
-        return next((intent for intent in self.intents if intent in these), otherwise)
+        for intent in self.intents:
+            if intent in these:
+                return intent
+        return otherwise
 
 
 def _said(text: str) -> _Said:
     found = labels_of(clauses_of(text))
-    intents = [
+    intents: list[Intent] = [
         each
         for labels in reversed(found)
         for each in _SAYABLE
@@ -138,13 +146,13 @@ def _said(text: str) -> _Said:
 
 def _of_change(sorts: frozenset[FileSort], said: _Said, standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
-    if sorts == {"document"}:
+    if sorts == _DOCUMENTS:
         return "DOCUMENT"
     if "try" in sorts and sorts <= {"try", "test"}:
         return "VERIFY" if standing.changed else "DEBUG"
     if standing.broken:
         return "DEBUG"
-    if sorts == {"test"}:
+    if sorts == _TESTS:
         return "VERIFY"
     last = said.intents[0] if said.intents else "IMPLEMENT"
     return last if last in {"REFACTOR", "DOCUMENT"} else "IMPLEMENT"
@@ -187,7 +195,7 @@ def _changed_by(step: Step) -> Iterable[str]:
 
 def _has_changed(turn: Turn, outcome: Outcome) -> bool:
     """Whether a turn changed something that is no try."""
-    return outcome.changed and _changed_sorts(turn) != {"try"}
+    return outcome.changed and _changed_sorts(turn) != _TRIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ server is made, the first time included, all keys are told to be invalid. Own de
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, cast
@@ -73,8 +73,9 @@ class News:
         self._listeners.clear()
         self._ended.set()
         line, self._thread = self._line, None
-        if line is not None and line.connection is not None:
-            line.connection.disconnect()  # so that the thread need not wait for the next news
+        # So that the thread need not wait for the next news.
+        if line is not None and line.connection is not None:  # pyright: ignore[reportUnknownMemberType] - it has no type
+            line.connection.disconnect()  # pyright: ignore[reportUnknownMemberType] - as above
 
     def _end(self, listener: Heard) -> None:
         with self._lock, suppress(ValueError):
@@ -97,7 +98,8 @@ class News:
         line.subscribe(self._channel)
         asked = False
         while not ended.is_set() and not self._server.closed.is_set():
-            told = line.get_message(timeout=self._server.limits.pulse_s)
+            pulse_s = self._server.limits.pulse_s
+            told = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
             if told is None and asked:
                 raise TimeoutError
             if told is None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from zlib import crc32
 
 from autogen_context.cache.originals import Entry
-from autogen_context.cache.redis.server import RedisServer, server_of
+from autogen_context.cache.redis.server import RedisServer, answers, server_of
 from autogen_context.cache.redis.values import RedisValues
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
@@ -40,7 +40,7 @@ class RedisOriginals:
         self._scope = scope.key
         self._values = RedisValues(self._server, kind="original", scope=scope)
         with suppress(StoreUnavailable):  # it may come yet
-            self._server.ask(lambda redis: redis.ping(), within_s=self._server.limits.timeout_s)
+            self._server.ask(answers, within_s=self._server.limits.timeout_s)
 
     def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
         """Have entries written soon.

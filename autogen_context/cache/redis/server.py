@@ -344,10 +344,10 @@ class RedisServer:
 
     def _knock(self) -> None:
         """Connect, for which there is time, and see that it answers as fast as it must."""
-        if self.client.ping() is not True:
+        if answers(self.client) is not True:
             raise TypeError
         begun_s = time.monotonic()
-        self.client.ping()
+        answers(self.client)
         if time.monotonic() - begun_s > self.limits.timeout_s:
             raise TimeoutError
 
@@ -390,6 +390,11 @@ class RedisServer:
         return error(self.name, reason=fault.reason)
 
 
+def answers(redis: "Redis") -> object:
+    """What a server says when it is asked whether it is there."""
+    return redis.ping()  # pyright: ignore[reportUnknownMemberType] - its options have no types
+
+
 def server_of(server: RedisServer | str) -> RedisServer:
     """The server that was given, or the one at a url.
 
@@ -399,7 +404,7 @@ def server_of(server: RedisServer | str) -> RedisServer:
     """
     if isinstance(server, str):
         return RedisServer(server)
-    if not isinstance(server, RedisServer):
+    if not isinstance(server, RedisServer):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
         raise ValueError(f"server={server!r:.80}: give a RedisServer, or the url of one")  # noqa: TRY004 - as for every wrong argument
     return server
 

@@ -9,10 +9,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from autogen_context.cache.redis.outbox import Deletion, Outbox, Write
-from autogen_context.cache.redis.server import Declined, RedisServer
+from autogen_context.cache.redis.server import Declined, RedisServer, answers
 from autogen_context.cache.scope import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
@@ -103,7 +103,7 @@ class RedisValues:
         asked = [key for key in listed if key not in waiting]
 
         def exist(redis: "Redis") -> list[object]:
-            with redis.pipeline(transaction=False) as pipeline:
+            with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
                 for key in asked:
                     pipeline.exists(self._key(key))
                 return pipeline.execute()
@@ -148,7 +148,7 @@ class RedisValues:
         """
         limit_s = self._server.limits.patience_s
         if len(self._outbox):
-            self._server.ask(lambda redis: redis.ping(), within_s=limit_s)
+            self._server.ask(answers, within_s=limit_s)
             self._server.soon(self)
             try:
                 self._server.sent().result(limit_s)
@@ -189,12 +189,14 @@ class RedisValues:
             return
         keys: Iterable[str | bytes] = map(self._key, due.keys)
         if not due.keys:  # there is nothing in a namespace that a pattern would read
-            keys = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)
+            found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
+            keys = cast("Iterable[bytes]", found)
         listed = list(keys)
         for start in range(0, len(listed), _SCANNED):
             redis.unlink(*listed[start : start + _SCANNED])
         if self._announce is not None:
-            redis.publish(self.namespace, self._announce(due.keys or (EVERYTHING,)))
+            told = self._announce(due.keys or (EVERYTHING,))
+            redis.publish(self.namespace, told)  # pyright: ignore[reportUnknownMemberType] - its options have no types
 
     def _get(self, key: str) -> "Callable[[Redis], object]":
         """Read one byte more than a value may have: what was planted costs no memory here."""

@@ -16,8 +16,10 @@ WARNING = 1
 ERROR_STEMS = (
     "error exception traceback fail fatal panic critical denied refused abort".split()  # noqa: SIM905 - reads as the list it is
 )
-LEVELS = dict.fromkeys([*ERROR_STEMS, "timed out", "not found", "no such"], ERROR)
-LEVELS |= dict.fromkeys(["warn", "deprecat"], WARNING)
+LEVELS = {
+    **dict.fromkeys([*ERROR_STEMS, "timed out", "not found", "no such"], ERROR),
+    **dict.fromkeys(["warn", "deprecat"], WARNING),
+}
 ENDINGS = frozenset(
     ["", "s", "ed", "ing", "ure", "ures", "ked", "ning", "nings", "ned", "ion", "ions"]
 )

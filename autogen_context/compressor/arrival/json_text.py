@@ -225,10 +225,10 @@ def columnar(tree: Tree) -> Tree:
 class Sheet:
     """Lines of JSON with their ranks, and which lines each container that was opened has."""
 
-    lines: list[str] = field(default_factory=list)
-    open: list[int] = field(default_factory=list)
-    ranks: list[float] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list[str])
+    open: list[int] = field(default_factory=list[int])
+    ranks: list[float] = field(default_factory=list[float])
+    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
     def add(self, line: str, rank: float) -> None:
         """Go on with a line."""

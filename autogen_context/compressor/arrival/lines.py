@@ -62,7 +62,7 @@ class Pool:
     wanted: Collection[str]
     whole: bool
     templates: Sequence[str]
-    alike: Mapping[str, int] = field(default_factory=dict)
+    alike: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def choose(
