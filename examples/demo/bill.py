@@ -54,10 +54,10 @@ class Bill:
         return self._fixed + sum(self._tokens)
 
     @property
-    def is_exact(self) -> bool:
-        """Whether what is counted here is what the server counted, in each request."""
+    def is_bound(self) -> bool:
+        """Whether no request was counted below what the server billed: the names of tools' results are not sent by this host."""
         counted = [record.sent.tokens for record in self.records() if record.sent]
-        return counted == list(self._billed)
+        return all(ours >= billed for ours, billed in zip(counted, self._billed, strict=True))
 
     def records(self) -> list[TurnRecord]:
         """A record of each request."""

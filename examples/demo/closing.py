@@ -36,7 +36,7 @@ class Run:
     def is_good(self) -> bool:
         """Whether the run showed what it is meant to show."""
         complete = all(seen.has_task and not seen.missing for seen in self.seen)
-        return self.passes and complete and self.bill.is_exact and not self.rejected
+        return self.passes and complete and self.bill.is_bound and not self.rejected
 
 
 def closing(run: Run) -> str:
@@ -49,7 +49,7 @@ def size(run: Run, records: Sequence[TurnRecord]) -> str:
     """What was sent, against what there was."""
     totals = totals_of(records)
     above = [record.turn for record in records if record.whole.tokens > record.limit_tokens]
-    agrees = "is, in each request," if run.bill.is_exact else "is not always"
+    agrees = "is, in each request, at least" if run.bill.is_bound else "is not always"
     until = f"request {above[0]} of {totals.turns} on" if above else "no request on"
     return (
         f"The agent made {totals.turns} requests in a window of {run.window_tokens:,} tokens. The largest has "
