@@ -152,8 +152,8 @@ class Bag:
             self.known[text] = [1.0, 0.0] if about else [0.0, 1.0]
 
 
-async def test_meaning_finds_what_words_do_not() -> None:
-    """With vectors a question in other words brings back what was said of the thing that it means."""
+async def test_a_question_is_given_a_vector_and_the_fact_is_there() -> None:
+    """What a person said stays by itself here; that meaning ranks is held by the tests of the recaller."""
     question = "What did I tell you about the fiddle?"
     asked: list[ChatMessage] = [*talk(60), {"role": "user", "content": question}]
     config = ContextConfig(window_tokens=600)
