@@ -77,7 +77,7 @@ def require_whole(name: str, value: object, *, least: int, give: str) -> None:
         raise wrong_argument(name, value, give)
 
 
-def require_share(name: str, value: object, *, give: str) -> None:
+def require_fraction(name: str, value: object, *, give: str) -> None:
     """Refuse what is no number from 0 to 1.
 
     Raises:

@@ -3,8 +3,8 @@
 ::
 
     ContextError
-    ├── BudgetImpossible    what must stay is larger than the window
-    ├── BrokenTranscript    the messages do not form a conversation
+    ├── ContextWindowExceeded    what must stay is larger than the window
+    ├── InvalidTranscript    the messages do not form a conversation
     ├── NotInHistory        a message that the manager never saw
     ├── OriginalNotFound    an original that is not kept (any more)
     ├── ChangeRefused       a change that cannot be applied; nothing was
@@ -29,7 +29,7 @@ class ContextError(Exception):
     """Root of every error that this package raises on purpose."""
 
 
-class BudgetImpossible(ContextError):
+class ContextWindowExceeded(ContextError):
     """What must stay exceeds what the window holds, even shortened to stubs.
 
     Attributes:
@@ -48,16 +48,16 @@ class BudgetImpossible(ContextError):
             "raise window_tokens, lower reserve_tokens, shorten the system prompt, or unpin messages"
         )
 
-    def within(self, limit_tokens: int, beside: Mapping[str, int]) -> "BudgetImpossible":
+    def within(self, limit_tokens: int, beside: Mapping[str, int]) -> "ContextWindowExceeded":
         """The same error for the whole request: with what it has beside messages, against the whole limit."""
-        return BudgetImpossible(
+        return ContextWindowExceeded(
             limit_tokens=limit_tokens,
             floor_tokens=self.floor_tokens + sum(beside.values()),
             parts={**self.parts, **beside},
         )
 
 
-class BrokenTranscript(ContextError):
+class InvalidTranscript(ContextError):
     """A message that cannot be read, or orphans where ``orphans="refuse"`` was asked for.
 
     Attributes:

@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -7,8 +8,14 @@ from hypothesis import HealthCheck, settings
 
 from support.waiting import LONGEST_S
 
-# Shared machines are slow at times: an example may take as long as it likes, and generation too.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Shared machines are slow at times: an example may take as long as it likes, and generation too. New examples are drawn
+# where somebody works on the code; with CI set the same ones each time, as Hypothesis' own profile has it.
+settings.register_profile(
+    "suite",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("suite")
 
 pytest_plugins = ("support.coder", "support.shop")  # fixtures that several files have

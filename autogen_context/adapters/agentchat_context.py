@@ -146,9 +146,9 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         """The messages to send after the agent's own system messages: a new list each time.
 
         Raises:
-            BudgetImpossible: what must stay does not fit. It goes through the agent and ends its run, with the numbers
+            ContextWindowExceeded: what must stay does not fit. It goes through the agent and ends its run, with the numbers
                 as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
-            BrokenTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
+            InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
         request: list[LLMMessage] = [*self.envelope.system, *self._messages]
         prepared = await self.manager.prepare(request, self.envelope.tools_as_sent)

@@ -117,7 +117,7 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         """Send a request, within the window if it is the context's.
 
         Raises:
-            BudgetImpossible: with system prompt and tools, what must stay does not fit.
+            ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
         """
         request, prepared = await self._measured(messages, tools)
         result = await self._client.create(request, tools=tools, **options)
@@ -131,7 +131,7 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         """Send a request, within the window if it is the context's; chunks of text, then the result.
 
         Raises:
-            BudgetImpossible: with system prompt and tools, what must stay does not fit.
+            ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
         """
         request, prepared = await self._measured(messages, tools)
         async for chunk in self._client.create_stream(request, tools=tools, **options):

@@ -96,8 +96,8 @@ class ContextTransform:
             messages: the whole history, oldest first; it and what is in it are left as they are.
 
         Raises:
-            BrokenTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            BudgetImpossible: what must stay does not fit; out of ``TransformMessages`` it ends the chat.
+            InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
+            ContextWindowExceeded: what must stay does not fit; out of ``TransformMessages`` it ends the chat.
         """
         return self.conversations.prepare(messages)
 
@@ -125,9 +125,9 @@ class ContextTransform:
 
         Raises:
             ValueError: this is no classic agent, or it has this transform already.
-            BudgetImpossible: out of the agent's ``generate_reply``, when what must stay does not fit; nothing is lost,
+            ContextWindowExceeded: out of the agent's ``generate_reply``, when what must stay does not fit; nothing is lost,
                 the agent can go on after a larger window or a shorter system message.
-            BrokenTranscript: likewise, when a message cannot be read.
+            InvalidTranscript: likewise, when a message cannot be read.
         """
         self._check(agent)
         self._agents.add(agent)

@@ -59,8 +59,8 @@ class Conversations:
             tools: the schemas that go with the request, to be counted.
 
         Raises:
-            BrokenTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            BudgetImpossible: what must stay does not fit.
+            InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
+            ContextWindowExceeded: what must stay does not fit.
         """
         if not messages:
             return messages

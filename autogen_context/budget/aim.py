@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from autogen_context.budget.profile import Section
 
-RECENT_SHARE = 0.5  # of what may be kept beside what must stay, for the newest units as they are
+RECENT_FRACTION = 0.5  # of what may be kept beside what must stay, for the newest units as they are
 PEOPLE_FRACTION = 0.15  # of the window, for people's own messages
-TOLD_SHARE = 0.06  # of the same, for what is told of the units that are left out
+TOLD_FRACTION = 0.06  # of the same, for what is told of the units that are left out
 
 RECENT: tuple[Section, ...] = ("recent", "conversation")
 TOLD: tuple[Section, ...] = ("facts", "summaries")
@@ -23,16 +23,16 @@ class Aim:
 
     Attributes:
         limit_tokens: what all may have together, in tokens.
-        target_share: the low mark: of the room beside what must stay, what is filled.
-        recent_share: of that, what the newest units may have, as they are.
-        told_share: of that, what is told of the units that are left out.
+        target_fraction: the low mark: of the room beside what must stay, what is filled.
+        recent_fraction: of that, what the newest units may have, as they are.
+        told_fraction: of that, what is told of the units that are left out.
         people_fraction: of all, what people's own messages have for certain.
     """
 
     limit_tokens: int
-    target_share: float
-    recent_share: float = RECENT_SHARE
-    told_share: float = TOLD_SHARE
+    target_fraction: float
+    recent_fraction: float = RECENT_FRACTION
+    told_fraction: float = TOLD_FRACTION
     people_fraction: float = PEOPLE_FRACTION
 
     @property
@@ -56,9 +56,9 @@ def aim_of(allocations: Mapping[Section, int], *, limit_tokens: int, asks: bool)
     beside = sum(allocations.values()) - allocations.get("system", 0)
     return Aim(
         limit_tokens=limit_tokens,
-        target_share=filled / max(1, beside),
-        recent_share=recent / max(1, filled),
-        told_share=told / max(1, filled),
+        target_fraction=filled / max(1, beside),
+        recent_fraction=recent / max(1, filled),
+        told_fraction=told / max(1, filled),
     )
 
 

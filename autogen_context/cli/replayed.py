@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autogen_context.cli.recording.conversations import RecordedConversation
 from autogen_context.config.config import ContextConfig
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
@@ -53,7 +53,7 @@ def replayed(
         on_turn: called after each turn.
 
     Raises:
-        BrokenTranscript: there are orphans, and the configuration refuses them.
+        InvalidTranscript: there are orphans, and the configuration refuses them.
         ValueError: a setting makes no sense.
     """
     model = model_of(conversation, config)
@@ -95,7 +95,7 @@ def take_turn(
     history = conversation.messages[:stop]
     try:
         prepared = manager.prepare_nowait(history, conversation.tools)
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         recorder.record_impossible(history, error)
     else:
         recorder.record(history, prepared)

@@ -127,8 +127,8 @@ NAME = re.compile(
     r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # a capital first: quick to find
 )
 CLAUSE_CHARS = 200  # of a sentence, as it is shown
-RULE_SHARE = 0.6  # of what a negation or a constraint is about, for it to be held
-STATEMENT_SHARE = 0.8
+RULE_FRACTION = 0.6  # of what a negation or a constraint is about, for it to be held
+STATEMENT_FRACTION = 0.8
 LOOKED_AT = 64  # passages that may hold a concept, for each of its words
 REMEMBERED = 20_000  # sentences
 REMEMBERED_CHARS = 600  # of a sentence
@@ -269,14 +269,14 @@ class Holdings:
         if concept.kind == "statement":
             return self.tells_of(concept.about)
         denial = concept.kind == "negation"
-        rules = self._about(concept.about, RULE_SHARE)
+        rules = self._about(concept.about, RULE_FRACTION)
         return any(sense.denies if denial else sense.demands for sense in rules)
 
     def tells_of(self, about: frozenset[str]) -> bool:
         """Whether a passage has most of these stems; in columns, whether all of it has."""
         if self._in_columns:
-            return sum(stem in self._stems for stem in about) >= STATEMENT_SHARE * len(about)
-        return any(True for _ in self._about(about, STATEMENT_SHARE))
+            return sum(stem in self._stems for stem in about) >= STATEMENT_FRACTION * len(about)
+        return any(True for _ in self._about(about, STATEMENT_FRACTION))
 
     def _has_number(self, concept: Concept) -> bool:
         """Whether the number stands beside something that it is of, or below it where there are columns."""

@@ -16,9 +16,9 @@ ERROR_LINE = re.compile(
     r"|[a-z](?:Error|Exception)\b).*$",
     re.MULTILINE,
 )
-ERROR_SHARE = 0.25  # of the room, for lines from the middle that tell of an error
+ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
 
-HEAD_SHARE = 0.5  # of what is left, for the beginning; the rest for the end
+HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
 SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
 LONGEST_LINE = 300  # characters of one error line
 FITTING_STEPS = 6
@@ -105,9 +105,9 @@ def fitted(text: str, *, mark: str, tokens: int, room_tokens: int, count: CountT
 
 def extract_of(text: str, *, mark: str, chars: int) -> str:
     """Head, error lines and tail of a text, ``chars`` characters in all beside the marks."""
-    errors = error_lines(text, head=chars // 3, tail=chars // 3, most=int(chars * ERROR_SHARE))
+    errors = error_lines(text, head=chars // 3, tail=chars // 3, most=int(chars * ERROR_FRACTION))
     rest = max(0, chars - len(errors))
-    head = head_of(text, int(rest * HEAD_SHARE))
+    head = head_of(text, int(rest * HEAD_FRACTION))
     tail = tail_of(text, rest - len(head))
     middle = f"{mark}\n{errors}\n[…]" if errors else mark
     return "\n".join(part for part in (head, middle, tail) if part)

@@ -32,7 +32,7 @@ from autogen_context.compressor.source import BORDER, Source
 from autogen_context.compressor.wording import abstracted, terse
 from autogen_context.ledger.rendering import render
 
-STATED_SHARE = 0.6  # of the target, for the statements; all of it where some would be left out
+STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some would be left out
 LEAST_CHARS = (
     8  # shorter ones (a brace, a number, "else") say little by themselves, and may well come again
 )
@@ -50,7 +50,7 @@ ASIDE = re.compile(
 BLOCK_LINES = 12  # a block of more keeps its ends
 BLOCK_HEAD, BLOCK_TAIL = 5, 3
 TELLING_WEIGHT = 1.5  # a concept of less (a name, a statement) may go with its sentence
-WHOLE_SHARE = 0.75  # of the room, for whole notes; the rest for what would be lost
+WHOLE_FRACTION = 0.75  # of the room, for whole notes; the rest for what would be lost
 CLAUSE = re.compile(
     r"(?<=[;:]) |,? (?=(?:because|while|whereas|although|so that|which|but) )|(?<=,) (?=(?:and|then) )"
 )
@@ -138,7 +138,7 @@ def with_statements(source: Source, target: Target) -> Target:
     """The target with the statements that hold, in their share of it, or in more where that keeps more."""
     asked = sum(reserved(keyword, source.passages, target) for keyword in target.keep)
     room = max(0, target.tokens - asked)
-    rendering = render(source.entries, room_tokens=int(room * STATED_SHARE), count=target.count)
+    rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
     if rendering.left_out:
         rendering = render(source.entries, room_tokens=room, count=target.count)
     return replace(target, stated=rendering.text)
@@ -300,7 +300,7 @@ def chosen(notes: Sequence[Scored], room: int, target: Target) -> dict[int, Pass
 
     by_score = sorted(range(len(notes)), key=lambda at: -notes[at].score)
     whole = [(at, notes[at].passage) for at in by_score]
-    take(whole, spare=int(room * (1 - WHOLE_SHARE)))
+    take(whole, spare=int(room * (1 - WHOLE_FRACTION)))
     said = set(chain.from_iterable(sense_of(passage.text).concepts for passage in kept.values()))
     others = {at: notes[at] for at in by_score if at not in kept}
     take(losses(others, said.__contains__))

@@ -16,7 +16,7 @@ from autogen_context.compressor.result import Strategy
 from autogen_context.compressor.steps import Target
 
 MARK = re.compile(r"\[…[^\[\]]*…\]")  # where something went
-STATING_SHARE = 0.1  # of the lines: where so many state something, they are somebody's words
+STATING_FRACTION = 0.1  # of the lines: where so many state something, they are somebody's words
 LIKE_NOTES = frozenset({"log", "code", "table"})  # what notes may look like
 BY_STRUCTURE: frozenset[Strategy] = frozenset({"tighten structure", "cut structure"})
 OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are words
@@ -33,7 +33,7 @@ def structured(text: str, target: Target, *, statements: int) -> tuple[str, Stra
     reducer = None if opening_of(text.partition("\n")[0]) else reducer_for(text)
     if reducer is None or reducer.kind in OF_WORDS:
         return None
-    states = statements > STATING_SHARE * (text.count("\n") + 1)
+    states = statements > STATING_FRACTION * (text.count("\n") + 1)
     if states and reducer.kind in LIKE_NOTES:
         return None
     for tighten in (minified, reducer.tighten) if reducer.kind == "json" else (reducer.tighten,):

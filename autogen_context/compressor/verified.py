@@ -15,7 +15,7 @@ from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, join
 from autogen_context.compressor.result import CompressionResult, weight_of
 from autogen_context.compressor.source import Source
 from autogen_context.compressor.steps import (
-    STATED_SHARE,
+    STATED_FRACTION,
     Target,
     core_of,
     cost_of,
@@ -28,9 +28,11 @@ from autogen_context.language.terms import terms
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.rendering import render
 
-SUMMARY_SHARE = 0.8  # of the room beside the rules; the rest for what the summary loses
-LEAST_SHARE = 0.25  # of what the extract preserves, by weight, that a summary must hold by itself
-OWN_SHARE = 0.5  # of the words of a summary, that must stand in its text
+SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the summary loses
+LEAST_FRACTION = (
+    0.25  # of what the extract preserves, by weight, that a summary must hold by itself
+)
+OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
 LOST = "it lost too much"
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
@@ -64,14 +66,14 @@ async def summarised(
         CompletionFailed: the summary is not used.
     """
     rules = [entry for entry in source.entries if is_ruled(entry)]
-    stated = written(rules, int(target.tokens * STATED_SHARE), target)
+    stated = written(rules, int(target.tokens * STATED_FRACTION), target)
     room = target.tokens - target.count(stated) - 1
     shown = list(without_redundancy(source.current, target))
-    summary = await summarize(joined(shown), max(1, int(room * SUMMARY_SHARE)))
+    summary = await summarize(joined(shown), max(1, int(room * SUMMARY_FRACTION)))
     if fault := fault_of(summary, shown):
         raise CompletionFailed(fault)
     held = filter(Holdings(summary).has, extract.preserved_concepts)
-    if weight_of(held) < LEAST_SHARE * weight_of(extract.preserved_concepts):
+    if weight_of(held) < LEAST_FRACTION * weight_of(extract.preserved_concepts):
         raise CompletionFailed(LOST)  # what is put back would be all
     return merged(summary, source, replace(target, stated=stated))
 
@@ -132,7 +134,7 @@ def fault_of(summary: str, source: Sequence[Passage]) -> str:
 def is_of_the_text(summary: str, text: str) -> bool:
     """Whether most words of a summary are those of its text; those of a refusal, an error page and the like are not."""
     said = set(terms(summary))
-    return len(said & set(terms(text))) >= OWN_SHARE * len(said)
+    return len(said & set(terms(text))) >= OWN_FRACTION * len(said)
 
 
 def invented(summary: str, source: str) -> Iterator[str]:

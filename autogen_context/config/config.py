@@ -112,20 +112,20 @@ class ContextConfig(Settings):
         require_below("window_tokens", reserve_tokens, info)
         return reserve_tokens
 
-    @field_validator("compact_to_share")
+    @field_validator("compact_to_fraction")
     @classmethod
-    def _makes_room(cls, compact_to_share: float | None, info: ValidationInfo) -> float | None:
-        if compact_to_share is not None:
-            require_below("compact_at_share", compact_to_share, info)
-        return compact_to_share
+    def _makes_room(cls, compact_to_fraction: float | None, info: ValidationInfo) -> float | None:
+        if compact_to_fraction is not None:
+            require_below("compact_at_fraction", compact_to_fraction, info)
+        return compact_to_fraction
 
     @field_validator("profile")
     @classmethod
     def _says_alone_how_full(cls, profile: str, info: ValidationInfo) -> str:
-        said: object = info.data.get("compact_to_share")
+        said: object = info.data.get("compact_to_fraction")
         if said is not None and profile in ("conservative", "strict"):
             message = (
-                "Input says itself what compact_to_share does, which is {said}; give one of them"
+                "Input says itself what compact_to_fraction does, which is {said}; give one of them"
             )
             raise PydanticCustomError("conflict", message, {"said": said})
         return profile

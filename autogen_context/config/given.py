@@ -23,8 +23,8 @@ DISCOVERY = "discovery_url"
 SWITCH_OF_DISCOVERY = "enable_api_discovery"  # was a yes or no; what is needed is a URL
 # Keys of the original: the setting that each became, or what does its work without one.
 RENAMED = {
-    "compression_threshold": "compact_at_share",
-    "compression_ratio": "compact_to_share",  # both: what is left
+    "compression_threshold": "compact_at_fraction",
+    "compression_ratio": "compact_to_fraction",  # both: what is left
     "default_token_limit": "default_window_tokens",
     "model_limits_config_path": "limits_file",
     "model_limit_cache_ttl": "limits_ttl_s",

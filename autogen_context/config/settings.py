@@ -79,28 +79,28 @@ class Settings(BaseModel):
         default=0,
         description="Of these, what the host adds unseen (system prompt, tool schemas); below `window_tokens`.",
     )
-    compact_at_share: Share = Field(
+    compact_at_fraction: Share = Field(
         default=1.0,
         gt=0,
         description="How full the room may get before a compaction; above 0, at most 1.",
     )
-    compact_to_share: Share | None = Field(
+    compact_to_fraction: Share | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_share`. "
-        "Left out, by the room: 0.36 up to 8,000 tokens, 0.52 from 16,000 on, of `compact_at_share`.",
+        description="How full a compaction leaves the room beside what must stay; above 0, below `compact_at_fraction`. "
+        "Left out, by the room: 0.36 up to 8,000 tokens, 0.52 from 16,000 on, of `compact_at_fraction`.",
     )
-    profile: Literal["worth", "balanced", "conservative", "strict"] = Field(
-        default="worth",
-        description="What shares out the room at a compaction: `worth`: what a part is worth for its tokens alone; `balanced`: "
+    profile: Literal["value", "balanced", "conservative", "strict"] = Field(
+        default="value",
+        description="What shares out the room at a compaction: `value`: what a part is worth for its tokens alone; `balanced`: "
         "shares by the task's complexity, `role` and what was used; `conservative` and `strict`: the tables of these names, "
-        "without `compact_to_share`.",
+        "without `compact_to_fraction`.",
     )
     role: Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"] = Field(
         default="assistant", description="What the agent does; it moves the shares of `balanced`."
     )
-    prepare_at_share: Share = Field(
+    prepare_at_fraction: Share = Field(
         default=0.8,
         gt=0,
         description="How full the room may get before what will go next is summarised ahead, and a model is asked for "
@@ -150,7 +150,7 @@ class Settings(BaseModel):
         default=0,
         description="For `cost_based`: after how many turns without a proposal the turns so far count as finished; 0: never.",
     )
-    project_share: Share = Field(
+    project_fraction: Share = Field(
         default=0.15,
         gt=0,
         lt=1,

@@ -106,11 +106,11 @@ class Ahead:
             said = session.conversation.messages
             await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
         if self._summaries:
-            going = session.spans_due(fixed_tokens, at_share=config.compact_at_share)
-            due = going or session.spans_due(fixed_tokens, at_share=config.prepare_at_share)
+            going = session.spans_due(fixed_tokens, at_fraction=config.compact_at_fraction)
+            due = going or session.spans_due(fixed_tokens, at_fraction=config.prepare_at_fraction)
             timeout_s = config.summary_timeout_s if going else 0.0
             await self._summaries[-1].make(due, timeout_s=timeout_s)
-        if self._advising and session.is_full(fixed_tokens, at_share=config.prepare_at_share):
+        if self._advising and session.is_full(fixed_tokens, at_fraction=config.prepare_at_fraction):
             self._advising[-1].ask(newest_request(session.conversation.messages))
         if self._intents is not None:
             self._intents.ask(session.conversation.candidates)

@@ -117,8 +117,8 @@ def companions_of(
         if project is not None:
             from autogen_context.manager.projecting import Means, Projecting  # noqa: PLC0415 - as said
 
-            share, renew = config.project_share, config.prepare_at_share
-            means = Means(kinds=kinds, share=share, renew_at_share=renew, count=count)
+            share, renew = config.project_fraction, config.prepare_at_fraction
+            means = Means(kinds=kinds, share=share, renew_at_fraction=renew, count=count)
             yield Projecting(project, means)
 
     return Companions(tuple(each()))

@@ -140,8 +140,8 @@ class IncrementalContextManager:
             The list to send, its certificate and the decisions.
 
         Raises:
-            BrokenTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            BudgetImpossible: what must stay does not fit; nothing is lost, the next turn tries again.
+            InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
+            ContextWindowExceeded: what must stay does not fit; nothing is lost, the next turn tries again.
             ValueError: ``messages`` or ``tools`` is no list of such.
         """
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
@@ -153,7 +153,7 @@ class IncrementalContextManager:
         """Read and measure what is new without preparing a turn, for hosts that hear of messages early.
 
         Raises:
-            BrokenTranscript: as ``prepare_nowait``.
+            InvalidTranscript: as ``prepare_nowait``.
             ValueError: ``messages`` is no list.
         """
         payloads = listed("messages", messages, give=MESSAGES)

@@ -41,13 +41,13 @@ class Means:
     Attributes:
         kinds: what tools do.
         share: of the window, for the project, 0..1.
-        renew_at_share: how full the room is when the head is written anew.
+        renew_at_fraction: how full the room is when the head is written anew.
         count: tokens of a text.
     """
 
     kinds: ToolKinds
     share: float
-    renew_at_share: float
+    renew_at_fraction: float
     count: Callable[[str], int]
 
 
@@ -205,7 +205,7 @@ class Projecting:
 
     def _question(self, session: Session, fixed_tokens: int) -> Question:
         """What to ask; the conversation is looked at only where a head is to be written."""
-        is_full = session.is_full(fixed_tokens, at_share=self._means.renew_at_share)
+        is_full = session.is_full(fixed_tokens, at_fraction=self._means.renew_at_fraction)
         renew = is_full and not self._renewed and session.front.is_offered
         self._renewed = is_full and (renew or self._renewed)
         if session.front.is_offered and not renew:

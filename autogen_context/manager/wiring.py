@@ -26,14 +26,14 @@ from autogen_context.triggers.decision import TriggerSettings
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
 
-RECALLED_SHARE = 0.25  # of the window, for one answer of the tool ``recall_context``
+RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
 def rules_of(config: ContextConfig) -> Rules:
     """What holds for every turn."""
     return Rules(
-        compact_at_share=config.compact_at_share,
-        compact_to_share=config.compact_to_share,
+        compact_at_fraction=config.compact_at_fraction,
+        compact_to_fraction=config.compact_to_fraction,
         orphans=config.orphans,
         roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
         kinds=ToolKinds(named=config.tools),
@@ -52,7 +52,7 @@ def rules_of(config: ContextConfig) -> Rules:
 def rates_in(config: ContextConfig) -> Rates:
     """What input tokens cost: by the settings, else by the model's provider."""
     rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
-    return rates if cached is None else replace(rates, cached_share=cached)
+    return rates if cached is None else replace(rates, cached_fraction=cached)
 
 
 def id_of(config: ContextConfig) -> str:
@@ -99,7 +99,7 @@ def asked_back(originals: OriginalStore, gauge: Gauge, window: Window) -> "Asked
     return AskedBack(
         originals,
         count=lambda text: gauge.counter.count(text).tokens,  # the meter would remember every trial
-        room_tokens=int(window.limit_tokens * RECALLED_SHARE),
+        room_tokens=int(window.limit_tokens * RECALLED_FRACTION),
     )
 
 

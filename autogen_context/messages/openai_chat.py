@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from autogen_context.argument import require_several
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.json_value import (
     canonical,
     copied,
@@ -109,7 +109,7 @@ def messages_in(given: Iterable[object]) -> Iterator[Message]:
     """The messages in a list of them, be they in OpenAI's format or ``Message`` already.
 
     Raises:
-        BrokenTranscript: one is neither.
+        InvalidTranscript: one is neither.
         ValueError: it is no list.
     """
     require_several("messages", given, give="a list of messages")
@@ -121,12 +121,12 @@ def message_in(payload: object, index: int) -> Message:
     """The message in a payload at a position of its list.
 
     Raises:
-        BrokenTranscript: there is none.
+        InvalidTranscript: there is none.
     """
     try:
         return OpenAIChat().read(payload)
     except (ValueError, RecursionError) as error:
-        raise BrokenTranscript(index=index, reason=str(error)) from error
+        raise InvalidTranscript(index=index, reason=str(error)) from error
 
 
 class Content(NamedTuple):

@@ -13,8 +13,8 @@ from typing import cast
 
 from autogen_context.argument import (
     listed,
+    require_fraction,
     require_kind,
-    require_share,
     require_whole,
     wrong_argument,
 )
@@ -160,7 +160,7 @@ class AttentionFilter:
         top_k: int | None = None,
         critical_labels: Collection[str] = ("goal", "steering"),
     ) -> None:
-        require_share("threshold", threshold, give="a score from 0 to 1, such as 0.1")
+        require_fraction("threshold", threshold, give="a score from 0 to 1, such as 0.1")
         if top_k is not None:
             require_whole("top_k", top_k, least=1, give="1 or more, or None to go by the threshold")
         if isinstance(critical_labels, str):

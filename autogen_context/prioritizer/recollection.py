@@ -13,7 +13,7 @@ from autogen_context.messages.message import Message
 from autogen_context.prioritizer.neighbours import means_around
 from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness
 
-OTHERS_SHARE = 0.5  # of its score, for what somebody else said than who is asked about
+OTHERS_FRACTION = 0.5  # of its score, for what somebody else said than who is asked about
 LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
 OPENING = re.compile(
     r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
@@ -102,7 +102,7 @@ def in_favour_of_named(scores: Sequence[float], authors: Sequence[str], query: s
     if not named:
         return list(scores)
     return [
-        score if author in named else score * OTHERS_SHARE
+        score if author in named else score * OTHERS_FRACTION
         for score, author in zip(scores, authors, strict=True)
     ]
 

@@ -16,9 +16,9 @@ from autogen_context.language.terms import terms
 from autogen_context.prioritizer.neighbours import REACH, Neighbours, means_around
 
 SATURATION = 2.0  # k1 of BM25: how much more a term says that comes again and again
-LENGTH_SHARE = 0.75  # b of BM25: how much of a document's length counts against it
+LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts against it
 USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
-SEMANTIC_SHARE = 0.5  # of a fused score
+SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
 
 Query = str | Mapping[str, float]
@@ -190,7 +190,7 @@ def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[fl
         docs/decisions/0007-relevance.md.
     """
     return [
-        words if meaning is None else words + SEMANTIC_SHARE * (meaning - words)
+        words if meaning is None else words + SEMANTIC_FRACTION * (meaning - words)
         for words, meaning in zip(lexical, semantic, strict=True)
     ]
 
@@ -212,8 +212,8 @@ def weighted(query: Query) -> Mapping[str, float]:
 
 def dampings_of(lengths: Iterable[float], pivot: float) -> list[float]:
     """How often a term has to stand in documents of these lengths to say half of what it can."""
-    fixed = 1 - LENGTH_SHARE
-    return [SATURATION * (fixed + LENGTH_SHARE * (length / pivot)) for length in lengths]
+    fixed = 1 - LENGTH_FRACTION
+    return [SATURATION * (fixed + LENGTH_FRACTION * (length / pivot)) for length in lengths]
 
 
 def alone(documents: Sequence[int], times: Sequence[int]) -> Iterable[tuple[int, float]]:

@@ -27,7 +27,7 @@ from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Decision, kept, replaced, tokens_of
 
 MARK_TOKENS = 6  # for the mark where something is left out
-FRAME_SHARE = 0.4  # of a unit's frame, counted against its first block: others will share it
+FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: others will share it
 MOST_FRAME = 40  # tokens counted against the first block
 LEAST_ROOM = 25  # tokens; with less left the choice ends
 
@@ -174,7 +174,7 @@ class Selection:
         """ValueScorer per token; of a frame that others will share, a part."""
         tokens: float = self._tokens(at)
         if at.unit not in self._units:
-            tokens += min(MOST_FRAME, FRAME_SHARE * self._frames[at.unit])
+            tokens += min(MOST_FRAME, FRAME_FRACTION * self._frames[at.unit])
         return self._scorer.score(at) / max(1.0, tokens)
 
     def _take(self, at: BlockAt) -> bool:

@@ -14,7 +14,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 
-LEAST_SHARE = 0.5  # of an older read's characters, that a newer one must have to take its place
+LEAST_FRACTION = 0.5  # of an older read's characters, that a newer one must have to take its place
 OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # that they failed is what came out
 MOST_COMPARED = 200  # of the views of one file, with a newer one
 TOLD_CHARS = 80  # of a command, in a reason
@@ -182,7 +182,7 @@ def replaces(newer: _Shown, older: _Shown) -> bool:
     """Whether what is shown now is all that was shown before."""
     if isinstance(newer.what, str) or isinstance(older.what, str):
         return newer.what == older.what
-    return newer.what.covers(older.what) and newer.chars >= LEAST_SHARE * older.chars
+    return newer.what.covers(older.what) and newer.chars >= LEAST_FRACTION * older.chars
 
 
 def place_of(what: View | str) -> str:

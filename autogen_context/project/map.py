@@ -16,7 +16,7 @@ from autogen_context.project.tree import folder_of
 
 CountText = Callable[[str], int]
 
-OVERVIEW_SHARE = 0.25  # of the room, at most
+OVERVIEW_FRACTION = 0.25  # of the room, at most
 MOST_FOLDERS = 14  # lines of the overview
 MOST_ENDINGS = 3  # named of a folder
 SMALL_FOLDER = 8  # files; it is not divided further
@@ -24,7 +24,7 @@ MOST_MISSES = 40  # definitions in a row that have no room any more
 SATIATION = 0.85  # what each further definition of a file is worth, of its score
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
 SPECIAL = re.compile(r"__\w+__$")  # what Python calls by itself; everybody knows what it does
-CONSTRUCTOR_SHARE = 0.4  # of the score of its class
+CONSTRUCTOR_FRACTION = 0.4  # of the score of its class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def mapped(
         count: tokens of a text.
     """
     overview = [(line, count(f"{line}\n")) for line in overview_of(names)]
-    kept = min(sum(cost for _, cost in overview), int(OVERVIEW_SHARE * room_tokens))
+    kept = min(sum(cost for _, cost in overview), int(OVERVIEW_FRACTION * room_tokens))
     left, misses = room_tokens - kept, 0
     taken: dict[str, set[int]] = {}
     folders = {"."}
@@ -128,7 +128,7 @@ def scores_in(file: str, definitions: Sequence[Definition], ranking: Ranking) ->
         del outer[each.depth :]
         score = ranking.places.get((file, each.name), 0.0)
         if outer and each.name in CONSTRUCTORS:
-            score = max(score, CONSTRUCTOR_SHARE * outer[-1])
+            score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
         elif SPECIAL.match(each.name):
             score = 0.0
         outer.append(score)

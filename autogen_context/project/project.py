@@ -47,7 +47,7 @@ DECIDED: frozenset[Kind] = frozenset({"decision", "goal state"})
 LASTING: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 DONE = "What was done lately:"
-STATED_SHARE = 0.3  # of what is left, for what was decided, and again for what is lasting
+STATED_FRACTION = 0.3  # of what is left, for what was decided, and again for what is lasting
 MOST_STEPS = 60  # the latest ones
 MOST_PLAYED = 5  # files in play whose users are named
 MOST_USERS = 6
@@ -311,7 +311,7 @@ class Tail:
     def take_stated(self, section: str, kinds: Collection[Kind], stated: Sequence[Entry]) -> None:
         """What the conversation states of some kinds; critical where people or the system rule it."""
         entries = [entry for entry in stated if entry.kind in kinds]
-        room = int(self._left * STATED_SHARE)
+        room = int(self._left * STATED_FRACTION)
         if entries and room >= LEAST_TOKENS:
             text = render(entries, room_tokens=room, count=self._count).text
             rules = any(entry.kind in RULES and not entry.reported for entry in entries)

@@ -34,7 +34,7 @@ CONSTANT_WEIGHT = 0.4  # of names in capitals
 WANTED_WEIGHT = 10.0  # of a name that the task mentions
 IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
 NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions
-OWN_SHARE = (
+OWN_FRACTION = (
     0.15  # of a file's score, for all of its definitions alike: what nobody uses is not nothing
 )
 FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
@@ -127,12 +127,12 @@ def ranked(files: Mapping[str, Symbols], focus: Focus) -> Ranking:
     for file, given in votes.items():
         whole = sum(given.values())
         for place, weight in given.items():
-            places[place] += (1 - OWN_SHARE) * scores[file] * weight / whole
+            places[place] += (1 - OWN_FRACTION) * scores[file] * weight / whole
         for other, weight in by_file[file].items():
             users[other][file] = weight
     for file, symbols in files.items():
         for each in symbols.definitions:
-            places[file, each.name] += OWN_SHARE * scores[file] / len(symbols.definitions)
+            places[file, each.name] += OWN_FRACTION * scores[file] / len(symbols.definitions)
     order = {
         file: tuple(sorted(weights, key=lambda user: (-weights[user], user)))
         for file, weights in users.items()

@@ -21,7 +21,7 @@ from autogen_context.recall.original import (
 )
 
 MOST_PASSAGES = 8  # for one question
-REPEATED_SHARE = 0.5  # of the lines of a passage: a unit and its result are both kept at times
+REPEATED_FRACTION = 0.5  # of the lines of a passage: a unit and its result are both kept at times
 SHOWN_CHARS = 40  # of an argument that is named in an answer
 CHARS_A_TOKEN = 16  # what has more is not counted but taken as too long
 
@@ -171,7 +171,7 @@ class AskedBack:
             if original is None:
                 continue
             lines = original.taken(passage.stretch)
-            if sum(line in told for line in lines) > REPEATED_SHARE * len(lines):
+            if sum(line in told for line in lines) > REPEATED_FRACTION * len(lines):
                 continue
             told.update(lines)
             yield f"[{original.place(passage.stretch)}]\n{original.numbered(passage.stretch)}"

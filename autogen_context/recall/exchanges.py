@@ -145,7 +145,7 @@ def tiers(
 
     Raises:
         ValueError: a number is negative, or it is no list.
-        BrokenTranscript: one is no message.
+        InvalidTranscript: one is no message.
     """
     for name, number in (
         ("immediate_exchanges", immediate_exchanges),

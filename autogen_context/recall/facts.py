@@ -84,7 +84,7 @@ class Facts:
             The facts that are new or changed.
 
         Raises:
-            BrokenTranscript: one is no message; nothing was learnt.
+            InvalidTranscript: one is no message; nothing was learnt.
             ValueError: it is no list.
         """
         learnt: list[Fact] = []

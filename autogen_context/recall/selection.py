@@ -38,7 +38,7 @@ def select(messages: Sequence[object]) -> list[Selected]:
 
     Raises:
         ValueError: it is no list.
-        BrokenTranscript: one is no message.
+        InvalidTranscript: one is no message.
     """
     return list(verdicts(list(messages_in(messages))))
 

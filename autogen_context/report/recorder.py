@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.piece import Written
 from autogen_context.report.turns import HOLD, Request, TurnRecord
 from autogen_context.session.assemble import Certificate
@@ -87,7 +87,9 @@ class Recorder:
             happened=self._in_words(prepared),
         )
 
-    def record_impossible(self, messages: Sequence[object], error: BudgetImpossible) -> TurnRecord:
+    def record_impossible(
+        self, messages: Sequence[object], error: ContextWindowExceeded
+    ) -> TurnRecord:
         """Record a turn for which the manager raised an error: nothing was sent."""
         return self._add(
             limit_tokens=error.limit_tokens,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from autogen_context.argument import require_several, wrong_argument
-from autogen_context.errors import BrokenTranscript, ChangeRefused
+from autogen_context.errors import ChangeRefused, InvalidTranscript
 from autogen_context.messages.piece import messages_of
 from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
 from autogen_context.session.effects import Unfit, applied
@@ -118,7 +118,7 @@ def take_in(
         raise refused(added[0], changes, reason)
     try:
         session.take_in([*payloads, *(changes[i].message for i in added)])
-    except BrokenTranscript as error:
+    except InvalidTranscript as error:
         undo(session, before, payloads)
         index = added[max(0, error.index - len(payloads))]
         raise refused(index, changes, error.reason) from error

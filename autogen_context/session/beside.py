@@ -18,9 +18,9 @@ from autogen_context.session.held import Held
 from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
 from autogen_context.tokens.measure import Meter
 
-NOTICE_SHARE = 0.1  # of the room, for what is told at once
+NOTICE_FRACTION = 0.1  # of the room, for what is told at once
 LEAST_NOTICE = 64  # tokens, in a small room as well
-SMALL_SHARE = 0.25  # of a room in which that would be much
+SMALL_FRACTION = 0.25  # of a room in which that would be much
 ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 
 
@@ -147,7 +147,7 @@ class Beside:
 
     def _block(self, notices: Collection[Notice], room_tokens: int) -> Block:
         share = max(
-            int(NOTICE_SHARE * room_tokens), min(LEAST_NOTICE, int(SMALL_SHARE * room_tokens))
+            int(NOTICE_FRACTION * room_tokens), min(LEAST_NOTICE, int(SMALL_FRACTION * room_tokens))
         )
         room = share - self._meter.message(Message(role="user", own=True))
         return block_of(notices, room_tokens=room, count=self._meter.text)

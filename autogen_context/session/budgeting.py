@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from autogen_context.budget.aim import RECENT_SHARE, TOLD_SHARE, Aim, aim_of
+from autogen_context.budget.aim import RECENT_FRACTION, TOLD_FRACTION, Aim, aim_of
 from autogen_context.budget.allocate import TokenBudgetManager
 from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
@@ -22,12 +22,12 @@ from autogen_context.prioritizer.block_score import (
 from autogen_context.prioritizer.category import SECTION_OF, Category, category_of
 from autogen_context.prioritizer.references import References
 from autogen_context.session.advising import key_of
-from autogen_context.session.depth import low_share
+from autogen_context.session.depth import low_fraction
 from autogen_context.session.rules import Room, Rules
 
-ASKED_SHARE = 0.95  # of the room beside what must stay, where a person asks for the past
-ASKED_RECENT_SHARE = 0.03  # of that, for the newest units
-SUMMED_SHARE = 0.15  # of that, for what is told of what is left out, where a model summarised it
+ASKED_FRACTION = 0.95  # of the room beside what must stay, where a person asks for the past
+ASKED_RECENT_FRACTION = 0.03  # of that, for the newest units
+SUMMED_FRACTION = 0.15  # of that, for what is told of what is left out, where a model summarised it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,15 @@ class Budgeting:
         if turn.asks:
             return Aim(
                 limit_tokens=limit_tokens,
-                target_share=ASKED_SHARE,
-                recent_share=ASKED_RECENT_SHARE,
-                told_share=0.0,
+                target_fraction=ASKED_FRACTION,
+                recent_fraction=ASKED_RECENT_FRACTION,
+                told_fraction=0.0,
             )
         return Aim(
             limit_tokens=limit_tokens,
-            target_share=low_share(self._rules, room.limit_tokens),
-            recent_share=RECENT_SHARE,
-            told_share=SUMMED_SHARE if turn.summed else TOLD_SHARE,
+            target_fraction=low_fraction(self._rules, room.limit_tokens),
+            recent_fraction=RECENT_FRACTION,
+            told_fraction=SUMMED_FRACTION if turn.summed else TOLD_FRACTION,
         )
 
     def scorer(
@@ -111,14 +111,14 @@ class Budgeting:
     def _aim_of_table(self, turn: Turn, limit_tokens: int) -> Aim:
         budget = self._manager(limit_tokens).allocate(self._task(turn), messages=turn.messages)
         aim = aim_of(budget.allocations, limit_tokens=limit_tokens, asks=turn.asks)
-        return replace(aim, target_share=aim.target_share * self._rules.compact_at_share)
+        return replace(aim, target_fraction=aim.target_fraction * self._rules.compact_at_fraction)
 
     def _manager(self, total_tokens: int) -> TokenBudgetManager:
         profile = self._rules.profile
         return TokenBudgetManager(
             total_tokens=max(1, total_tokens),
             role=self._rules.role,
-            profile="balanced" if profile == "worth" else profile,
+            profile="balanced" if profile == "value" else profile,
         )
 
     def _task(self, turn: Turn) -> TaskDefinition:

@@ -10,11 +10,11 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.depth import low_share
+from autogen_context.session.depth import low_fraction
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.pricing import Pricing
@@ -83,7 +83,7 @@ class Compacting:
     @property
     def mark_tokens(self) -> int:
         """What a request may have before it is compacted, where what was sent is not continued."""
-        return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_share)
+        return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_fraction)
 
     def estimate(self, used_tokens: int, pinned: frozenset[int]) -> CostEstimate:
         """Whether to compact in this turn, with the numbers that say so.
@@ -108,14 +108,14 @@ class Compacting:
         """Plan the whole anew, hold that, and keep the originals of what left.
 
         Raises:
-            BudgetImpossible: what must stay does not fit.
+            ContextWindowExceeded: what must stay does not fit.
         """
         room = self._window.room(self.rewrites + 1)
         situation, promised = self.situation(fixed), self._possible(fixed).saved_tokens
         free = self._beside.room_kept_free(room)
         try:
             decisions = self._planned(room, fixed + free, pinned)
-        except BudgetImpossible:
+        except ContextWindowExceeded:
             if not free:
                 raise
             free, decisions = 0, self._planned(room, fixed, pinned)
@@ -162,7 +162,7 @@ class Compacting:
 
     def _is_forced(self, used_tokens: int, pinned: frozenset[int]) -> bool:
         """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
-        mark = int(self.room_tokens * self._rules.compact_at_share)
+        mark = int(self.room_tokens * self._rules.compact_at_fraction)
         if not self.must_replan:
             return self._is_above(mark, used_tokens)
         if self._conversation.tokens + used_tokens <= mark:
@@ -196,7 +196,7 @@ class Compacting:
         opening = used_tokens + self._opening_tokens()
         newest = decisions[-1].tokens_after if decisions else 0
         room, protected = self.room_tokens, opening + newest
-        low = protected + int(low_share(self._rules, room) * max(0, room - protected))
+        low = protected + int(low_fraction(self._rules, room) * max(0, room - protected))
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -230,15 +230,15 @@ class Compacting:
         """What a compaction decides.
 
         Raises:
-            BudgetImpossible: what must stay does not fit.
+            ContextWindowExceeded: what must stay does not fit.
         """
         there = Room(limit_tokens=room, fixed_tokens=fixed)
         try:
             return self.compaction.planned(self._conversation, there, pinned, self._beside)
-        except BudgetImpossible as error:
+        except ContextWindowExceeded as error:
             raise self._impossible(error, fixed) from None
 
-    def _impossible(self, error: BudgetImpossible, fixed: int) -> BudgetImpossible:
+    def _impossible(self, error: ContextWindowExceeded, fixed: int) -> ContextWindowExceeded:
         """The error in the provider's tokens, as the limit is."""
         counted = error.floor_tokens + fixed
         unlike = self._window.bound(counted, self.rewrites + 1).tokens - counted
@@ -248,7 +248,7 @@ class Compacting:
 
     def _tell_of_protected(self, fixed: int, pinned: frozenset[int]) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
-        mark = int(self.room_tokens * self._rules.compact_at_share)
+        mark = int(self.room_tokens * self._rules.compact_at_fraction)
         situation = self.situation(fixed)
         is_known = self._told is not None and self._told.is_like(situation)
         if self._held.tokens + fixed <= mark or is_known:
@@ -258,7 +258,7 @@ class Compacting:
         for i, why in self._conversation.protected(pinned).items():
             parts[why] += self._held.decisions[i].tokens_after
         logger.warning(
-            "what must stay leaves no room below compact_at_share; unpin messages, shorten the system prompt, or raise "
-            "window_tokens or compact_at_share",
+            "what must stay leaves no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
+            "window_tokens or compact_at_fraction",
             extra={"mark_tokens": mark, "held_tokens": self._held.tokens, "parts": dict(parts)},
         )

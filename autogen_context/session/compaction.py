@@ -75,7 +75,7 @@ class Compaction:
             beside: what is told beside the messages.
 
         Raises:
-            BudgetImpossible: what must stay does not fit.
+            ContextWindowExceeded: what must stay does not fit.
         """
         candidates = conversation.candidates
         self.follow(conversation)
@@ -99,7 +99,7 @@ class Compaction:
             scorer,
             self.references,
             turn,
-            room_tokens=int(aim.limit_tokens * aim.target_share),
+            room_tokens=int(aim.limit_tokens * aim.target_fraction),
         )
         return plan(
             candidates,

@@ -7,7 +7,7 @@ would give at once.
 from collections.abc import Sequence
 from typing import Literal
 
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.repair import as_it_came, repaired
@@ -95,7 +95,7 @@ class Conversation:
             How many messages at the front are as they were.
 
         Raises:
-            BrokenTranscript: a payload is no message, or there are orphans and they are to be refused.
+            InvalidTranscript: a payload is no message, or there are orphans and they are to be refused.
         """
         # Where an update broke off, what it found to be changed is still to be told.
         same = self._same = min(self._same, self.history.update(payloads))
@@ -159,5 +159,5 @@ class Conversation:
                 if unit.is_stray
                 else "a tool call without its result"
             )
-            raise BrokenTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
+            raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
         self._orphans.append(unit.start)

@@ -9,24 +9,24 @@ from typing import Literal
 from autogen_context.session.rules import Rules
 
 SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000 to 80,000
-SMALL_SHARE = 0.36  # of the room beside what must stay, in a room as small or smaller
+SMALL_FRACTION = 0.36  # of the room beside what must stay, in a room as small or smaller
 SHARE_STEP = 0.16  # more for each doubling of the room
-LARGE_SHARE = 0.52  # at most
+LARGE_FRACTION = 0.52  # at most
 LONG_TALK = 100  # messages; a profile gives a longer talk no more
 
 
-def low_share(rules: Rules, room_tokens: int) -> float:
+def low_fraction(rules: Rules, room_tokens: int) -> float:
     """What a compaction fills of the room beside what must stay.
 
     A large room is left fuller, since it holds for more turns all the same; a profile with a table says it itself.
     """
-    if rules.compact_to_share is not None:
-        return rules.compact_to_share
+    if rules.compact_to_fraction is not None:
+        return rules.compact_to_fraction
     if rules.table is not None:
-        return share_of_table(rules.table, room_tokens) * rules.compact_at_share
+        return share_of_table(rules.table, room_tokens) * rules.compact_at_fraction
     doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
-    share = min(LARGE_SHARE, max(SMALL_SHARE, SMALL_SHARE + SHARE_STEP * doublings))
-    return share * rules.compact_at_share
+    share = min(LARGE_FRACTION, max(SMALL_FRACTION, SMALL_FRACTION + SHARE_STEP * doublings))
+    return share * rules.compact_at_fraction
 
 
 def share_of_table(profile: Literal["conservative", "strict"], room_tokens: int) -> float:
@@ -37,4 +37,4 @@ def share_of_table(profile: Literal["conservative", "strict"], room_tokens: int)
 
     manager = TokenBudgetManager(total_tokens=max(1, room_tokens), profile=profile)
     budget = manager.allocate(TaskDefinition(text=""), messages=LONG_TALK)
-    return aim_of(budget.allocations, limit_tokens=room_tokens, asks=False).target_share
+    return aim_of(budget.allocations, limit_tokens=room_tokens, asks=False).target_fraction

@@ -260,7 +260,7 @@ class Finishing:
 def left_fraction(rates: Rates) -> float:
     """What stays of a span that is cut, of its tokens: more where cached input is dear, and much is saved anyway."""
     least, most = LEFT_FRACTIONS
-    return min(most, max(least, rates.cached_share))
+    return min(most, max(least, rates.cached_fraction))
 
 
 def offers_of(

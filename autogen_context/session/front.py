@@ -18,7 +18,7 @@ from autogen_context.session.held import Held
 from autogen_context.session.notices import Name, Notice
 from autogen_context.tokens.measure import Meter
 
-FREE_SHARE = 0.5  # of the room that must stay for nothing else
+FREE_FRACTION = 0.5  # of the room that must stay for nothing else
 BETWEEN = "\n\n"
 TOLD: Name = ("project", "")  # the head itself, where it stands in front of a unit
 AGAIN = "{name} is again as the project's context says"
@@ -127,7 +127,7 @@ class Front:
         Args:
             free_tokens: what a request has left beside what must stay.
         """
-        room = min(int(FREE_SHARE * free_tokens), self._fronted.head.most_tokens)
+        room = min(int(FREE_FRACTION * free_tokens), self._fronted.head.most_tokens)
         text = self._fitted(room) if self._has_place else ""
         return replace(self._fronted, text=text, is_placed=self._has_place and self.is_offered)
 

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from itertools import takewhile
 from operator import eq
 
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.prefix import same_at_front
 
@@ -65,7 +65,7 @@ class History:
             How many at the front are as they were.
 
         Raises:
-            BrokenTranscript: a payload is no message; nothing was taken in.
+            InvalidTranscript: a payload is no message; nothing was taken in.
         """
         common = self._common(payloads)
         new = [self._read(i, payload) for i, payload in enumerate(payloads[common:], common)]
@@ -108,13 +108,13 @@ class History:
         try:
             return self._host.read(payload)
         except (ValueError, RecursionError) as error:
-            raise BrokenTranscript(index=index, reason=str(error)) from error
+            raise InvalidTranscript(index=index, reason=str(error)) from error
 
     def _snapshot(self, index: int, payload: object) -> object:
         try:
             return self._host.snapshot(payload)
         except (ValueError, RecursionError) as error:
-            raise BrokenTranscript(index=index, reason=str(error)) from error
+            raise InvalidTranscript(index=index, reason=str(error)) from error
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:

@@ -18,7 +18,7 @@ from autogen_context.session.people import Said
 from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
-LAST_SHARE = 0.6  # of the same, for the newest of them
+LAST_FRACTION = 0.6  # of the same, for the newest of them
 STATED_FRACTION = (
     0.5  # of what a compaction fills, for what people stated, where their part is less
 )
@@ -71,7 +71,7 @@ def plan(
         n decisions, same order.
 
     Raises:
-        BudgetImpossible: what must stay does not fit, not even shortened.
+        ContextWindowExceeded: what must stay does not fit, not even shortened.
     """
     chosen = ProtectedPlan(
         candidates=candidates,
@@ -81,15 +81,15 @@ def plan(
     ).choose()
     protected_tokens = tokens_of(chosen)
     frame = means.count(notice_of(candidates, FRAME))
-    beside = int((aim.limit_tokens - protected_tokens) * aim.target_share) - frame
+    beside = int((aim.limit_tokens - protected_tokens) * aim.target_fraction) - frame
     chosen |= people_first(said, protected, chosen, aim=aim, beside_tokens=beside)
     people_tokens = tokens_of(chosen) - protected_tokens
     beside = min(beside, aim.limit_tokens - tokens_of(chosen) - frame)
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
-    room = max(int(beside * aim.recent_share), last if last <= LAST_SHARE * beside else 0)
+    room = max(int(beside * aim.recent_fraction), last if last <= LAST_FRACTION * beside else 0)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
     recent = tokens_of(chosen) - protected_tokens - people_tokens
-    told_tokens = max(0, int(beside * aim.told_share))
+    told_tokens = max(0, int(beside * aim.told_fraction))
     chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
     told = means.tell(chosen, told_tokens)
     return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)

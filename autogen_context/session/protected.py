@@ -2,7 +2,7 @@
 
 Promise: system prompt and pins stay as they are. The latest instruction stays before everything but those and a pending
 call, whole or shortened and marked; the newest unit stays, shortened where it must be. If even that does not fit,
-``BudgetImpossible`` says what needs how much. A host's memory (a system message behind others) and the first task are
+``ContextWindowExceeded`` says what needs how much. A host's memory (a system message behind others) and the first task are
 never the cause of that.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import Piece
 from autogen_context.messages.user_output import words_and_output
@@ -151,7 +151,7 @@ class ProtectedPlan:
         """A decision for each unit that must stay, by position; a memory or a first task without any room is left out.
 
         Raises:
-            BudgetImpossible: they do not fit, not even shortened.
+            ContextWindowExceeded: they do not fit, not even shortened.
         """
         whole = {
             i: kept(self.candidates[i], f"must stay: {why}") for i, why in self.protected.items()
@@ -218,7 +218,7 @@ class ProtectedPlan:
         """A unit within a room.
 
         Raises:
-            BudgetImpossible: it does not fit, not even shortened.
+            ContextWindowExceeded: it does not fit, not even shortened.
         """
         decision = self._within(i, room)
         if decision is None:
@@ -242,11 +242,11 @@ class ProtectedPlan:
             return None
         return replaced(candidate, "shorten", f"must stay: {why}; shortened to fit", *fitted)
 
-    def _impossible(self) -> BudgetImpossible:
+    def _impossible(self) -> ContextWindowExceeded:
         parts: dict[str, int] = {}
         for i, why in self.protected.items():
             parts[why] = parts.get(why, 0) + self.candidates[i].tokens
-        return BudgetImpossible(
+        return ContextWindowExceeded(
             limit_tokens=self.limit_tokens, floor_tokens=sum(parts.values()), parts=parts
         )
 

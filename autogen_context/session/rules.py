@@ -28,7 +28,7 @@ CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
 
-PlanProfile = Literal["worth", "balanced", "conservative", "strict"]
+PlanProfile = Literal["value", "balanced", "conservative", "strict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class Rules:
     """What holds for every turn of a conversation.
 
     Attributes:
-        compact_at_share: share of the room above which the history is cut.
-        compact_to_share: share of the room beside what must stay that a compaction fills; ``None``: by the room.
+        compact_at_fraction: share of the room above which the history is cut.
+        compact_to_fraction: share of the room beside what must stay that a compaction fills; ``None``: by the room.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         kinds: what tools do.
@@ -47,13 +47,13 @@ class Rules:
         rates: what the provider asks for tokens, cached ones among them.
         triggers: what proposes that something is finished.
         dry_run: whether what is finished is judged also where that is not acted upon.
-        profile: what shares out a room; ``worth``: what a block is worth alone.
+        profile: what shares out a room; ``value``: what a block is worth alone.
         role: what the agent does; a profile moves its shares by it.
         people: names of people in a team, beside those that can be told.
     """
 
-    compact_at_share: float
-    compact_to_share: float | None
+    compact_at_fraction: float
+    compact_to_fraction: float | None
     orphans: Orphans
     roles: RoleRules
     kinds: ToolKinds
@@ -71,7 +71,7 @@ class Rules:
     def table(self) -> Literal["conservative", "strict"] | None:
         """The profile, where it says by a table how full a room is left."""
         match self.profile:
-            case "worth" | "balanced":
+            case "value" | "balanced":
                 return None
             case table:
                 return table

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from autogen_context.session.explaining import Explanation
 
 
-READ_AHEAD_SHARE = 0.5  # of the window; with more in it, each turn reads for the compaction to come
+READ_AHEAD_FRACTION = (
+    0.5  # of the window; with more in it, each turn reads for the compaction to come
+)
 
 
 class Session:
@@ -174,19 +176,19 @@ class Session:
         self.recalls, mode = can, self._rules.reduce
         self._arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
-    def is_full(self, fixed_tokens: int, *, at_share: float) -> bool:
+    def is_full(self, fixed_tokens: int, *, at_fraction: float) -> bool:
         """Whether the next request, with so much beside messages, fills at least this share of the room."""
         used = self.held.tokens + self.front.tokens + fixed_tokens
-        return used >= at_share * self._compacting.room_tokens
+        return used >= at_fraction * self._compacting.room_tokens
 
-    def spans_due(self, fixed_tokens: int, *, at_share: float) -> list[Span]:
+    def spans_due(self, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.
 
         Args:
             fixed_tokens: what the next request has beside messages.
-            at_share: of the room.
+            at_fraction: of the room.
         """
-        if not self.is_full(fixed_tokens, at_share=at_share):
+        if not self.is_full(fixed_tokens, at_fraction=at_fraction):
             return []
         beside = fixed_tokens + self.front.tokens
         there = Room(limit_tokens=self._compacting.room_tokens, fixed_tokens=beside)
@@ -229,14 +231,14 @@ class Session:
             fixed: what the request has beside messages.
 
         Raises:
-            BudgetImpossible: what must stay does not fit; what was held is held on.
+            ContextWindowExceeded: what must stay does not fit; what was held is held on.
         """
         before, pinned = self.held.tokens, self._pinned
         turned = self._turning.turn(fixed, pinned)
         self.beside.sent = self.held.stop
         if turned.rewrote:
             self.record("compaction", f"from {before} to {self.held.tokens} tokens")
-        elif self.held.tokens > READ_AHEAD_SHARE * self.window.limit_tokens:
+        elif self.held.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
             self._compacting.compaction.read_ahead(self.conversation)
         finished = turned.finished
         return Prepared(

@@ -21,9 +21,9 @@ from autogen_context.view.decision import Candidate
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 SPAN_TOKENS = 4_000  # at least, in a large room
-SPAN_SHARE = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
+SPAN_FRACTION = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
 LEAST_SPAN = 500  # tokens; a summary of less is hardly smaller than it
-NEWEST_SHARE = 0.25  # of the room, for the newest units, which will stay for a while
+NEWEST_FRACTION = 0.25  # of the room, for the newest units, which will stay for a while
 LINE = re.compile("^", re.MULTILINE)
 UNNAMED = People()  # where nobody has a name
 
@@ -82,7 +82,7 @@ def spans_of(
 def span_tokens(room_tokens: int) -> int:
     """What a span has at least; in steps, so that a room which bills make a little smaller has the same spans."""
     tokens = SPAN_TOKENS
-    while tokens > max(LEAST_SPAN, SPAN_SHARE * room_tokens):
+    while tokens > max(LEAST_SPAN, SPAN_FRACTION * room_tokens):
         tokens //= 2
     return tokens
 
@@ -96,7 +96,7 @@ def opening_of(candidates: Sequence[Candidate]) -> int:
 
 def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
     """Where the newest units begin."""
-    left = int(NEWEST_SHARE * room_tokens)
+    left = int(NEWEST_FRACTION * room_tokens)
     for i in range(len(candidates) - 1, -1, -1):
         left -= candidates[i].tokens
         if left < 0:

@@ -16,7 +16,7 @@ from autogen_context.session.background import is_cut_off
 from autogen_context.session.span import Span
 from autogen_context.tokens.measure import TokenCounter
 
-SUMMARY_SHARE = 0.1  # of a span's tokens, for its summary
+SUMMARY_FRACTION = 0.1  # of a span's tokens, for its summary
 
 
 class Summaries:
@@ -68,7 +68,7 @@ class Summaries:
         return asked
 
     async def _summarise(self, span: Span) -> None:
-        target = ceil(span.tokens * SUMMARY_SHARE)
+        target = ceil(span.tokens * SUMMARY_FRACTION)
         result = await self._compressor.compress(span.text, target_tokens=target)
         if result.strategy == "model summary":
             self.known[span.key] = result.compressed

@@ -15,7 +15,7 @@ from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
 from autogen_context.tokens.measure import Meter
 
-TAIL_SHARE = 0.15  # of the room, for what is brought back
+TAIL_FRACTION = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back
 
 
@@ -54,7 +54,7 @@ class Tail:
             room_tokens: what a request may have.
             used_tokens: what it has already.
         """
-        free = min(int(TAIL_SHARE * room_tokens), room_tokens - used_tokens)
+        free = min(int(TAIL_FRACTION * room_tokens), room_tokens - used_tokens)
         if free < LEAST_TAIL or not self._is_due(conversation, held):
             return None
         query = said_now(conversation.messages)
@@ -68,7 +68,7 @@ class Tail:
         self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
     ) -> bool:
         """Whether the newest message asks for what is out of sight, and nothing of it fits what is left of the room."""
-        if room_tokens - used_tokens >= TAIL_SHARE * room_tokens:
+        if room_tokens - used_tokens >= TAIL_FRACTION * room_tokens:
             return False
         if not self._is_due(conversation, held):
             return False

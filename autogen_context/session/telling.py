@@ -24,7 +24,7 @@ from autogen_context.session.statements import Statements
 from autogen_context.tokens.measure import Meter
 from autogen_context.view.decision import Decision
 
-LEDGER_SHARE = 0.5  # of the room, for statements
+LEDGER_FRACTION = 0.5  # of the room, for statements
 
 
 class Telling:
@@ -99,7 +99,7 @@ class Telling:
             room_tokens: what may be said, in tokens.
         """
         count = self._meter.text
-        stated = self._stated(units, decided, int(room_tokens * LEDGER_SHARE))
+        stated = self._stated(units, decided, int(room_tokens * LEDGER_FRACTION))
         room_tokens -= count(stated) + 1
         gone = {i for i in range(len(units)) if i not in decided}
         summed: list[str] = []

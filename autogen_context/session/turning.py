@@ -1,14 +1,14 @@
 """One turn: hold what was decided, or compact, and say what is sent.
 
 Promise: below the mark nothing changes but by appending; above it the whole is planned anew, once, and held again. What
-is sent fits, or ``BudgetImpossible`` is raised and what was held is held on.
+is sent fits, or ``ContextWindowExceeded`` is raised and what was held is held on.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.piece import Written
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
@@ -91,12 +91,12 @@ class Turning:
             pinned: positions of pinned messages.
 
         Raises:
-            BudgetImpossible: what must stay does not fit; what was held is held on.
+            ContextWindowExceeded: what must stay does not fit; what was held is held on.
         """
         window = self._around.window
         try:
             return self._turn(fixed, pinned)
-        except BudgetImpossible:
+        except ContextWindowExceeded:
             if not window.calibration.before:
                 raise
         with window.before_last_bill():  # one false bill must not keep all others from coming

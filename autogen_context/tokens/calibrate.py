@@ -24,7 +24,7 @@ STEEPEST = (
 )
 LARGEST_REQUEST = 20_000_000  # tokens; twice the largest window of any model (2026-11)
 EXACT_UP_TO = 1.02  # a tokenizer whose ratio never exceeded this is the provider's own
-MARGIN_SHARE = 0.02  # on a bound that rests on the bills of another tokenizer
+MARGIN_FRACTION = 0.02  # on a bound that rests on the bills of another tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Calibration:
             billed = self.last.billed + self._highest_ratio * more
         elif rewrites == self.last.rewrites:
             billed = min(billed, self.last.billed)
-        return whole(billed * (1 + self._margin_share))
+        return whole(billed * (1 + self._margin_fraction))
 
     def room(self, limit_tokens: int, *, rewrites: int = 0) -> int:
         """The greatest count whose bound is within the limit; 0 where even the offset exceeds it."""
@@ -91,8 +91,8 @@ class Calibration:
         return max(self.ratio, self.steepest * ABOVE_STEEPEST)
 
     @property
-    def _margin_share(self) -> float:
-        return MARGIN_SHARE if self._highest_ratio > EXACT_UP_TO else 0.0
+    def _margin_fraction(self) -> float:
+        return MARGIN_FRACTION if self._highest_ratio > EXACT_UP_TO else 0.0
 
     def _offset(self, last: Bill) -> int:
         """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""

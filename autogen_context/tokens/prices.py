@@ -38,8 +38,8 @@ class Price:
         provider: who sells it; ``"other"`` where that is not known.
         input_per_million: dollars for a million input tokens that are not cached; ``None`` where not known.
         output_per_million: dollars for a million output tokens; ``None`` where not known.
-        cached_share: what a cached input token costs of that; 1 where nothing is cached.
-        cache_write_share: what an input token costs of that when it is written to the cache.
+        cached_fraction: what a cached input token costs of that; 1 where nothing is cached.
+        cache_write_fraction: what an input token costs of that when it is written to the cache.
         minimum_prefix_tokens: the shortest prefix that is cached, in tokens.
         block_tokens: prefixes are cached in whole blocks of so many tokens.
         cache_ttl_s: how long an unused prefix stays cached at least, in seconds.
@@ -52,8 +52,8 @@ class Price:
     provider: str
     input_per_million: Money | None = None
     output_per_million: Money | None = None
-    cached_share: Share
-    cache_write_share: Share
+    cached_fraction: Share
+    cache_write_fraction: Share
     minimum_prefix_tokens: Positive
     block_tokens: Positive
     cache_ttl_s: Positive
@@ -72,8 +72,8 @@ class Price:
 def rates_of(price: Price) -> Rates:
     """What of a price decides about a rewrite of the history."""
     return Rates(
-        cached_share=price.cached_share,
-        write_share=price.cache_write_share,
+        cached_fraction=price.cached_fraction,
+        write_fraction=price.cache_write_fraction,
         minimum_prefix_tokens=price.minimum_prefix_tokens,
         block_tokens=price.block_tokens,
         cache_ttl_s=price.cache_ttl_s,

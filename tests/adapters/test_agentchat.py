@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
 from autogen_context.config import ContextConfig
-from autogen_context.errors import BrokenTranscript, BudgetImpossible, StateError
+from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, StateError
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json
@@ -90,7 +90,7 @@ async def outcome(context: ManagedChatCompletionContext) -> list[LLMMessage] | d
     """What the context sends, or, where nothing fits, what the floor consists of."""
     try:
         return await context.get_messages()
-    except BudgetImpossible as impossible:
+    except ContextWindowExceeded as impossible:
         return impossible.parts
 
 
@@ -324,12 +324,12 @@ async def test_later_system_messages_are_the_users_where_one_is_taken() -> None:
 
 
 async def test_what_cannot_fit_is_an_error_with_its_numbers() -> None:
-    """``BudgetImpossible`` names the parts; the context stays as it is and goes on once there is room."""
+    """``ContextWindowExceeded`` names the parts; the context stays as it is and goes on once there is room."""
     context = ManagedChatCompletionContext(MODEL, window_tokens=60, tools=[])
     rule = said("word " * 100)
     await filled(context, [rule, *step("1")])
     context.manager.pin(rule)
-    with pytest.raises(BudgetImpossible) as caught:
+    with pytest.raises(ContextWindowExceeded) as caught:
         await context.get_messages()
     assert caught.value.parts["pinned"] > caught.value.limit_tokens == 60
     context.manager.unpin(rule)
@@ -341,7 +341,7 @@ async def test_orphans_are_refused_where_that_is_asked_for() -> None:
     config = ContextConfig(orphans="refuse")
     context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW, tools=[], config=config)
     await filled(context, [said("hi"), step("1")[1]])
-    with pytest.raises(BrokenTranscript, match="message 1: a tool result without its call"):
+    with pytest.raises(InvalidTranscript, match="message 1: a tool result without its call"):
         await context.get_messages()
 
 
@@ -349,7 +349,7 @@ async def test_what_is_no_message_is_an_error_that_names_it() -> None:
     """Some contexts turn messages into dicts; the error says where."""
     context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
     await filled(context, [said("hi"), cast("LLMMessage", {"content": "hi"})])
-    with pytest.raises(BrokenTranscript, match=r"message 1: .*UserMessage.*got dict"):
+    with pytest.raises(InvalidTranscript, match=r"message 1: .*UserMessage.*got dict"):
         await context.get_messages()
 
 

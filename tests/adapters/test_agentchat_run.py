@@ -29,7 +29,7 @@ from autogen_context.adapters.agentchat import (
     managed,
 )
 from autogen_context.config import ContextConfig
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 from autogen_context.tokens.gauge import gauge_for
 
@@ -260,11 +260,11 @@ async def test_strict_templates_get_alternating_roles() -> None:
 
 
 async def test_what_cannot_fit_ends_the_run_with_its_numbers() -> None:
-    """``BudgetImpossible`` comes out of ``run``, and no request was sent."""
+    """``ContextWindowExceeded`` comes out of ``run``, and no request was sent."""
     async with serving(scripted(Say("Hello."))) as (server, inner):
         client, context = managed(inner, window_tokens=300)
         agent = coder(client, context, system_message="word " * 400)
-        with pytest.raises(BudgetImpossible) as caught:
+        with pytest.raises(ContextWindowExceeded) as caught:
             await agent.run(task="Hi!")
     assert caught.value.parts["system"] >= 400
     assert server.requests == []

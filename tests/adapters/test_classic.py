@@ -15,7 +15,7 @@ from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL
 from autogen_context.config import ContextConfig
-from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Reduce
 from autogen_context.testing import ChatMessage, approximate_tokens
@@ -105,7 +105,7 @@ def test_what_is_sent_is_taken_by_the_api_and_fits(
     before = copy.deepcopy(history)
     try:
         sent = transform.apply_transform(history)
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         sent = []
     assert history == before
     if sent:
@@ -121,7 +121,7 @@ def test_the_newest_message_stays_last(messages: list[ChatMessage], window_token
     history, transform = grouped(messages), transform_of(window_tokens)
     try:
         sent = transform.apply_transform(history)
-    except (BrokenTranscript, BudgetImpossible):
+    except (InvalidTranscript, ContextWindowExceeded):
         return
     prepared = transform.conversations.last_prepared
     if not sent or prepared is None or sent[-1] is history[-1]:
@@ -267,7 +267,7 @@ def test_what_must_stay_and_cannot_is_an_error() -> None:
     agent = listening_agent()
     agent.update_system_message("word " * 1_000)
     transform_of(500).add_to_agent(agent)
-    with pytest.raises(BudgetImpossible) as raised:
+    with pytest.raises(ContextWindowExceeded) as raised:
         agent.process_all_messages_before_reply(session(1))
     assert raised.value.parts["system"] >= 1_000
 

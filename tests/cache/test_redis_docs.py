@@ -52,7 +52,7 @@ def test_the_guide_runs(redis: LocalRedis, tmp_path: Path) -> None:
     assert printed(redis, program) == shown
 
 
-def test_two_workers_share(redis: LocalRedis) -> None:
+def test_two_workers_fraction(redis: LocalRedis) -> None:
     """The second gets what the first built, and by its handle what left the first one's window."""
     lines = printed(redis, EXAMPLE).splitlines()
     assert lines[0] == "worker 1: the plan, as worker 1 built it"

@@ -230,7 +230,7 @@ def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -
     assert near.held("01234", now=0.0) | far.held("01234", now=0.0) == set()
 
 
-def test_workers_share(redis: LocalRedis, server: RedisServer) -> None:
+def test_workers_fraction(redis: LocalRedis, server: RedisServer) -> None:
     """Two write at once and end without a word of farewell; this one has all they wrote, to the byte."""
     processes = [writer(redis.url, name, 30) for name in "xy"]
     for process, name in zip(processes, "xy", strict=True):

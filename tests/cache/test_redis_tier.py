@@ -212,7 +212,7 @@ def test_it_is_used_from_one_loop_after_another(redis: LocalRedis) -> None:
     assert asyncio.run(tier.read("key")) == b"1"
 
 
-async def test_two_processes_share(redis: LocalRedis, server: RedisServer) -> None:
+async def test_two_processes_fraction(redis: LocalRedis, server: RedisServer) -> None:
     """What another process wrote is here, and it ends in peace."""
     command = [sys.executable, "-W", "error", "-c", WORKER, redis.url]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: ASYNC221, S603

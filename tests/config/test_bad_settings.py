@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible, NotInHistory, OriginalNotFound
+from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts
 from autogen_context.tokens.estimate import EstimateCounter
@@ -42,7 +42,7 @@ def test_windows_that_make_no_sense(window: int, reserve: int, reason: str) -> N
 def test_a_reserve_above_the_models_window() -> None:
     """Is told at the first turn, with the way out."""
     keeper = IncrementalContextManager(model="gpt-4", reserve_tokens=10_000)
-    with pytest.raises(BudgetImpossible, match=r"the limit is -\d+ .*lower reserve_tokens"):
+    with pytest.raises(ContextWindowExceeded, match=r"the limit is -\d+ .*lower reserve_tokens"):
         keeper.prepare_nowait([says("hi")])
 
 

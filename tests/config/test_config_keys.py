@@ -23,8 +23,8 @@ SERVER = "http://127.0.0.1:8000/v1"
 OTHER = "http://127.0.0.1:9000/v1"
 BASE = {"OPENAI_BASE_URL": SERVER}
 VALUES: Mapping[str, tuple[object, object]] = {  # two valid values of each setting that was renamed
-    "compact_at_share": (0.8, 0.9),
-    "compact_to_share": (0.3, 0.4),
+    "compact_at_fraction": (0.8, 0.9),
+    "compact_to_fraction": (0.3, 0.4),
     "default_window_tokens": (4000, 8000),
     "limits_file": ("a.json", "b.json"),
     "limits_ttl_s": (60, 120),

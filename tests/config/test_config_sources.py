@@ -26,7 +26,7 @@ tokens = st.integers(1, 10**9)
 seconds = st.floats(0.001, 1e9)
 loose: Mapping[str, st.SearchStrategy[object]] = {  # settings whose range knows no other setting
     "model": words,
-    "prepare_at_share": st.floats(0.01, 1),
+    "prepare_at_fraction": st.floats(0.01, 1),
     "summary_timeout_s": st.just(0.0) | seconds,
     "reduce": st.sampled_from(["auto", "off", "lossless", "lossy"]),
     "orphans": st.sampled_from(["repair", "report", "refuse"]),
@@ -58,9 +58,9 @@ def configs(draw: st.DrawFn) -> ContextConfig:
     if draw(st.booleans()):
         settings["window_tokens"] = window_tokens = draw(tokens)
         settings["reserve_tokens"] = draw(st.integers(0, window_tokens - 1))
-        settings["compact_at_share"] = at_share = draw(st.floats(0.01, 1))
-        below = st.floats(0, at_share, exclude_min=True, exclude_max=True)
-        settings["compact_to_share"] = draw(below)
+        settings["compact_at_fraction"] = at_fraction = draw(st.floats(0.01, 1))
+        below = st.floats(0, at_fraction, exclude_min=True, exclude_max=True)
+        settings["compact_to_fraction"] = draw(below)
     return ContextConfig.model_validate(settings)
 
 

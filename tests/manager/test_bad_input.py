@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
@@ -56,7 +56,9 @@ def test_nothing_at_all(counter: str) -> None:
 
 def test_not_even_nothing_fits() -> None:
     """A window that the format alone exceeds is told with its numbers."""
-    with pytest.raises(BudgetImpossible, match=r"needs 8 tokens and the limit is 2 \(tools and"):
+    with pytest.raises(
+        ContextWindowExceeded, match=r"needs 8 tokens and the limit is 2 \(tools and"
+    ):
         manager(2).prepare_nowait(list[ChatMessage]())
 
 
@@ -65,7 +67,7 @@ def test_only_a_system_message() -> None:
     system = says("be kind " * 50, "system")
     assert manager(1_000).prepare_nowait([system]).messages == [system]
     with pytest.raises(
-        BudgetImpossible, match=r"\(system \d+, tools and format \d+\); raise window"
+        ContextWindowExceeded, match=r"\(system \d+, tools and format \d+\); raise window"
     ):
         manager(50).prepare_nowait([system])
 
@@ -124,7 +126,7 @@ def test_models_that_insist_on_alternation(messages: list[ChatMessage], window: 
     keeper = manager(window, alternate_roles=True, single_system=True)
     try:
         turn = keeper.prepare_nowait(messages)
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         return
     assert turn.certificate.fits
     check_chat([*turn.messages], strict_roles=True)
@@ -175,7 +177,7 @@ def test_what_cannot_be_read(broken: object, reason: str) -> None:
     keeper = manager(1_000)
     good: list[object] = [says("a"), says("b", "assistant")]
     before = keeper.prepare_nowait(good)
-    with pytest.raises(BrokenTranscript, match=f"^message 2: .*{re.escape(reason)}") as caught:
+    with pytest.raises(InvalidTranscript, match=f"^message 2: .*{re.escape(reason)}") as caught:
         keeper.prepare_nowait([*good, broken])
     assert caught.value.index == 2
     assert keeper.prepare_nowait(good) == before
@@ -221,7 +223,7 @@ def test_orphans(messages: list[ChatMessage], orphans: tuple[int, ...]) -> None:
     assert reported.certificate.pairs_closed == (not orphans)
     assert repaired.certificate.orphans == reported.certificate.orphans == orphans
     if orphans:
-        with pytest.raises(BrokenTranscript, match=r'without its (call|result), and orphans="ref'):
+        with pytest.raises(InvalidTranscript, match=r'without its (call|result), and orphans="ref'):
             manager(1_000, orphans="refuse").prepare_nowait(messages)
     else:
         assert manager(1_000, orphans="refuse").prepare_nowait(messages).messages == messages

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import LARGEST_REQUEST
 from autogen_context.tokens.estimate import EstimateCounter
@@ -54,7 +54,7 @@ def test_a_second_bill_confirms_it(window: int) -> None:
         prepared = keeper.prepare_nowait(MESSAGES[:turn])
         billed = prepared.certificate.counted_tokens + window
         keeper.record_usage(prepared, prompt_tokens=billed)
-    with pytest.raises(BudgetImpossible) as caught:
+    with pytest.raises(ContextWindowExceeded) as caught:
         keeper.prepare_nowait(MESSAGES)
     assert caught.value.parts["calibration"] >= window
 

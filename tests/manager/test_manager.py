@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import BudgetImpossible, NotInHistory, OriginalNotFound
+from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.wiring import limits_of
 from autogen_context.session.explaining import Explanation
 from autogen_context.session.window import Usage
@@ -91,7 +91,7 @@ def test_what_is_impossible_is_told_in_the_providers_tokens(
     narrow.load_state(keeper.save_state())
     messages = [says("s" * length * 4, "system"), TASK]
     found = turn_or_error(narrow, messages)
-    if isinstance(found, BudgetImpossible):
+    if isinstance(found, ContextWindowExceeded):
         assert found.limit_tokens == window < found.floor_tokens == sum(found.parts.values())
         assert {"system", "newest", "tools and format"} <= set(found.parts)
     else:
@@ -104,18 +104,18 @@ def test_what_the_host_adds_unseen_is_a_part_of_what_is_impossible() -> None:
     for _ in range(2):  # one bill alone may be false
         turn = keeper.prepare_nowait([TASK])
         keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 500)
-    with pytest.raises(BudgetImpossible, match=r"limit is 300 .*calibration 50\d\)") as caught:
+    with pytest.raises(ContextWindowExceeded, match=r"limit is 300 .*calibration 50\d\)") as caught:
         keeper.prepare_nowait([TASK])
     assert caught.value.floor_tokens == sum(caught.value.parts.values())
 
 
 def turn_or_error(
     keeper: IncrementalContextManager, messages: list[ChatMessage]
-) -> Prepared[ChatMessage] | BudgetImpossible:
+) -> Prepared[ChatMessage] | ContextWindowExceeded:
     """A turn, or why there can be none."""
     try:
         return keeper.prepare_nowait(messages)
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return error
 
 

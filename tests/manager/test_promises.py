@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.session.rules import Reduce
@@ -48,11 +48,11 @@ class Characters:
 
 
 def manager(
-    window: int, *, compact_to_share: float = 0.6, reduce: Reduce = "auto"
+    window: int, *, compact_to_fraction: float = 0.6, reduce: Reduce = "auto"
 ) -> IncrementalContextManager:
     """A manager with a counter that anybody can check, and GPT-4's chat format."""
     config = ContextConfig(
-        model="gpt-4", window_tokens=window, compact_to_share=compact_to_share, reduce=reduce
+        model="gpt-4", window_tokens=window, compact_to_fraction=compact_to_fraction, reduce=reduce
     )
     return IncrementalContextManager(config=config, counter=Characters())
 
@@ -62,17 +62,17 @@ def prepared(
 ) -> Prepared[ChatMessage]:
     """A turn; conversations whose floors exceed the window say nothing about the law under test."""
     outcome = outcome_of(keeper, messages)
-    assume(not isinstance(outcome, BudgetImpossible))
+    assume(not isinstance(outcome, ContextWindowExceeded))
     return cast("Prepared[ChatMessage]", outcome)  # the other one ended the example
 
 
 def outcome_of(
     keeper: IncrementalContextManager, messages: Sequence[ChatMessage]
-) -> Prepared[ChatMessage] | BudgetImpossible:
+) -> Prepared[ChatMessage] | ContextWindowExceeded:
     """A turn, or the error in its place."""
     try:
         return keeper.prepare_nowait(messages)
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return error
 
 
@@ -86,10 +86,10 @@ def cost(message: Message) -> int:
     """What one message costs."""
     texts = [message.text, message.extra, *(r.text for r in message.results)]
     texts += [part for call in message.calls for part in (call.name, call.arguments)]
-    texts += [message.name] if message.name else []
-    beside = 4 + 4 * len(message.calls) + bool(message.name)
+    names = [name for name in (message.name, *(r.name for r in message.results)) if name]
+    beside = 4 + 4 * len(message.calls) + len(names) + 4 * (message.text_parts - 1)
     images = [SMALL_IMAGE if i.detail == "low" else LARGE_IMAGE for i in message.images]
-    return beside + sum(-(-len(text) // 4) for text in texts) + sum(images)
+    return beside + sum(-(-len(text) // 4) for text in (*texts, *names)) + sum(images)
 
 
 def is_subsequence(part: Sequence[int], whole: Sequence[int]) -> bool:
@@ -104,7 +104,7 @@ def test_1_what_is_sent_fits_or_the_error_has_the_numbers(
 ) -> None:
     """Counted by anybody, the request is within the window; otherwise the floors alone exceed it."""
     outcome = outcome_of(manager(window), messages)
-    if isinstance(outcome, BudgetImpossible):
+    if isinstance(outcome, ContextWindowExceeded):
         assert outcome.limit_tokens == window
         assert sum(outcome.parts.values()) == outcome.floor_tokens > window
     else:
@@ -283,7 +283,7 @@ def test_15_same_input_same_output(history: list[Transcript], window: int) -> No
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
     """After a cut the room beside what must stay is filled to the low mark, and several turns pass before the next one."""
-    keeper = manager(4_000, compact_to_share=share)
+    keeper = manager(4_000, compact_to_fraction=share)
     messages: Transcript = [{"role": "user", "content": "the task"}]
     cuts: list[int] = []
     room = 4_000 - 6 - 104 - 3  # beside the task, the newest message and the start of the answer

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import BudgetImpossible, ChangeRefused
+from autogen_context.errors import ChangeRefused, ContextWindowExceeded
 from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
@@ -89,7 +89,7 @@ class Conversing(RuleBasedStateMachine):
         window=st.integers(120, 900),
         reduce=st.sampled_from(["auto", "off"]),
         compaction=st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
-        profile=st.sampled_from(["worth", "balanced", "conservative", "strict"]),
+        profile=st.sampled_from(["value", "balanced", "conservative", "strict"]),
     )
     def begin(self, window: int, reduce: str, compaction: str, profile: str) -> None:
         """Two managers, made alike."""
@@ -265,7 +265,7 @@ def outcome_of(prepare: Callable[[], Prepared[ChatMessage]]) -> Outcome:
     """A turn, or the words of the error in its place."""
     try:
         return prepare()
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return str(error)
 
 

@@ -17,7 +17,7 @@ from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.scope import Scope
 from autogen_context.cache.tiers import SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention import (
     AttentionFilter,
@@ -197,7 +197,7 @@ def test_what_is_no_message_is_named_by_its_position(
     learn: Callable[[Sequence[object]], object], wrong: object
 ) -> None:
     """As it is where a turn is prepared."""
-    with pytest.raises(BrokenTranscript, match=r"^message 1: a message (must be|needs)"):
+    with pytest.raises(InvalidTranscript, match=r"^message 1: a message (must be|needs)"):
         learn([SAID, wrong])
 
 
@@ -205,7 +205,7 @@ def test_what_is_no_message_is_named_by_its_position(
 def test_nothing_is_learnt_beside_what_is_no_message(learner: type[Facts | Ledger]) -> None:
     """All of it or nothing."""
     learning = learner()
-    with pytest.raises(BrokenTranscript):
+    with pytest.raises(InvalidTranscript):
         learning.learn([SAID, None])
     assert len(learning) == 0
     assert learning.learn([SAID])

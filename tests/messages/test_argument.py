@@ -36,7 +36,7 @@ def is_number(value: object) -> bool:
     return type(value) in (int, float)
 
 
-def is_share(value: object) -> bool:
+def is_fraction(value: object) -> bool:
     """A number from 0 to 1."""
     return type(value) in (int, float) and isinstance(value, int | float) and 0 <= value <= 1
 
@@ -63,7 +63,7 @@ GUARDS: dict[str, tuple[Callable[..., object], Callable[[object], bool]]] = {
     "texts": (argument.require_texts, is_list_of_texts),
     "whole": (require_one_or_more, is_whole),
     "number": (argument.require_number, is_number),
-    "share": (argument.require_share, is_share),
+    "share": (argument.require_fraction, is_fraction),
     "several": (argument.require_several, lambda value: isinstance(value, list)),
     "kind": (require_path_object, lambda value: isinstance(value, Path)),
     "list": (listed, lambda value: isinstance(value, list)),

@@ -48,7 +48,7 @@ FRUIT = [ContextPart("memory", "automobile"), ContextPart("memory", "banana")]
 
 
 @given(PARTS, TEXTS)
-def test_each_part_has_a_score_and_a_share(parts: list[ContextPart], query: str) -> None:
+def test_each_part_has_a_score_and_a_fraction(parts: list[ContextPart], query: str) -> None:
     """Scores in 0..1 in the order of the parts; shares in the order of scores, 1 in all; a reason for each."""
     found = AttentionScorer(temperature=0.2).score_nowait(query, parts)
     assert [score.part for score in found] == parts

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.errors import BudgetImpossible, MissingExtra
+from autogen_context.errors import ContextWindowExceeded, MissingExtra
 from autogen_context.manager import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
@@ -162,7 +162,7 @@ def test_an_impossible_turn_is_in_neither_sum() -> None:
     records = recorder()
     big: list[dict[str, object]] = [{"role": "system", "content": "rule " * 500}]
     manager = IncrementalContextManager(model=MODEL, window_tokens=100)
-    with pytest.raises(BudgetImpossible) as caught:
+    with pytest.raises(ContextWindowExceeded) as caught:
         manager.prepare_nowait(big)
     record = records.record_impossible(big, caught.value)
     assert (record.sent, record.price_ratio) == (None, None)

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager, Prepared
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.testing import ChatMessage
@@ -32,7 +32,7 @@ def turn(one: IncrementalContextManager, messages: Sequence[ChatMessage]) -> Pre
     """A turn of an agent with the tool; a window that is too small for what must stay says nothing here."""
     try:
         return one.prepare_nowait(messages, [recall_tool_schema()])
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         assume(False)  # noqa: FBT003 - as hypothesis has it
         raise
 

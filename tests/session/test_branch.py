@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.conversing import Conversing
 from autogen_context.manager.given import Given
 from autogen_context.messages.openai_chat import OpenAIChat
@@ -48,7 +48,7 @@ def prepared(
     """The turns of a history."""
     try:
         return [keeper.prepare_nowait(messages) for messages in history]
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         assume(False)  # noqa: FBT003 - the one argument that it takes
         raise
 

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible, StateError
+from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.manager.wiring import rules_of
 from autogen_context.prioritizer.advice import Advisor
 from autogen_context.session.advising import key_of
-from autogen_context.session.budgeting import ASKED_SHARE, Budgeting, Turn
-from autogen_context.session.depth import low_share
+from autogen_context.session.budgeting import ASKED_FRACTION, Budgeting, Turn
+from autogen_context.session.depth import low_fraction
 from autogen_context.session.rules import PlanProfile, Room, Rules
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 
-PROFILES: tuple[PlanProfile, ...] = ("worth", "balanced", "conservative", "strict")
+PROFILES: tuple[PlanProfile, ...] = ("value", "balanced", "conservative", "strict")
 ROOM = Room(limit_tokens=12_000, fixed_tokens=0)
 CASUAL = "Please fix the crash in the vault"
 TURNS = st.builds(
@@ -68,10 +68,10 @@ def worked(steps: int) -> list[ChatMessage]:
 def test_an_aim_has_shares(turn: Turn, profile: PlanProfile, room: int) -> None:
     """Each in 0..1, and those of a part do not exceed the whole."""
     aim = Budgeting(rules(profile), {}).aim(turn, Room(limit_tokens=room, fixed_tokens=0))
-    assert 0 <= aim.target_share <= 1
-    assert aim.recent_share >= 0
-    assert aim.told_share >= 0
-    assert aim.recent_share + aim.told_share <= 1 + 1e-9
+    assert 0 <= aim.target_fraction <= 1
+    assert aim.recent_fraction >= 0
+    assert aim.told_fraction >= 0
+    assert aim.recent_fraction + aim.told_fraction <= 1 + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -89,22 +89,22 @@ def test_a_table_says_what_each_part_has(
 ) -> None:
     """The shares of the table beside the system's."""
     aim = Budgeting(rules(profile), {}).aim(turn(text, asks=asks), ROOM)
-    found = (aim.target_share, aim.recent_share, aim.told_share)
+    found = (aim.target_fraction, aim.recent_fraction, aim.told_fraction)
     assert found == pytest.approx((target, recent, told), abs=0.002)
 
 
 def test_by_worth_the_room_is_what_it_was() -> None:
     """Without a profile the low mark is that of the room, and a question about the past has nearly all."""
-    budgeting = Budgeting(rules("worth"), {})
-    assert budgeting.aim(turn(CASUAL), ROOM).target_share == low_share(rules("worth"), 12_000)
-    assert budgeting.aim(turn("?", asks=True), ROOM).target_share == ASKED_SHARE
+    budgeting = Budgeting(rules("value"), {})
+    assert budgeting.aim(turn(CASUAL), ROOM).target_fraction == low_fraction(rules("value"), 12_000)
+    assert budgeting.aim(turn("?", asks=True), ROOM).target_fraction == ASKED_FRACTION
 
 
 @pytest.mark.parametrize("profile", ["conservative", "strict"])
 def test_the_low_mark_of_a_table_is_that_of_a_long_talk(profile: PlanProfile) -> None:
     """What the price of a rewrite is judged by is what a casual compaction leaves."""
     aim = Budgeting(rules(profile), {}).aim(turn("", messages=100), ROOM)
-    assert low_share(rules(profile), 12_000) == pytest.approx(aim.target_share, abs=0.001)
+    assert low_fraction(rules(profile), 12_000) == pytest.approx(aim.target_fraction, abs=0.001)
 
 
 @given(transcripts(), st.sampled_from(PROFILES), st.integers(200, 2_000))
@@ -116,7 +116,7 @@ def test_every_profile_keeps_the_limit(
     keeper = IncrementalContextManager(config=config, counter=Characters())
     try:
         prepared = keeper.prepare_nowait(messages)
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         return
     assert prepared.certificate.fits
     assert prepared.certificate.newest_present or not messages
@@ -124,7 +124,7 @@ def test_every_profile_keeps_the_limit(
 
 def kept(messages: Sequence[ChatMessage], advisor: Advisor | None) -> list[str]:
     """The actions on each unit of an agent that went on for a while, its model asked ahead."""
-    config = ContextConfig(model="gpt-4", window_tokens=1_200, prepare_at_share=0.5)
+    config = ContextConfig(model="gpt-4", window_tokens=1_200, prepare_at_fraction=0.5)
     keeper = IncrementalContextManager(config=config, counter=Characters(), advisor=advisor)
 
     async def live() -> list[str]:
@@ -164,7 +164,7 @@ def advised_state() -> dict[str, object]:
         return json.dumps({"multipliers": {"structure": 4}, "complexity": "high"})
 
     async def live() -> dict[str, object]:
-        config = ContextConfig(model="gpt-4", window_tokens=3_000, prepare_at_share=0.05)
+        config = ContextConfig(model="gpt-4", window_tokens=3_000, prepare_at_fraction=0.05)
         manager = IncrementalContextManager(
             config=config, counter=Characters(), advisor=Advisor(complete)
         )
@@ -208,5 +208,5 @@ def test_damaged_advice_is_refused(advice: object) -> None:
 
 def test_a_table_and_a_low_mark_of_ones_own_contradict() -> None:
     """The error names both, and the way out."""
-    with pytest.raises(ValueError, match=r"compact_to_share.*give one of them"):
-        ContextConfig(profile="conservative", compact_to_share=0.5)
+    with pytest.raises(ValueError, match=r"compact_to_fraction.*give one of them"):
+        ContextConfig(profile="conservative", compact_to_fraction=0.5)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim, messages_of
 from autogen_context.session.conversation import Conversation, Orphans
@@ -116,7 +116,7 @@ def test_orphans_are_named(
 )
 def test_orphans_can_be_refused(payloads: list[ChatMessage], index: int, reason: str) -> None:
     """With their position and the setting that asks for it."""
-    with pytest.raises(BrokenTranscript, match=f'{reason}, and orphans="refuse"') as caught:
+    with pytest.raises(InvalidTranscript, match=f'{reason}, and orphans="refuse"') as caught:
         conversation("refuse").update(payloads)
     assert caught.value.index == index
 
@@ -132,7 +132,7 @@ def test_a_refused_list_leaves_no_trace(edits: list[tuple[int, list[ChatMessage]
         payloads = [*payloads[:length], *new]
         try:
             same = kept.update(payloads)
-        except BrokenTranscript:
+        except InvalidTranscript:
             continue
         assert taken[:same] == payloads[:same]
         taken = payloads

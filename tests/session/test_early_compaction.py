@@ -182,7 +182,7 @@ def test_a_saved_state_judges_alike(pauses: list[int], compaction: str, window: 
 
 def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     """Where pins fill the room above the mark, one warning says what fills it, and turns go on without planning anew."""
-    kept = manager(compact_at_share=0.5, compact_to_share=0.4, window_tokens=4_000)
+    kept = manager(compact_at_fraction=0.5, compact_to_fraction=0.4, window_tokens=4_000)
     messages = [*TASK, {"role": "user", "content": "A rule. " * 1_200}]
     kept.pin(messages[-1])
     rewrote: list[bool] = []
@@ -190,7 +190,7 @@ def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) ->
         for n in range(12):
             messages = [*messages, *step(n, "run", {"command": "date"}, "Monday, and cold")]
             rewrote.append(kept.prepare_nowait(messages).compacted)
-    told = [r for r in caplog.records if "compact_at_share" in r.getMessage()]
+    told = [r for r in caplog.records if "compact_at_fraction" in r.getMessage()]
     assert len(told) == 1
     assert told[0].__dict__["parts"]["pinned"] > 2_000
     assert sum(rewrote) <= 2

@@ -27,7 +27,7 @@ async def test_the_guide_runs() -> None:
         await made.aclose()
 
 
-@pytest.mark.parametrize("setting", ["prepare_at_share", "summary_timeout_s"])
+@pytest.mark.parametrize("setting", ["prepare_at_fraction", "summary_timeout_s"])
 def test_it_names_the_settings(setting: str) -> None:
     """With their defaults."""
     default = ContextConfig.model_fields[setting].default

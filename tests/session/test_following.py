@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, FileWatch, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage
@@ -243,5 +243,5 @@ def sent(keeper: IncrementalContextManager, messages: list[ChatMessage]) -> obje
     """What a turn gives."""
     try:
         return keeper.prepare_nowait(messages).messages
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return str(error)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.errors import BrokenTranscript
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.session.history import History, digest_of
@@ -194,7 +194,7 @@ def test_what_cannot_be_read_is_refused_whole(
     history.update(good)
     history = History(Shallow(), history.digests) if saved else history
     digests = history.digests
-    with pytest.raises(BrokenTranscript, match=reason) as caught:
+    with pytest.raises(InvalidTranscript, match=reason) as caught:
         history.update([good[0], good[1], good[1], broken])
     assert caught.value.index == 3
     assert history.digests == digests

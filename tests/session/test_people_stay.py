@@ -40,7 +40,7 @@ def talk(*said: str) -> list[ChatMessage]:
     return [*opening, {"role": "user", "content": "Now go through the sources."}, *steps(20)]
 
 
-def sent(messages: list[ChatMessage], window: int, profile: str = "worth") -> list[str]:
+def sent(messages: list[ChatMessage], window: int, profile: str = "value") -> list[str]:
     """The texts of the request."""
     config = ContextConfig.model_validate(
         {"model": "gpt-4", "window_tokens": window, "profile": profile}
@@ -51,7 +51,7 @@ def sent(messages: list[ChatMessage], window: int, profile: str = "worth") -> li
     return [str(message.get("content")) for message in turn.messages]
 
 
-@pytest.mark.parametrize("profile", ["worth", "balanced", "conservative", "strict"])
+@pytest.mark.parametrize("profile", ["value", "balanced", "conservative", "strict"])
 def test_rules_stay_verbatim(profile: str) -> None:
     """All five, in a small window, under every profile (F8)."""
     texts = sent(talk(*RULES), 2_500, profile)

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.budget.aim import Aim
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.block_score import ValueScorer
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
-from autogen_context.session.plan import FRAME, Fill, Means, notice_of, plan
+from autogen_context.session.plan import FRAME, LAST_FRACTION, Fill, Means, notice_of, plan
 from autogen_context.session.protected import Protection, protected_of, satisfied, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
@@ -26,7 +26,7 @@ TOLD = "- read a.py\n" * 999
 
 def planned_or_not(
     candidates: Sequence[Candidate], aim: Aim, fill: Fill | None = None
-) -> tuple[Decision, ...] | BudgetImpossible:
+) -> tuple[Decision, ...] | ContextWindowExceeded:
     """What is under test."""
     try:
         return plan(
@@ -40,7 +40,7 @@ def planned_or_not(
                 count=METER.message,
             ),
         )
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return error
 
 
@@ -62,9 +62,9 @@ CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
 AIMS = st.builds(
     Aim,
     limit_tokens=st.integers(0, 1_500),
-    target_share=st.floats(0, 1),
-    recent_share=st.floats(0, 1),
-    told_share=st.floats(0, 0.3),
+    target_fraction=st.floats(0, 1),
+    recent_fraction=st.floats(0, 1),
+    told_fraction=st.floats(0, 0.3),
 )
 
 
@@ -74,7 +74,7 @@ def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> 
     """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim)
-    if isinstance(decisions, BudgetImpossible):
+    if isinstance(decisions, ContextWindowExceeded):
         assert decisions.floor_tokens == floor_tokens(candidates, floors) > aim.limit_tokens
         assert decisions.limit_tokens == aim.limit_tokens
         assert set(decisions.parts) == set(floors.values())
@@ -103,7 +103,7 @@ def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Protectio
 def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
     """A unit in parts has fewer tokens; all that went, with the notice, no more than it had."""
     decisions = planned_or_not(candidates, aim)
-    if isinstance(decisions, BudgetImpossible):
+    if isinstance(decisions, ContextWindowExceeded):
         return
     for decision in decisions:
         assert decision.action != "shorten" or decision.tokens_after < decision.tokens_before
@@ -117,10 +117,10 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None
     """Beside the floors there is no more than its share of the room that they leave, the notice included."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim)
-    if isinstance(decisions, BudgetImpossible):
+    if isinstance(decisions, ContextWindowExceeded):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    beside = int((aim.limit_tokens - least) * aim.target_share)
+    beside = int((aim.limit_tokens - least) * aim.target_fraction)
     notice = METER.message(notice_of(candidates, FRAME))
     assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
 
@@ -128,17 +128,18 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None
 @settings(max_examples=100)
 @given(CANDIDATES, AIMS)
 def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
-    """As many as fit their share, one at least if it fits beside the floors; the others are decided on beside them."""
+    """As many as fit their share, one at least if it takes no more than most of what is filled; the others are decided on beside them."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
     decisions = planned_or_not(candidates, aim, nothing)
-    if isinstance(decisions, BudgetImpossible):
+    if isinstance(decisions, ContextWindowExceeded):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    beside = int((aim.limit_tokens - least) * aim.target_share)
+    beside = int((aim.limit_tokens - least) * aim.target_fraction)
     beside -= METER.message(notice_of(candidates, FRAME))
     rest = [i for i in range(len(candidates)) if i not in floors]
-    room = int(beside * aim.recent_share)
-    room = max([room, *(candidates[i].tokens for i in rest[-1:] if candidates[i].tokens <= beside)])
+    room = int(beside * aim.recent_fraction)
+    last = (candidates[i].tokens for i in rest[-1:])
+    room = max([room, *(tokens for tokens in last if tokens <= LAST_FRACTION * beside)])
     recent = list[int]()
     for i in reversed(rest):
         room -= candidates[i].tokens
@@ -147,7 +148,7 @@ def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
         recent.append(i)
     assert {i for i in rest if decisions[i].action != "drop"} == set(recent)
     filled = planned_or_not(candidates, aim)
-    assert not isinstance(filled, BudgetImpossible)
+    assert not isinstance(filled, ContextWindowExceeded)
     assert [filled[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
 
 
@@ -155,9 +156,9 @@ def test_floors_are_not_paid_twice() -> None:
     """What must stay takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
     messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
-    aim = Aim(limit_tokens=208 + 160, target_share=1, recent_share=1, told_share=0)
+    aim = Aim(limit_tokens=208 + 160, target_fraction=1, recent_fraction=1, told_fraction=0)
     decisions = planned_or_not(candidates_of(messages), aim)
-    assert not isinstance(decisions, BudgetImpossible)
+    assert not isinstance(decisions, ContextWindowExceeded)
     notice = METER.message(notice_of(candidates_of(messages), FRAME))
     assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
 
@@ -180,8 +181,8 @@ def test_what_is_named_again_stays() -> None:
             Message(role="tool", results=(result,)),
         ]
     candidates = candidates_of([*messages, *later])
-    decisions = planned_or_not(candidates, Aim(limit_tokens=600, target_share=0.6))
-    assert not isinstance(decisions, BudgetImpossible)
+    decisions = planned_or_not(candidates, Aim(limit_tokens=600, target_fraction=0.6))
+    assert not isinstance(decisions, ContextWindowExceeded)
     said = messages_of(decisions[1].pieces, [*messages, *later])
     assert "item_17 costs" in said[-1].results[0].text
     assert decisions[1].action == "shorten"
@@ -192,7 +193,7 @@ def test_what_is_named_again_stays() -> None:
 def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim) -> None:
     """It stands where the first dropped unit was and costs no more than all of them."""
     decisions = planned_or_not(candidates, aim)
-    if isinstance(decisions, BudgetImpossible):
+    if isinstance(decisions, ContextWindowExceeded):
         return
     dropped = [d for d in decisions if d.action == "drop"]
     notices = [d for d in dropped if d.pieces]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json
 from autogen_context.testing.transcripts import histories, transcripts
@@ -62,8 +62,8 @@ def test_1_a_head_makes_no_request_impossible(
                     manager.pin(messages[-1])
             outcome = await outcome_of(keeper, messages)
             without = await outcome_of(plain, messages)
-            if isinstance(outcome, BudgetImpossible):
-                assert isinstance(without, BudgetImpossible)
+            if isinstance(outcome, ContextWindowExceeded):
+                assert isinstance(without, ContextWindowExceeded)
                 assert outcome.parts == without.parts
             else:
                 assert outcome.certificate.bound.tokens <= window
@@ -83,7 +83,9 @@ def test_2_a_head_takes_nothing_from_the_newest(messages: Transcript, window: in
         plain = IncrementalContextManager(config=keeper.config, counter=Characters())
         outcome = await outcome_of(keeper, messages)
         without = await outcome_of(plain, messages)
-        if not isinstance(outcome, BudgetImpossible) and not isinstance(without, BudgetImpossible):
+        if not isinstance(outcome, ContextWindowExceeded) and not isinstance(
+            without, ContextWindowExceeded
+        ):
             assert outcome.decisions[-1:] == without.decisions[-1:]
             assert outcome.certificate.newest_present
 
@@ -139,7 +141,7 @@ def test_6_between_compactions_the_list_only_grows(
                 keeper.observe(messages)
                 await asyncio.sleep(0.002)
             turns.append(await outcome_of(keeper, messages) if wait else nowait(keeper, messages))
-        sent = [turn for turn in turns if not isinstance(turn, BudgetImpossible)]
+        sent = [turn for turn in turns if not isinstance(turn, ContextWindowExceeded)]
         for before, after in pairwise(sent):
             if not after.compacted:
                 assert after.messages[: len(before.messages)] == before.messages
@@ -158,7 +160,7 @@ def test_8_a_strict_template_takes_it(history: list[Transcript], window: int) ->
         keeper = shop.manager(window, alternate_roles=True, single_system=True)
         for messages in history:
             turn = await outcome_of(keeper, messages)
-            if not isinstance(turn, BudgetImpossible):
+            if not isinstance(turn, ContextWindowExceeded):
                 check_chat(cast("list[Json]", turn.messages), strict_roles=True)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -206,4 +208,4 @@ def test_12_a_saved_state_continues_to_the_byte(
 
 def said(outcome: Outcome) -> object:
     """What is compared of a turn."""
-    return outcome.parts if isinstance(outcome, BudgetImpossible) else outcome
+    return outcome.parts if isinstance(outcome, ContextWindowExceeded) else outcome

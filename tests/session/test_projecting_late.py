@@ -4,7 +4,7 @@ import asyncio
 from typing import cast
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.hearing import wait_until
@@ -32,7 +32,7 @@ def late(builds: Slow, keeper: IncrementalContextManager, messages: Transcript) 
 
 def checked_late(keeper: IncrementalContextManager, messages: Transcript, turn: Outcome) -> None:
     """It stands before what was the newest, where it stays, until a compaction puts it in front."""
-    assert not isinstance(turn, BudgetImpossible)
+    assert not isinstance(turn, ContextWindowExceeded)
     assert [is_own(m) for m in turn.messages[-2:]] == [True, False]
     for more in talk(40):
         messages.append(more)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from support.shop import (
     HEAD,
@@ -118,7 +118,7 @@ class Talk:
         for must_know in (False, True):
             self.messages += self._said(0)
             turn = await outcome_of(self.manager, self.messages)
-            if must_know and not isinstance(turn, BudgetImpossible):
+            if must_know and not isinstance(turn, ContextWindowExceeded):
                 assert Reader(turn.messages).belief in (None, self.now), turn.messages
 
     async def _go_on(self, act: Act, n: int) -> None:

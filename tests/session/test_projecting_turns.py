@@ -58,7 +58,7 @@ async def test_a_head_never_stands_last(shop: Shop) -> None:
         assert turn.messages[-1] == messages[-1]
 
 
-async def test_it_stays_within_its_share(shop: Shop) -> None:
+async def test_it_stays_within_its_fraction(shop: Shop) -> None:
     """Of the window, whatever that is, and of what is free beside what must stay."""
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     for window in (300, 1_000, 2_000, 8_000):
@@ -178,7 +178,7 @@ async def test_the_head_has_half_of_what_must_stay_leaves(shop: Shop, *, compact
     """At the start, and where a compaction places it anew; what must stay is whole."""
     heads: set[int] = set()
     for size in range(200, 4_800, 200):
-        keeper = shop.manager(1_500, project_share=0.5)
+        keeper = shop.manager(1_500, project_fraction=0.5)
         plain = IncrementalContextManager(config=keeper.config, counter=Characters())
         floors: Transcript = [SYSTEM, {"role": "user", "content": "x" * size}]
         between = list(talk(12)) if compacts else []

@@ -166,4 +166,4 @@ def test_each_unit_is_offered_once(
 @given(st.floats(0, 1))
 def test_what_stays_of_a_cut_goes_by_the_price(cached: float) -> None:
     """What a cached token costs, between a quarter and a half."""
-    assert left_fraction(Rates(cached_share=cached)) == sorted([0.25, cached, 0.5])[1]
+    assert left_fraction(Rates(cached_fraction=cached)) == sorted([0.25, cached, 0.5])[1]

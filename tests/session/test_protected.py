@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.session.protected import (
     ProtectedPlan,
@@ -152,7 +152,7 @@ def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozens
     """The error tells what each floor needs."""
     candidates = candidates_of(messages)
     floors = protected_of(candidates, pinned, voices_of(candidates))
-    with pytest.raises(BudgetImpossible) as caught:
+    with pytest.raises(ContextWindowExceeded) as caught:
         planned(candidates, limit, pinned).choose()
     for floor in set(floors.values()):
         whole = sum(c.tokens for i, c in enumerate(candidates) if floors.get(i) == floor)

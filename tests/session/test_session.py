@@ -8,7 +8,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.errors import BrokenTranscript, BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import histories
@@ -76,10 +76,10 @@ def test_the_promises_hold_whatever_the_host_does(
     for length, new, copied in edits:
         payloads = [*payloads[:length], *new]
         turn = turn_or_error(keeper, copy.deepcopy(payloads) if copied else payloads)
-        if isinstance(turn, BudgetImpossible):
+        if isinstance(turn, ContextWindowExceeded):
             assert turn.floor_tokens > window
             continue
-        if isinstance(turn, BrokenTranscript):
+        if isinstance(turn, InvalidTranscript):
             assert orphans == "refuse"
             continue
         certificate = turn.certificate
@@ -144,11 +144,11 @@ def test_what_was_indexed_along_the_way_changes_nothing(
 
 def turn_or_error(
     keeper: IncrementalContextManager, messages: list[ChatMessage]
-) -> Prepared[ChatMessage] | BudgetImpossible | BrokenTranscript:
+) -> Prepared[ChatMessage] | ContextWindowExceeded | InvalidTranscript:
     """A turn, or why there can be none."""
     try:
         return keeper.prepare_nowait(messages)
-    except (BudgetImpossible, BrokenTranscript) as error:
+    except (ContextWindowExceeded, InvalidTranscript) as error:
         return error
 
 
@@ -162,7 +162,7 @@ def test_strict_models_are_obeyed_within_the_window(
     for messages in history:
         try:
             turn = keeper.prepare_nowait(messages)
-        except BudgetImpossible:
+        except ContextWindowExceeded:
             assume(condition=False)
             raise
         assert turn.certificate.fits

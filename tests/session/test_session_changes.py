@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BrokenTranscript, BudgetImpossible, NotInHistory
+from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, NotInHistory
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.measure import Count, TokenCounter
@@ -98,7 +98,7 @@ def test_a_pin_that_cannot_be_kept_is_not_forgotten() -> None:
     keeper.prepare_nowait(messages)
     keeper.pin(messages[3])
     for _ in range(2):
-        with pytest.raises(BudgetImpossible, match="pinned 359"):
+        with pytest.raises(ContextWindowExceeded, match="pinned 359"):
             keeper.prepare_nowait(messages)
     keeper.unpin(messages[3])
     assert keeper.prepare_nowait(messages).certificate.fits
@@ -138,7 +138,7 @@ def test_a_refused_list_leaves_no_stale_counts() -> None:
     stray = {"role": "tool", "tool_call_id": "1", "content": "stray"}
     keeper = manager(300, orphans="refuse")
     keeper.prepare_nowait([says("a", "user"), says("b"), says("c")])
-    with pytest.raises(BrokenTranscript):
+    with pytest.raises(InvalidTranscript):
         keeper.prepare_nowait([says("a", "user"), says("x" * 4_000), says("c"), stray])
     with pytest.raises(NotInHistory):
         keeper.explain(stray)

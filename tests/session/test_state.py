@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import BudgetImpossible, StateError
+from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.session.change import ContextChange
@@ -282,7 +282,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         return
     try:
         turn = keeper.prepare_nowait(HISTORY)
-    except BudgetImpossible:
+    except ContextWindowExceeded:
         return
     assert turn.certificate.fits
     assert turn.certificate.newest_present

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared, ProjectContext
-from autogen_context.errors import BudgetImpossible
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.tree import PRICE, SHOP, grown
 
 Transcript = list[ChatMessage]
-Outcome = Prepared[ChatMessage] | BudgetImpossible
+Outcome = Prepared[ChatMessage] | ContextWindowExceeded
 
 HEAD = "[The project shop, from its files."
 TOLD = "[Told beside the conversation:"
@@ -69,7 +69,7 @@ async def outcome_of(manager: IncrementalContextManager, messages: Transcript) -
     """A turn, or the error in its place."""
     try:
         return await manager.prepare(messages)
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return error
 
 
@@ -88,7 +88,7 @@ def nowait(manager: IncrementalContextManager, messages: Transcript) -> Outcome:
     """A turn that does not wait, or the error in its place."""
     try:
         return manager.prepare_nowait(messages)
-    except BudgetImpossible as error:
+    except ContextWindowExceeded as error:
         return error
 
 

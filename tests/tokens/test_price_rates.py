@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from autogen_context.tokens.prices import prices, rates_of
 from autogen_context.tokens.rates import Rates
 
-WRITTEN = Rates(cached_share=0.1, write_share=1.25, minimum_prefix_tokens=1024, block_tokens=128)
-UNCACHED = Rates(cached_share=1, write_share=1.25)
+WRITTEN = Rates(
+    cached_fraction=0.1, write_fraction=1.25, minimum_prefix_tokens=1024, block_tokens=128
+)
+UNCACHED = Rates(cached_fraction=1, write_fraction=1.25)
 REQUESTS = {
     "a token too short": (WRITTEN, 1_023, 0, (1_023, 1_023, 1_023)),
     "just long enough": (WRITTEN, 1_024, 1_024, (1_280, 102.4, 102.4)),
@@ -33,7 +35,7 @@ def test_a_request(rates: Rates, tokens: int, cached: int, costs: tuple[float, .
 @given(st.integers(0, 10_000))
 def test_where_only_the_share_is_known_every_token_is_cached(tokens: int) -> None:
     """No prefix is too short, none has to fill a block, and to write one costs nothing more."""
-    rates = Rates(cached_share=0.5)
+    rates = Rates(cached_fraction=0.5)
     assert rates.cached_tokens(tokens) == tokens
     assert rates.cost_tokens(tokens, 0) == tokens
     assert rates.standing_tokens(tokens) == tokens / 2
@@ -42,7 +44,7 @@ def test_where_only_the_share_is_known_every_token_is_cached(tokens: int) -> Non
 @pytest.mark.parametrize(("idle_s", "is_cold"), [(0, False), (300, False), (300.1, True)])
 def test_the_cache_is_cold_when_its_lifetime_is_over(idle_s: float, *, is_cold: bool) -> None:
     """The last moment of it still counts as warm."""
-    assert Rates(cached_share=0.1).is_cold(idle_s=idle_s) == is_cold
+    assert Rates(cached_fraction=0.1).is_cold(idle_s=idle_s) == is_cold
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_rates_that_cannot_be(cached: float, minimum: int, block: int, ttl_s: fl
     """The message names the numbers and what to give."""
     with pytest.raises(ValueError, match="give"):
         Rates(
-            cached_share=cached,
+            cached_fraction=cached,
             minimum_prefix_tokens=minimum,
             block_tokens=block,
             cache_ttl_s=ttl_s,
@@ -65,9 +67,9 @@ def test_a_price_of_the_table_gives_its_rates() -> None:
     """Every number that decides, under its own name."""
     for price in prices().models.values():
         rates = rates_of(price)
-        assert (rates.cached_share, rates.write_share) == (
-            price.cached_share,
-            price.cache_write_share,
+        assert (rates.cached_fraction, rates.write_fraction) == (
+            price.cached_fraction,
+            price.cache_write_fraction,
         )
         assert rates.minimum_prefix_tokens == price.minimum_prefix_tokens
         assert (rates.block_tokens, rates.cache_ttl_s) == (price.block_tokens, price.cache_ttl_s)

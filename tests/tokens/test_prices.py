@@ -22,7 +22,7 @@ def test_no_more_is_cached_than_is_shared(price: Price, shared: int) -> None:
     cached = price.cached_tokens(shared)
     assert 0 <= cached <= shared
     assert cached % price.block_tokens == 0
-    if shared < price.minimum_prefix_tokens or price.cached_share == 1:
+    if shared < price.minimum_prefix_tokens or price.cached_fraction == 1:
         assert cached == 0
     else:
         assert shared - cached < price.block_tokens
@@ -36,13 +36,13 @@ def test_a_cached_token_costs_no_more_than_a_new_one(
     cached = price.cached_tokens(min(shared, tokens))
     cost = price.cost_tokens(tokens, cached)
     assert cost <= price.cost_tokens(tokens, 0)
-    assert cost >= tokens * price.cached_share * 0.999
+    assert cost >= tokens * price.cached_fraction * 0.999
 
 
 def test_only_what_is_long_enough_is_written_to_the_cache() -> None:
     """Below the shortest prefix nothing is cached, so nothing is paid for writing it."""
     price = price_of("claude-sonnet-4-5")
-    assert (price.minimum_prefix_tokens, price.cache_write_share) == (1024, 1.25)
+    assert (price.minimum_prefix_tokens, price.cache_write_fraction) == (1024, 1.25)
     assert price.cost_tokens(1000, 0) == 1000
     assert price.cost_tokens(2000, 0) == 2500
 
@@ -63,7 +63,7 @@ def test_a_row_says_where_it_is_from(row: str) -> None:
     assert price.input_per_million is not None
     assert price.output_per_million is not None
     assert 0.01 <= price.input_per_million <= price.output_per_million <= 1_000
-    assert 0 < price.cached_share <= 1 <= price.cache_write_share <= 2
+    assert 0 < price.cached_fraction <= 1 <= price.cache_write_fraction <= 2
 
 
 def test_providers_have_the_names_of_the_limits() -> None:
@@ -105,8 +105,8 @@ def test_only_a_date_may_follow_a_priced_name(
 
 
 RULE = {
-    "cached_share": 0.1,
-    "cache_write_share": 1,
+    "cached_fraction": 0.1,
+    "cache_write_fraction": 1,
     "minimum_prefix_tokens": 1024,
     "block_tokens": 128,
     "cache_ttl_s": 300,
@@ -127,8 +127,8 @@ def test_a_model_overrides_its_provider() -> None:
 @pytest.mark.parametrize(
     ("rule", "rows", "named"),
     [
-        ({"cached_share": "0.1"}, {}, "cached_share"),
-        ({"cached_share": -1}, {}, "cached_share"),
+        ({"cached_fraction": "0.1"}, {}, "cached_fraction"),
+        ({"cached_fraction": -1}, {}, "cached_fraction"),
         ({"block_tokens": 0}, {}, "block_tokens"),
         ({"block_tokens": True}, {}, "block_tokens"),
         ({"source": ""}, {}, "source"),

@@ -25,9 +25,9 @@ from autogen_context.triggers.price import (
     turns_expected,
 )
 
-TENTH = Rates(cached_share=0.1)
-BILLED = Rates(cached_share=0.1, minimum_prefix_tokens=1024, block_tokens=128)
-PLAIN = st.builds(Rates, cached_share=st.floats(0.01, 0.99), write_share=st.floats(1, 2))
+TENTH = Rates(cached_fraction=0.1)
+BILLED = Rates(cached_fraction=0.1, minimum_prefix_tokens=1024, block_tokens=128)
+PLAIN = st.builds(Rates, cached_fraction=st.floats(0.01, 0.99), write_fraction=st.floats(1, 2))
 EVERY_RATE = st.sampled_from(
     [rates_of(p) for p in (*prices().models.values(), *prices().providers.values())]
 )
@@ -62,7 +62,7 @@ def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool)
 def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     """Of what was sent before, what is written again costs w - r once, and what goes saves r a turn."""
     price = price_of_rewrite(rewrite, rates)
-    w, r = rates.write_share, rates.cached_share
+    w, r = rates.write_fraction, rates.cached_fraction
     again = rewrite.left_tokens - rewrite.untouched_tokens - rewrite.new_tokens
     assert price.cost_tokens == pytest.approx(again * (w - r), abs=1e-6)
     assert price.saving_tokens == pytest.approx(rewrite.saved_tokens * r, abs=1e-6)
@@ -112,13 +112,13 @@ def test_a_cold_cache_makes_it_free(rewrite: Rewrite, rates: Rates) -> None:
     """All is written anew in any case, and less of it if it is less."""
     price = price_of_rewrite(rewrite, rates, is_cold=True)
     assert price.turns_to_pay_back == 0
-    assert price.gain_tokens(1) == pytest.approx(rewrite.saved_tokens * rates.write_share)
+    assert price.gain_tokens(1) == pytest.approx(rewrite.saved_tokens * rates.write_fraction)
 
 
 @given(rewrites(least_saved=1))
 def test_where_nothing_is_cached_it_pays_at_once(rewrite: Rewrite) -> None:
     """Every token is paid in full in every turn, so that each one less is one less to pay."""
-    price = price_of_rewrite(rewrite, Rates(cached_share=1, block_tokens=128))
+    price = price_of_rewrite(rewrite, Rates(cached_fraction=1, block_tokens=128))
     assert (price.cost_tokens, price.turns_to_pay_back) == (0, 0)
     assert price.saving_tokens == rewrite.saved_tokens
 
@@ -139,7 +139,7 @@ ROWS = {
         0,
     ),
     "cached tokens for nothing": (
-        Rates(cached_share=0),
+        Rates(cached_fraction=0),
         Rewrite(window_tokens=10_000, untouched_tokens=0, saved_tokens=9_000),
         1_000,
         0,
@@ -265,7 +265,7 @@ def played(growth: Sequence[int], rewrites: Callable[[int, RewritePrice], bool])
     window, cost = HEAD, 0.0
     for turn, new in enumerate(growth):
         price = price_at(window + new, new)
-        held = window * TENTH.cached_share + new
+        held = window * TENTH.cached_fraction + new
         is_rewritten = rewrites(turn, price)
         cost += held - price.gain_tokens(1) if is_rewritten else held
         window += new - (price.rewrite.saved_tokens if is_rewritten else 0)
@@ -311,7 +311,7 @@ def test_what_is_done_without_need_pays(price: RewritePrice, waited: float, turn
 
 def test_waiting_is_never_paid_for() -> None:
     """Where a rewrite would leave too little to be cached, not to rewrite costs nothing."""
-    rates = Rates(cached_share=0.1, minimum_prefix_tokens=1_024)
+    rates = Rates(cached_fraction=0.1, minimum_prefix_tokens=1_024)
     rewrite = Rewrite(window_tokens=2_000, untouched_tokens=0, saved_tokens=1_500)
     price = price_of_rewrite(rewrite, rates)
     assert price.saving_tokens < 0
@@ -444,7 +444,7 @@ def places(*starts: int) -> list[Cut]:
 @given(
     sizes=st.lists(st.tuples(st.integers(1, 2_000), st.floats(0.01, 1)), max_size=30),
     turns=st.sampled_from([1, 5, 20, 100]),
-    rates=st.sampled_from([TENTH, BILLED, Rates(cached_share=1), Rates(cached_share=0)]),
+    rates=st.sampled_from([TENTH, BILLED, Rates(cached_fraction=1), Rates(cached_fraction=0)]),
     new=st.integers(0, 1_000),
     is_cold=st.booleans(),
 )

@@ -111,7 +111,7 @@ def intent_shares(chosen: Sequence[Session]) -> tuple[float, float]:
     return accuracy, sum(f1) / len(f1)
 
 
-def completion_share(chosen: Sequence[Session]) -> Share:
+def completion_fraction(chosen: Sequence[Session]) -> Share:
     """Of ends of subtasks, each label counted once."""
     right = told = labelled = 0
     for each in chosen:
@@ -165,7 +165,7 @@ def test_intents_are_told(untouched: bool, accuracy: float, f1: float) -> None: 
 )
 def test_completions_are_told(untouched: bool, precision: float, recall: float) -> None:  # noqa: FBT001 - a column
     """At least as surely, and at least so many."""
-    reached = completion_share(sessions(untouched=untouched))
+    reached = completion_fraction(sessions(untouched=untouched))
     assert reached.precision >= precision
     assert reached.recall >= recall
 
@@ -174,7 +174,7 @@ if __name__ == "__main__":
     for untouched in (False, True):
         chosen = sessions(untouched=untouched)
         accuracy, f1 = intent_shares(chosen)
-        ends = completion_share(chosen)
+        ends = completion_fraction(chosen)
         turns = sum(len(each.labelled) for each in chosen)
         print(f"untouched={untouched}: {len(chosen)} sessions, {turns} turns")  # noqa: T201 - what this is for
         print(f"  intents: accuracy {accuracy:.3f}, macro F1 {f1:.3f}")  # noqa: T201

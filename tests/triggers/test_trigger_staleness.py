@@ -38,7 +38,7 @@ TURNS = st.lists(
 
 
 @given(AGES, REFERENCES, SHARES, MOST_AGES, MOST_REFERENCES)
-def test_staleness_is_a_share(
+def test_staleness_is_a_fraction(
     age: float, references: float, similarity: float, max_age: int, max_references: int
 ) -> None:
     """In 0..1, whatever the scales: fresh is 0, and old, unused and unlike is 1."""

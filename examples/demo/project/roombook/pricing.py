@@ -71,13 +71,13 @@ class Tariff:
         bands: hours with another price; where several hold, the first one counts.
         tiers: discounts by the hours of a month.
         least_minutes: what is charged at least for a booking.
-        late_share: what a booking costs that was cancelled too late.
+        late_fraction: what a booking costs that was cancelled too late.
     """
 
     bands: Sequence[Band] = BANDS
     tiers: Sequence[Tier] = TIERS
     least_minutes: int = 30
-    late_share: Decimal = Decimal("0.5")
+    late_fraction: Decimal = Decimal("0.5")
 
     def factor_at(self, moment: datetime) -> Decimal:
         """By what the rate is multiplied at a moment."""
@@ -100,7 +100,7 @@ class Tariff:
         weighted += short * self.factor_at(period.start)
         return rounded(room.rate * weighted / MINUTES_PER_HOUR)
 
-    def discount_share(self, minutes: int) -> Decimal:
+    def discount_fraction(self, minutes: int) -> Decimal:
         """What is taken off for so many minutes in a month: the best tier that is reached."""
         reached = (tier.share for tier in self.tiers if minutes >= tier.hours * MINUTES_PER_HOUR)
         return max(reached, default=Decimal())
@@ -122,13 +122,13 @@ class Invoice:
         who: the tenant.
         month: for which month.
         lines: one for each booking that is charged, by its start.
-        discount_share: what is taken off the sum of the lines.
+        discount_fraction: what is taken off the sum of the lines.
     """
 
     who: str
     month: Period
     lines: Sequence[Line] = field(default_factory=tuple)
-    discount_share: Decimal = Decimal()
+    discount_fraction: Decimal = Decimal()
 
     @property
     def sum(self) -> Decimal:
@@ -138,7 +138,7 @@ class Invoice:
     @property
     def discount(self) -> Decimal:
         """What is taken off."""
-        return rounded(self.sum * self.discount_share)
+        return rounded(self.sum * self.discount_fraction)
 
     @property
     def total(self) -> Decimal:
@@ -165,14 +165,14 @@ def invoice(
         who=who,
         month=month,
         lines=tuple(Line(b, amount(b, house, tariff)) for b in charged),
-        discount_share=tariff.discount_share(minutes),
+        discount_fraction=tariff.discount_fraction(minutes),
     )
 
 
 def amount(booking: Booking, house: House, tariff: Tariff) -> Decimal:
     """What one booking costs; less where it was cancelled late."""
     price = tariff.price(house.room(booking.room), booking.period)
-    return rounded(price * tariff.late_share) if booking.late else price
+    return rounded(price * tariff.late_fraction) if booking.late else price
 
 
 def rounded(money: Decimal) -> Decimal:

@@ -27,7 +27,9 @@ def invoice_text(bill: Invoice) -> str:
     lines.append("-" * INVOICE_WIDTH)
     if bill.discount:
         lines.append(spread("sum", money(bill.sum)))
-        lines.append(spread(f"discount of {bill.discount_share:.0%}", f"-{money(bill.discount)}"))
+        lines.append(
+            spread(f"discount of {bill.discount_fraction:.0%}", f"-{money(bill.discount)}")
+        )
     lines.append(spread("to be paid", money(bill.total)))
     return "\n".join(lines) + "\n"
 
@@ -57,7 +59,7 @@ def usage_table(schedule: Schedule, within: Period) -> str:
     """How much each room is used, with a bar."""
     rows: list[str] = []
     for room in schedule.house:
-        share = schedule.used_share(room.name, within)
+        share = schedule.used_fraction(room.name, within)
         bar = "#" * round(share * FULL_BAR)
         rows.append(f"{room.name:<12} {share:>4.0%} {bar:<{FULL_BAR}}".rstrip())
     return "\n".join(rows) + "\n"

@@ -141,7 +141,7 @@ class Schedule:
         suitable = self._house.suitable(seats, equipment)
         return [room for room in suitable if not self.in_room(room.name, period)]
 
-    def used_share(self, room: str, within: Period) -> float:
+    def used_fraction(self, room: str, within: Period) -> float:
         """How much of the hours of the house a room is booked for, from 0 to 1."""
         taken = [b.period for b in self.in_room(room, within)]
         open_hours = list(_open_hours(within))

@@ -69,15 +69,15 @@ class DiscountTest(unittest.TestCase):
     """Much in a month."""
 
     def test_below_the_first_tier_there_is_none(self) -> None:
-        self.assertEqual(Tariff().discount_share(20 * 60 - 1), Decimal())
+        self.assertEqual(Tariff().discount_fraction(20 * 60 - 1), Decimal())
 
     def test_a_tier_is_reached_with_its_last_hour(self) -> None:
-        self.assertEqual(Tariff().discount_share(20 * 60), Decimal("0.05"))
-        self.assertEqual(Tariff().discount_share(40 * 60), Decimal("0.10"))
+        self.assertEqual(Tariff().discount_fraction(20 * 60), Decimal("0.05"))
+        self.assertEqual(Tariff().discount_fraction(40 * 60), Decimal("0.10"))
 
     def test_the_best_tier_counts(self) -> None:
         tariff = Tariff(tiers=(Tier(10, Decimal("0.20")), Tier(20, Decimal("0.10"))))
-        self.assertEqual(tariff.discount_share(30 * 60), Decimal("0.20"))
+        self.assertEqual(tariff.discount_fraction(30 * 60), Decimal("0.20"))
 
 
 class InvoiceTest(unittest.TestCase):

@@ -164,7 +164,7 @@ class LookTest(unittest.TestCase):
 
     def test_used_share_is_of_the_hours_of_the_house(self) -> None:
         booked = schedule(Booking(1, "alder", "Choir", at(7, 10)))
-        self.assertAlmostEqual(booked.used_share("alder", Period.of_day(date(2026, 3, 2))), 0.2)
+        self.assertAlmostEqual(booked.used_fraction("alder", Period.of_day(date(2026, 3, 2))), 0.2)
 
     def test_renumbered_keeps_series_together(self) -> None:
         found = renumbered(
