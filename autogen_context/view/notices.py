@@ -4,16 +4,14 @@ Promise: pure values. What holds is told once when it changes, and once after ea
 was told and no longer holds is taken back; what was never told is not. A block of notices fits its room.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import PlainSerializer
 
-from autogen_context.compressor.shorten import shorten_text
 from autogen_context.messages.message import Text
 
-CountText = Callable[[str], int]
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
 Name = tuple[Topic, Text]
 """What a notice is about: a later one of the same name takes its place."""
@@ -30,7 +28,6 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "project": "",
 }
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
-OPENING, CLOSING = "[Told beside the conversation:", "]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +60,6 @@ class Notice:
         """It as it is told; whatever it quotes cannot pass for a line of ours."""
         line = self.news or f"{LABELS[self.topic]}{self.text}"
         return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """Notices as one text.
-
-    Attributes:
-        text: empty where nothing has room.
-        names: of those that are in it.
-    """
-
-    text: str = ""
-    names: frozenset[Name] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,36 +128,3 @@ def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice,
     return tuple(notice for notice in notices if notice.name not in names)
 
 
-def block_of(notices: Iterable[Notice], *, room_tokens: int, count: CountText) -> Block:
-    """Notices within a room, the most important ones first.
-
-    Args:
-        notices: what is to be told.
-        room_tokens: what the text may have, in tokens.
-        count: tokens of a text.
-
-    Returns:
-        The block; what had no room is not in it. Only where nothing else has room, one is shortened.
-    """
-    parts: list[str] = []
-    names: set[Name] = set()
-    for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
-        if count(framed([*parts, notice.told])) <= room_tokens:
-            parts.append(notice.told)
-            names.add(notice.name)
-        elif not parts:
-            parts += shortened(notice.told, room_tokens - count(framed([])) - 2, count)
-            names.update([notice.name] if parts else [])
-    text = framed(parts) if parts else ""
-    return Block(text=text, names=frozenset(names)) if count(text) <= room_tokens else Block()
-
-
-def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
-    """A notice that is too long for any block, shortened, if that leaves something of it."""
-    short = shorten_text(text, room_tokens=room_tokens, count=count)
-    return [short] if short and not short.startswith("[…") else []
-
-
-def framed(parts: Iterable[str]) -> str:
-    """Notices with what says what they are."""
-    return "\n".join([OPENING, *parts, CLOSING])

@@ -4,7 +4,7 @@ Promise: a loaded state equals the saved one. A state that is damaged, or of ano
 before anything is changed.
 
 The host's messages are not in it, the host has them; there is a digest for each, by which they are recognised. A decision
-that several versions share, or a version and the state, is written once; a version names stretches of them.
+that several versions share, or a version and the view, is written once; a version names stretches of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,39 +12,22 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
+from pydantic import Field, PlainValidator
 
 from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import Verbatim
 from autogen_context.messages.saved import damaged, read_saved, saved
-from autogen_context.prioritizer.advice import Advice
-from autogen_context.session.front import Fronted
-from autogen_context.session.integrity import faults_of_notices
-from autogen_context.session.notices import Notices
-from autogen_context.session.pricing import Pace
-from autogen_context.session.versions import Kept, Moment, Past, Version
-from autogen_context.session.window import Usage
-from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decision import Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.integrity import faults_of_notices
+from autogen_context.view.notices import Notices
+from autogen_context.view.versions import Version
+from autogen_context.view.view import ContextView, Digest, Digests
 
-SCHEMA = 4
+SCHEMA = 5
 SOURCE = "save_state()"
 
-
-def from_hex(value: object) -> bytes:
-    """Bytes from their hexadecimal digits."""
-    if not isinstance(value, str):
-        raise ValueError("Input should be hexadecimal digits")  # noqa: TRY004 - pydantic collects ValueErrors
-    return bytes.fromhex(value)
-
-
-def in_order(digests: frozenset[bytes]) -> list[str]:
-    """The same set gives the same data."""
-    return sorted(digest.hex() for digest in digests)
-
-
-Digest = Annotated[bytes, BeforeValidator(from_hex), PlainSerializer(bytes.hex)]
-Digests = Annotated[frozenset[Digest], PlainSerializer(in_order)]
+KeptVersion = tuple[Version, ContextView]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,58 +35,39 @@ class State:
     """What a conversation needs to go on elsewhere.
 
     Attributes:
+        view: how it is sent.
         digests: one for each of the host's messages.
-        decisions: what is held.
-        pins: digests of pinned messages.
-        calibration: what the bills taught.
-        stash: originals by handle.
-        must_replan: whether a pin or a change of the past asks for another choice at the next turn.
-        rewrites: how often what was sent before was not continued.
-        usage: what the provider billed in all.
-        summaries: what a model made of spans, by the key of the span.
-        advice: what a model advised on the task at hand, by the key of the task.
-        notices: what is told beside the messages.
-        sent: how many of the host's messages the last turn sent.
-        pace: what the price of a rewrite is judged by.
-        versions: what the context was after each change, oldest first.
+        originals: by handle.
+        versions: what the view was after each change, oldest first.
         context_id: which conversation; empty where nobody said so yet.
         branches: how many were made of it.
-        front: what stands behind the system prompt.
-        companions: what those who go along with it need to go on, by their names, as JSON data.
+        models: what models said that depends on content alone, by part and key, as JSON data.
+        providers: what those need to go on who tell of the world beside it, by their names, as JSON data.
     """
 
+    view: ContextView = field(default_factory=ContextView)
     digests: tuple[Digest, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-    pins: Digests = frozenset()
-    calibration: Calibration = field(default_factory=Calibration)
-    stash: tuple[tuple[Text, tuple[Message, ...]], ...] = ()
-    must_replan: bool = False
-    rewrites: int = 0
-    usage: Usage = field(default_factory=Usage)
-    summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
-    advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
-    notices: Notices = field(default_factory=Notices)
-    sent: int = 0
-    pace: Pace = field(default_factory=Pace)
-    versions: Annotated[tuple[Kept, ...], PlainValidator(tuple), Field(exclude=True)] = ()
+    originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()
+    versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
     context_id: Text = ""
     branches: int = 0
-    front: Fronted = field(default_factory=Fronted)
-    companions: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
+    models: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
+        default_factory=dict[str, Mapping[str, object]]
+    )
+    providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
         default_factory=dict[str, Mapping[str, object]]
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedVersion:
-    """A version, with the stretches of all decisions that it has: the first and the last of each."""
+    """A version, with the stretches of all decisions that its view has: the first and the last of each."""
 
     version: Version
     decided: tuple[tuple[int, int], ...]
     pins: Digests = frozenset()
     notices: Notices = field(default_factory=Notices)
     must_replan: bool = False
-    same: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
