@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.errors import NotInHistory
-from autogen_context.session.arrival import Arrival
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
