@@ -12,9 +12,9 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.held import Held
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
-from support.counting import METER
+from support.counting import COUNTER
 
-DECIDE = Arrival(METER, kinds=BY_NAME, keep=lambda _handle, _text: None).decide
+DECIDE = Arrival(COUNTER, kinds=BY_NAME, keep=lambda _handle, _text: None).decide
 SAYS = Message(role="user", text="hi")
 NOTE = Written(message=SAYS)
 
