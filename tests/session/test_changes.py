@@ -29,7 +29,7 @@ from autogen_context.session.statements import Statements
 from autogen_context.session.telling import Telling
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate, kept
-from support.counting import METER, Characters
+from support.counting import COUNTER, Characters
 from support.units import candidates_of
 from support.working import run, says, step, text_of
 
@@ -570,7 +570,7 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     """Neither as a statement of somebody, nor in the words of a summary; what is about something else is."""
     said = ["The budget is 900 EUR.", "The launch is on May 3.", "Go on."]
     messages = [Message(role="user", text=text) for text in said]
-    candidates, references, telling = candidates_of(messages), References(), Telling(METER)
+    candidates, references, telling = candidates_of(messages), References(), Telling(COUNTER)
     references.follow(candidates, messages)
     telling.follow(messages)
     summaries = {span_of(candidates, 0, 2): "The parser is fast. The budget is 900 EUR."}
