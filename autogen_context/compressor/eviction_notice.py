@@ -20,7 +20,7 @@ from autogen_context.messages.people import People, people_in
 from autogen_context.messages.piece import Written
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.references import UnitText
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision
 
 LEDGER_FRACTION = 0.5  # of the room, for statements
@@ -30,16 +30,16 @@ class EvictionNotice(Generic[Name]):
     """Tells what left one conversation.
 
     Args:
-        meter: counts texts.
+        counter: counts texts.
         people: names of people, beside those that can be told.
 
     Attributes:
         statements: those that are told beside the messages.
     """
 
-    def __init__(self, meter: Meter, people: Collection[str] = ()) -> None:
+    def __init__(self, counter: MessageCounter, people: Collection[str] = ()) -> None:
         self.statements = Statements[Name]({})
-        self._meter = meter
+        self._counter = counter
         self._named = people
         self._ledger = Ledger(people)
         self._people = People()
@@ -95,7 +95,7 @@ class EvictionNotice(Generic[Name]):
             summaries: what a model made of spans of them.
             room_tokens: what may be said, in tokens.
         """
-        count = self._meter.text
+        count = self._counter.text
         stated = self._stated(units, decided, int(room_tokens * LEDGER_FRACTION))
         room_tokens -= count(stated) + 1
         gone = {i for i in range(len(units)) if i not in decided}
@@ -115,7 +115,7 @@ class EvictionNotice(Generic[Name]):
     ) -> str:
         """What of a summary still holds, without its statements, which are told once for all; empty where it has no room."""
         _, said = reopened(summary)
-        if self._meter.text(said) >= room_tokens:
+        if self._counter.text(said) >= room_tokens:
             return ""
         stop = units[span.stop - 1].unit.stop
         newer = [entry for entry in self._ledger if entry.position >= stop]
@@ -137,4 +137,4 @@ class EvictionNotice(Generic[Name]):
         entries = [entry for entry in self._ledger if entry.position in hidden]
         entries = [entry for entry in entries if entry.text not in in_sight]
         entries = [entry for entry in entries if not self.statements.replace(entry)]
-        return render(entries, room_tokens=room_tokens, count=self._meter.text).text
+        return render(entries, room_tokens=room_tokens, count=self._counter.text).text

@@ -15,7 +15,7 @@ from autogen_context.messages.people import is_strong
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import marked
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 REASON = "a person said it"
@@ -67,13 +67,13 @@ class People:
         ranks: what the message at a position states.
         states: whether a text by a person states something.
         is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
-        meter: counts messages.
+        counter: counts messages.
     """
 
     ranks: Ranks
     states: Callable[[str], bool]
     is_used: Callable[[int], bool]
-    meter: Meter
+    counter: MessageCounter
 
     def said(
         self,
@@ -125,7 +125,7 @@ class People:
         short = without_images(replace(message, text=text))
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
         return replaced(
-            candidate, "shorten", f"{REASON}: what it states", (piece,), self.meter.message(short)
+            candidate, "shorten", f"{REASON}: what it states", (piece,), self.counter.message(short)
         )
 
     def _stated(self, output: str, words: str) -> str:

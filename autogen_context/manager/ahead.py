@@ -15,8 +15,8 @@ from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.tokens.gauge import load_tokenizer
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.compressor.summaries import Summaries

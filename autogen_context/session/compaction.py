@@ -43,12 +43,12 @@ class Compaction:
 
     def __init__(self, rules: Rules, around: Surroundings) -> None:
         self._rules = rules
-        self._meter = around.meter
+        self._counter = around.counter
         self._memory = around.memory
         self._known = around.summaries
         self._budgeting = Budgeting(rules, around.advice)
         self.references = References(rules.kinds)
-        self.telling: EvictionNotice[Name] = EvictionNotice(around.meter, rules.people)
+        self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -108,11 +108,11 @@ class Compaction:
             aim=aim,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=BlockSelector(self.references, self._meter, scorer).fill,
+                fill=BlockSelector(self.references, self._counter, scorer).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),
-                count=self._meter.message,
+                count=self._counter.message,
             ),
         )
 
@@ -136,7 +136,7 @@ class Compaction:
             ranks=self.telling.rank,
             states=self.telling.states,
             is_used=self._is_used,
-            meter=self._meter,
+            counter=self._counter,
         )
         return people.said(
             conversation.candidates, units, conversation.messages, room_tokens=room_tokens
@@ -175,6 +175,6 @@ class Compaction:
             candidate.pieces,
             messages_of(candidate.pieces, conversation.messages),
             room_tokens=room_tokens,
-            meter=self._meter,
+            counter=self._counter,
             keep_calls=bool(candidate.unit.unanswered),
         )

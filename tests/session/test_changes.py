@@ -29,7 +29,7 @@ from autogen_context.session.held import Held
 from autogen_context.session.notices import LABELS, Name, Notice, Notices, block_of, stated
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate, kept
-from support.counting import METER, Characters
+from support.counting import COUNTER, Characters
 from support.units import candidates_of
 from support.working import run, says, step, text_of
 
@@ -573,7 +573,7 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     candidates, references, telling = (
         candidates_of(messages),
         References(),
-        EvictionNotice[Name](METER),
+        EvictionNotice[Name](COUNTER),
     )
     references.follow(candidates, messages)
     telling.follow(messages)
