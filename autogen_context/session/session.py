@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.beside import Beside
@@ -20,7 +21,6 @@ from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Sender
-from autogen_context.session.span import Span
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
