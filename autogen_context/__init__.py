@@ -58,12 +58,12 @@ if TYPE_CHECKING:
     from autogen_context.project.project import ProjectContext, ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
-    from autogen_context.session.assemble import Certificate
-    from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
-    from autogen_context.session.diff import VersionDiff
+    from autogen_context.view.certificate import Certificate
+    from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
+    from autogen_context.view.diff import VersionDiff
     from autogen_context.session.finished import FinishedEstimate, FinishedSpan
-    from autogen_context.session.prepared import Prepared
-    from autogen_context.session.versions import Version
+    from autogen_context.manager.prepared import Prepared
+    from autogen_context.view.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector

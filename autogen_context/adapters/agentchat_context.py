@@ -20,14 +20,14 @@ from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.models.embedder import WarmVectors
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
     from autogen_context.triggers.intent_model import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name

@@ -10,11 +10,11 @@ from typing import cast
 from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import ChangeRefused, InvalidTranscript
 from autogen_context.messages.piece import messages_of
-from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
-from autogen_context.session.effects import Unfit, applied
-from autogen_context.session.notices import Notices
+from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
+from autogen_context.manager.effects import Unfit, applied
+from autogen_context.view.notices import Notices
 from autogen_context.session.session import Session
-from autogen_context.session.versions import Moment, Version
+from autogen_context.view.versions import Moment, Version
 
 WAY_OUT = "nothing was applied; leave this change out, or correct it"
 

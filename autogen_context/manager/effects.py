@@ -6,8 +6,8 @@ refused with what is known instead.
 
 from collections.abc import Callable, Mapping
 
-from autogen_context.session.change import ChangeType, ContextChange
-from autogen_context.session.notices import Notice, Notices, Topic
+from autogen_context.manager.change import ChangeType, ContextChange
+from autogen_context.view.notices import Notice, Notices, Topic
 
 MOST_OUTCOMES = 20  # of tasks; the oldest go first
 

@@ -74,21 +74,21 @@ class Engine:
     """
 
     def __init__(self, rules: Rules, around: Surroundings, *, digests: Sequence[bytes] = ()) -> None:
-        meter = around.meter
+        counter = around.counter
         self.conversation = Conversation(
-            around.host, meter, orphans=rules.orphans, digests=digests
+            around.host, counter, orphans=rules.orphans, digests=digests
         )
-        self.notices = NoticeWriter(meter, rules.kinds)
+        self.notices = NoticeWriter(counter, rules.kinds)
         self._rules = rules
         self._around = around
-        self._arrival = Arrival(meter, kinds=rules.kinds, keep=around.original_store.put_text)
+        self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.original_store.put_text)
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
         self._same: int | None = None  # how much of the host's list is as it was when the view last followed it
         self._writer = RequestWriter(
-            around.host, meter=meter, window=around.window, roles=rules.roles
+            around.host, counter=counter, window=around.window, roles=rules.roles
         )
-        self._retriever = Retriever(around.memory, meter)
+        self._retriever = Retriever(around.memory, counter)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
         self._told: Situation | None = None
 
@@ -204,9 +204,9 @@ class Engine:
             view,
             self.conversation.messages,
             self._mark(view) - used,
-            self._around.meter.message,
+            self._around.counter.message,
         )
-        return preamble.placed_anew(view, chosen, self._around.meter.message)
+        return preamble.placed_anew(view, chosen, self._around.counter.message)
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
@@ -251,7 +251,7 @@ class Engine:
             ContextWindowExceeded: what must stay does not fit.
         """
         candidates, pinned = self.conversation.candidates, self.pinned(view)
-        chosen, count = view.preamble, self._around.meter.message
+        chosen, count = view.preamble, self._around.counter.message
         if chosen.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             free = self._mark(view) - fixed_tokens - protected
@@ -341,7 +341,7 @@ class Engine:
             candidates,
             room_tokens=room,
             used_tokens=view.tokens + beside,
-            count=self._around.meter.message,
+            count=self._around.counter.message,
         )
         beside = fixed.tokens + self._preamble_tokens(view)
         used = view.tokens + beside
@@ -424,7 +424,7 @@ class Engine:
 
     def _preamble_tokens(self, view: ContextView) -> int:
         text = view.preamble.text
-        return self._around.meter.message(as_message(text)) if text else 0
+        return self._around.counter.message(as_message(text)) if text else 0
 
     def _room(self, calibration: Calibration, rewrites: int) -> int:
         if calibration is not self._rooms[0]:

@@ -15,8 +15,8 @@ from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import FileChange, FileChangeTracker, SeenFiles
-from autogen_context.session.applying import apply
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.changes import apply
+from autogen_context.manager.change import ContextChange
 from autogen_context.session.files import touches
 from autogen_context.session.session import Session
 from autogen_context.view.decision import Candidate

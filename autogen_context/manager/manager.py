@@ -18,25 +18,25 @@ from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
 from autogen_context.models.embedder import WarmVectors
-from autogen_context.session.applying import updated
-from autogen_context.session.change import ContextChange, UpdatedContext
-from autogen_context.session.diff import VersionDiff, difference
-from autogen_context.session.history import digest_of
-from autogen_context.session.prepared import Payload, Prepared
+from autogen_context.manager.changes import updated
+from autogen_context.manager.change import ContextChange, UpdatedContext
+from autogen_context.view.diff import VersionDiff, difference
+from autogen_context.view.history import digest_of
+from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.session.session import Session
-from autogen_context.session.state import dump, load
-from autogen_context.session.state_file import read_state, write_state
-from autogen_context.session.versions import Version
-from autogen_context.session.window import Usage
+from autogen_context.view.state import dump, load
+from autogen_context.view.state_file import read_state, write_state
+from autogen_context.view.versions import Version
+from autogen_context.manager.window import Usage
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
-    from autogen_context.session.explaining import Explanation
     from autogen_context.triggers.intent_model import AskIntent
 
 ToolSchemas = Sequence[Mapping[str, object]]

@@ -13,7 +13,7 @@ from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.files import FilesShown, in_sight
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notices import RANKS, Name, Notice
 from autogen_context.view.view import ContextView
@@ -33,12 +33,12 @@ class NoticeWriter:
     It remembers which units show which file; that can be read again from the units.
 
     Args:
-        meter: counts texts.
+        counter: counts texts.
         kinds: what tools do.
     """
 
-    def __init__(self, meter: Meter, kinds: ToolKinds) -> None:
-        self._meter = meter
+    def __init__(self, counter: MessageCounter, kinds: ToolKinds) -> None:
+        self._counter = counter
         self._files = FilesShown(kinds)
 
     def stale(self, view: ContextView, candidates: Candidates) -> frozenset[int]:
@@ -122,12 +122,12 @@ class NoticeWriter:
     def _block(self, notices: Collection[Notice], room_tokens: int) -> "Block":
         least = min(LEAST_NOTICE, int(SMALL_FRACTION * room_tokens))
         room = max(int(NOTICE_FRACTION * room_tokens), least)
-        frame = self._meter.message(Message(role="user", own=True))
-        return block_of(notices, room_tokens=room - frame, count=self._meter.text)
+        frame = self._counter.message(Message(role="user", own=True))
+        return block_of(notices, room_tokens=room - frame, count=self._counter.text)
 
     def _cost(self, block: "Block") -> int:
         own = Message(role="user", text=block.text, own=True)
-        return self._meter.message(own) if block.names else 0
+        return self._counter.message(own) if block.names else 0
 
 
 def has_place(view: ContextView, candidates: Candidates) -> bool:

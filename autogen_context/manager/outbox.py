@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.piece import Piece, Verbatim, Written
 from autogen_context.messages.prefix import equal_at_front
-from autogen_context.session.assemble import is_longer, remainder
+from autogen_context.view.certificate import is_longer, remainder
 
 
 class Outbox:

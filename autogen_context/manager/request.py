@@ -12,7 +12,7 @@ from autogen_context.manager.window import Window
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
 from autogen_context.messages.roles import RoleRules
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import (
     Certificate,
     Certifier,
@@ -45,17 +45,17 @@ class RequestWriter:
 
     Args:
         host: writes messages.
-        meter: counts them.
+        counter: counts them.
         window: what a request may have.
         roles: what the model insists on.
     """
 
-    def __init__(self, host: HostFormat, *, meter: Meter, window: Window, roles: RoleRules) -> None:
+    def __init__(self, host: HostFormat, *, counter: MessageCounter, window: Window, roles: RoleRules) -> None:
         self.window = window
         self._outbox = Outbox(host)
-        self._meter = meter
+        self._counter = counter
         self._roles = roles
-        self._certifier = Certifier(meter.message)
+        self._certifier = Certifier(counter.message)
         self._decided = Decisions()
         self._settled: list[Piece] = []  # what is sent of all units but the newest
         self._preamble = Written(message=as_message(""))
@@ -89,7 +89,7 @@ class RequestWriter:
         pieces = self._with_preamble(sent, view.preamble.text, conversation)
         pieces = self._roles.apply(pieces, conversation.messages)
         checked = self._certifier.check(pieces, conversation.messages)
-        tokens, overheads = checked.tokens + fixed.tokens, self._meter.overheads
+        tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         certificate = Certificate(
             limit_tokens=self.window.limit_tokens,

@@ -11,7 +11,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.recall.exchanges import said_now
 from autogen_context.recall.memory import Memory
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.view import ContextView
 
@@ -36,12 +36,12 @@ class Retriever:
 
     Args:
         memory: looks back in the conversation.
-        meter: counts messages.
+        counter: counts messages.
     """
 
-    def __init__(self, memory: Memory, meter: Meter) -> None:
+    def __init__(self, memory: Memory, counter: MessageCounter) -> None:
         self._memory = memory
-        self._meter = meter
+        self._counter = counter
 
     def retrieved(
         self,
@@ -66,7 +66,7 @@ class Retriever:
         message = self._asked_for(view, messages, room_tokens, used_tokens)
         if message is None:
             return view
-        return view.with_before_last(Written(message=message), self._meter.message(message))
+        return view.with_before_last(Written(message=message), self._counter.message(message))
 
     def lacks_room(
         self,
@@ -102,12 +102,12 @@ class Retriever:
         free = min(int(RETRIEVED_FRACTION * room_tokens), room_tokens - used_tokens)
         if free < LEAST_RETRIEVED:
             return None
-        frame = self._meter.message(Message(role="user", own=True))
+        frame = self._counter.message(Message(role="user", own=True))
         text = self._memory.text(
             said_now(messages),
             hidden_in(view.decisions),
             room_tokens=free - frame,
-            count=self._meter.text,
+            count=self._counter.text,
         )
         return Message(role="user", text=text, own=True) if text else None
 

@@ -6,8 +6,8 @@ Promise: pure; what has no room is told by its name where something was told of 
 from collections.abc import Collection, Iterator
 
 from autogen_context.project.since import Current
-from autogen_context.session.front import FURTHER, Head
-from autogen_context.session.notices import Notice
+from autogen_context.manager.preamble import FURTHER, Head
+from autogen_context.view.notices import Notice
 
 ALL_ELSE = "all else"
 

@@ -6,7 +6,7 @@ Promise: a share between 0 and 1, the same for the same room.
 import math
 from typing import Literal
 
-from autogen_context.session.rules import Rules
+from autogen_context.manager.rules import Rules
 
 SMALL_ROOM = 8_000  # tokens; the shares below were measured on windows of 3,000 to 80,000
 SMALL_FRACTION = 0.36  # of the room beside what must stay, in a room as small or smaller

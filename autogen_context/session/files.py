@@ -12,7 +12,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure, path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.superseded import Superseded
-from autogen_context.session.notices import Notice
+from autogen_context.view.notices import Notice
 from autogen_context.view.decision import Candidate, Decision
 
 

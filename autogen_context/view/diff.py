@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from autogen_context.session.notices import Notice
-from autogen_context.session.versions import Moment
+from autogen_context.view.notices import Notice
+from autogen_context.view.versions import Moment
 from autogen_context.view.decision import Decision
 
 SHOWN_UNITS = 20  # of those that differ, in the text

@@ -28,7 +28,7 @@ from autogen_context.prioritizer.attention import (
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.limits import ModelLimits

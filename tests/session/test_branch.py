@@ -11,7 +11,7 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.conversing import Conversing
 from autogen_context.manager.given import Given
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.counting import Characters

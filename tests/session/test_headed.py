@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
-from autogen_context.session.headed import headed, placed, without_heads
+from autogen_context.view.preamble import headed, placed, without_heads
 from autogen_context.view.decision import Decision
 
 OPENING = "[The project shop"

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from autogen_context.manager.telling import ALL_ELSE, head_of, notices_of
 from autogen_context.project.since import Change, Current
-from autogen_context.session.front import Head
-from autogen_context.session.notices import Notice
+from autogen_context.manager.preamble import Head
+from autogen_context.view.notices import Notice
 
 NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
 

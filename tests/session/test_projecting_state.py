@@ -6,7 +6,7 @@ import pytest
 
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from support.counting import Characters
 from support.shop import OTHERS, SIGNATURE, SYSTEM, TOLD, Shop, Transcript, heads_in, priced, talk
 

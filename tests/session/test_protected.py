@@ -6,7 +6,7 @@ import pytest
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.session.protected import (
+from autogen_context.view.protected import (
     ProtectedPlan,
     Protection,
     protected_of,

@@ -15,12 +15,12 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Verbatim, Written
-from autogen_context.session.change import ContextChange
-from autogen_context.session.front import Fronted, Head
-from autogen_context.session.notices import LABELS, Notice, Notices
-from autogen_context.session.state import SCHEMA, State, dump, load
-from autogen_context.session.versions import Kept, Moment, Past, Version
-from autogen_context.session.window import Usage
+from autogen_context.manager.change import ContextChange
+from autogen_context.manager.preamble import Fronted, Head
+from autogen_context.view.notices import LABELS, Notice, Notices
+from autogen_context.view.state import SCHEMA, State, dump, load
+from autogen_context.view.versions import Kept, Moment, Past, Version
+from autogen_context.manager.window import Usage
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.view.decision import Decision

@@ -13,17 +13,17 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import NoSuchVersion
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
-from autogen_context.session.change import ContextChange
-from autogen_context.session.conversation import Conversation
-from autogen_context.session.diff import difference
+from autogen_context.manager.change import ContextChange
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.diff import difference
 from autogen_context.session.held import Held
-from autogen_context.session.integrity import Integrity
-from autogen_context.session.notices import Notice, Notices
-from autogen_context.session.state import stretches
-from autogen_context.session.versions import Moment, Past, Versions
+from autogen_context.view.integrity import Integrity
+from autogen_context.view.notices import Notice, Notices
+from autogen_context.view.state import stretches
+from autogen_context.view.versions import Moment, Past, Versions
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Decision
-from support.counting import METER, Characters
+from support.counting import COUNTER, Characters
 from support.entries import Clock
 from support.working import run, text_of
 
@@ -254,7 +254,7 @@ MESSAGES: list[ChatMessage] = [
 
 def whole() -> tuple[Conversation, Held]:
     """A conversation and what is held of it, as they should be."""
-    conversation = Conversation(OpenAIChat(), METER)
+    conversation = Conversation(OpenAIChat(), COUNTER)
     conversation.update(MESSAGES)
     held = Held()
     held.extend(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.session.assemble import Certificate
-from autogen_context.session.window import Usage, Window
+from autogen_context.view.certificate import Certificate
+from autogen_context.manager.window import Usage, Window
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count
 
@@ -106,7 +106,7 @@ def test_doubts_are_told_once_until_a_bill_is_plausible_again(bills: list[bool])
     """A provider that always bills so does not fill the log; usage has the plausible ones alone."""
     held = window()
     told = Told()
-    logger = logging.getLogger("autogen_context.session.window")
+    logger = logging.getLogger("autogen_context.manager.window")
     logger.addHandler(told)
     for plausible in bills:
         held.bill(SENT, prompt_tokens=500 if plausible else 400, cached_tokens=0)
