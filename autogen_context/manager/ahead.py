@@ -14,7 +14,7 @@ from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.session.session import Session
-from autogen_context.view.state import State
+from autogen_context.manager.state import State
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 

@@ -7,29 +7,33 @@ What stays beside what must stay is what later turns are likely to name again. O
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+from collections.abc import Iterable, Mapping
+
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
 from autogen_context.compressor.people import People, Said
 from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.rendering import entry_of
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.exchanges import newest_request, said_now
-from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.notices import Name, stated
+from autogen_context.view.notices import Name, Notice, Notices, Topic
 from autogen_context.manager.plan import Means, plan
 from autogen_context.manager.rules import Room, Rules, Surroundings
 from autogen_context.view.decision import Candidate, Decision
 
+STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 
 
-class Compaction:
+class CompactionPlanner:
     """Plans a conversation anew.
 
     Args:
@@ -64,7 +68,12 @@ class Compaction:
         self.telling.follow(conversation.messages)
 
     def planned(
-        self, conversation: Conversation, room: Room, pinned: frozenset[int], beside: Beside
+        self,
+        conversation: Conversation,
+        room: Room,
+        pinned: frozenset[int],
+        notices: Notices,
+        stale: frozenset[int],
     ) -> tuple[Decision, ...]:
         """A decision for each unit.
 
@@ -72,7 +81,8 @@ class Compaction:
             conversation: what there is.
             room: what may be used.
             pinned: positions of pinned messages.
-            beside: what is told beside the messages.
+            notices: what is told beside the messages.
+            stale: the units that show a file as it was before it changed on disk.
 
         Raises:
             ContextWindowExceeded: what must stay does not fit.
@@ -84,9 +94,9 @@ class Compaction:
         scorer: BlockScorer = (
             AnswerScorer(self.references, scores)
             if scores
-            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
+            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=stale)
         )
-        self.telling.statements = Statements(stated(beside.notices.standing))
+        self.telling.statements = Statements(stated(notices.standing))
         summaries = self._summaries(conversation, room, pinned)
         turn = Turn(
             text=newest_request(conversation.messages),
@@ -178,3 +188,12 @@ class Compaction:
             counter=self._counter,
             keep_calls=bool(candidate.unit.unanswered),
         )
+
+
+def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
+    """What some notices state, as a person's words."""
+    return {
+        notice.name: entry_of(STATED[notice.topic], notice.text, "person", notice.position)
+        for notice in notices
+        if notice.topic in STATED
+    }

@@ -10,7 +10,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.wiring import rules_of
 from autogen_context.session.session import Session
-from autogen_context.view.state import State
+from autogen_context.manager.state import State
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.file_changes import FileChangeTracker

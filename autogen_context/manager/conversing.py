@@ -25,7 +25,7 @@ from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.rules import Fixed, Surroundings
 from autogen_context.session.session import Session
-from autogen_context.view.state import State
+from autogen_context.manager.state import State
 from autogen_context.manager.untouched import untouched
 from autogen_context.view.versions import Version
 from autogen_context.manager.window import Window

@@ -21,9 +21,9 @@ from autogen_context.manager.retrieved import Retriever
 from autogen_context.manager.rules import Fixed, Reduce, Room, Rules, Surroundings
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
-from autogen_context.session.arrival import Arrival
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.session.depth import low_fraction
-from autogen_context.session.span import Span
+from autogen_context.compressor.span import Span
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -117,7 +117,6 @@ class Engine:
 
     def _turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
         now_s = self._around.cache_clock() if self._around.cache_clock else None
-        before = view
         view = self.notices.without_unseen(view, self.conversation.candidates)
         view = self.with_preamble(view, fixed)
         view = self.restarted(view, fixed)
@@ -152,7 +151,6 @@ class Engine:
             certificate=request.certificate,
             decisions=tuple(view.decisions),
             compacted=compacted or is_cut,
-            tokens_before=before.tokens,
             cost_estimate=finished.cost_estimate if finished is not None and is_cut else cost,
             finished=finished,
         )

@@ -24,8 +24,8 @@ from autogen_context.view.diff import VersionDiff, difference
 from autogen_context.view.history import digest_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.session.session import Session
-from autogen_context.view.state import dump, load
-from autogen_context.view.state_file import read_state, write_state
+from autogen_context.manager.state import dump, load
+from autogen_context.manager.state_file import read_state, write_state
 from autogen_context.view.versions import Version
 from autogen_context.manager.window import Usage
 from autogen_context.tokens.measure import TokenCounter

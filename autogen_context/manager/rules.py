@@ -111,7 +111,7 @@ class Surroundings:
         host: reads and writes messages.
         counter: counts messages.
         window: what a request may have.
-        stash: keeps the originals of what is not sent as it came in.
+        original_store: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
@@ -123,7 +123,7 @@ class Surroundings:
     host: HostFormat
     counter: MessageCounter
     window: Window
-    stash: OriginalStore
+    original_store: OriginalStore
     memory: Memory
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from autogen_context.errors import InvalidTranscript
-from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.repair import as_it_came, repaired
 from autogen_context.messages.segment import Unit, extend
@@ -68,6 +68,12 @@ class Conversation:
     def voices(self) -> Voices:
         """Who says something in which unit; not to be kept, it grows with the list."""
         return Voices(instructions=self._instructions, systems=self._systems)
+
+    @property
+    def system_messages(self) -> int:
+        """How many system messages open the list."""
+        roles = (i for i, m in enumerate(self.messages) if m.role not in SYSTEM_ROLES)
+        return next(roles, len(self.messages))
 
     @property
     def latest_instruction(self) -> range:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from autogen_context.view.notices import Notice
-from autogen_context.view.versions import Moment
+from autogen_context.view.view import ContextView
 from autogen_context.view.decision import Decision
 
 SHOWN_UNITS = 20  # of those that differ, in the text
@@ -78,7 +78,7 @@ class VersionDiff:
         yield from (f"+ pinned {pin}" for pin in self.pins_new)
 
 
-def difference(a: int, b: int, *, before: Moment, after: Moment) -> VersionDiff:
+def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> VersionDiff:
     """What is different between version ``a``, as it was ``before``, and version ``b``, as it is ``after``."""
     old, new = told(before.notices.standing), told(after.notices.standing)
     return VersionDiff(

@@ -18,7 +18,7 @@ from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.manager.change import ContextChange
 from autogen_context.manager.preamble import Fronted, Head
 from autogen_context.view.notices import LABELS, Notice, Notices
-from autogen_context.view.state import SCHEMA, State, dump, load
+from autogen_context.manager.state import SCHEMA, State, dump, load
 from autogen_context.view.versions import Kept, Moment, Past, Version
 from autogen_context.manager.window import Usage
 from autogen_context.testing import ChatMessage
