@@ -12,7 +12,7 @@ from math import ceil
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
-from autogen_context.session.background import is_cut_off
+from autogen_context.models.background import is_cut_off
 from autogen_context.session.span import Span
 from autogen_context.tokens.measure import TokenCounter
 
