@@ -26,7 +26,7 @@ from side_by_side import table
 from autogen_context import IncrementalContextManager
 from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
 RUNS = 7
 DRAWN = 100
@@ -82,7 +82,7 @@ def row(
     kind: str, way: str, made: Sequence[tuple[str, list[str]]], sent: Sequence[tuple[str, float]]
 ) -> list[str]:
     """Means over the runs."""
-    count = gauge_for("gpt-4-turbo").meter.text
+    count = MessageCounter.for_model("gpt-4-turbo").text
     before = sum(count(text) for text, _ in made)
     after = sum(count(text) for text, _ in sent)
     texts = [text for text, _ in sent]

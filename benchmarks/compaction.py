@@ -22,8 +22,8 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.prioritizer.references import References
 from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.gauge import gauge_for
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.message_counter import MessageCounter
 
 MESSAGES = 2_000
 LATER_MESSAGES = 40  # calls and their results, so half as many units
@@ -77,7 +77,7 @@ class Cut:
 
     def reading(self, *, new_units: int | None = None) -> Run:
         """What a compaction reads first: all units, or so many new ones."""
-        conversation = Conversation(OpenAIChat(), gauge_for("gpt-4", self.counter).meter)
+        conversation = Conversation(OpenAIChat(), MessageCounter.for_model("gpt-4", self.counter))
         conversation.update(self.messages)
         references, candidates = References(), conversation.candidates
         if new_units is not None:

@@ -20,7 +20,7 @@ from autogen_context.config.config import ContextConfig
 from autogen_context.report.sample import sampled
 from autogen_context.report.table import print_conversations, print_totals, print_turns
 from autogen_context.report.turns import merged, record_facts, totals_facts
-from autogen_context.tokens.gauge import load_tokenizer
+from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.tokens.prices import OTHER
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
 from autogen_context.report.turns import Totals, TurnRecord, totals_of
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Price, price_of
 
 DEFAULT_MODEL = "gpt-4o"
@@ -58,11 +58,11 @@ def replayed(
     """
     model = model_of(conversation, config)
     manager = IncrementalContextManager(model=model, config=config)
-    gauge, price, host = gauge_for(model), price_of(model), OpenAIChat()
+    counter, price, host = MessageCounter.for_model(model), price_of(model), OpenAIChat()
     recorder = Recorder(
-        count=lambda message: gauge.meter.message(host.read(message)),
+        count=lambda message: counter.message(host.read(message)),
         tariff=price,
-        fixed_tokens=gauge.tool_tokens(conversation.tools) + gauge.meter.overheads.per_request,
+        fixed_tokens=counter.tools(conversation.tools) + counter.overheads.per_request,
     )
     for stop in turn_stops(conversation.messages):
         take_turn(manager, recorder, conversation, stop)
@@ -72,8 +72,8 @@ def replayed(
     return Replayed(
         id=conversation.id,
         model=model,
-        source=gauge.meter.source,
-        room_tokens=None if limit is None else gauge.calibration.room(limit),
+        source=counter.source,
+        room_tokens=None if limit is None else counter.calibration.room(limit),
         price=price,
         records=recorder.records,
         totals=totals,

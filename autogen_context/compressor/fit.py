@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from autogen_context.compressor.shorten import shorten_arguments, shorten_text
 from autogen_context.messages.message import Message, ToolCall, without_images
 from autogen_context.messages.piece import Piece, Written, index_of
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 LEAST_LAST = 128  # tokens of each text of the last message, before earlier ones get anything
 
@@ -20,7 +20,7 @@ def fit_pieces(
     messages: Sequence[Message],
     *,
     room_tokens: int,
-    meter: Meter,
+    counter: MessageCounter,
     keep_calls: bool = False,
 ) -> tuple[tuple[Piece, ...], int] | None:
     """The pieces of one unit within ``room_tokens``.
@@ -29,20 +29,20 @@ def fit_pieces(
         pieces: n pieces, one for each message.
         messages: what these say, n messages.
         room_tokens: what they may have together, in tokens.
-        meter: counts texts and messages.
+        counter: counts texts and messages.
         keep_calls: leave messages with calls as they are (a pending call is never touched).
 
     Returns:
         n pieces, shortened where they must be, and their tokens; ``None`` if even empty texts do not fit.
     """
     for candidate in (tuple(messages), tuple(map(without_images, messages))):
-        short = Fitter(meter=meter, keep_calls=keep_calls).fit(candidate, room_tokens)
+        short = Fitter(counter=counter, keep_calls=keep_calls).fit(candidate, room_tokens)
         if short is not None:
             written = tuple(
                 piece if after is before else Written(message=after, index=index_of(piece))
                 for piece, before, after in zip(pieces, messages, short, strict=True)
             )
-            return written, sum(map(meter.message, short))
+            return written, sum(map(counter.message, short))
     return None
 
 
@@ -50,14 +50,14 @@ def fit_pieces(
 class Fitter:
     """Shortens the texts of messages: to one common length, but the last message not below its least."""
 
-    meter: Meter
+    counter: MessageCounter
     keep_calls: bool
 
     def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
         """The messages within the room, or ``None``."""
-        texts = [[self.meter.text(text) for text in self._texts(message)] for message in messages]
-        empty_arguments = self.meter.text("{}") * sum(len(message.calls) for message in messages)
-        fixed = sum(map(self.meter.message, messages)) - sum(map(sum, texts)) + empty_arguments
+        texts = [[self.counter.text(text) for text in self._texts(message)] for message in messages]
+        empty_arguments = self.counter.text("{}") * sum(len(message.calls) for message in messages)
+        fixed = sum(map(self.counter.message, messages)) - sum(map(sum, texts)) + empty_arguments
         if fixed > room_tokens:
             return None
         found = lengths(texts, room_tokens - fixed)
@@ -83,10 +83,10 @@ class Fitter:
         return message if short == message else short
 
     def _short(self, text: str, length: int) -> str:
-        return shorten_text(text, room_tokens=length, count=self.meter.text)
+        return shorten_text(text, room_tokens=length, count=self.counter.text)
 
     def _short_call(self, call: ToolCall, length: int) -> ToolCall:
-        arguments = shorten_arguments(call.arguments, room_tokens=length, count=self.meter.text)
+        arguments = shorten_arguments(call.arguments, room_tokens=length, count=self.counter.text)
         return replace(call, arguments=arguments)
 
 

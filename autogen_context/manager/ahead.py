@@ -15,14 +15,14 @@ from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.session.session import Session
 from autogen_context.session.state import State
-from autogen_context.tokens.gauge import load_tokenizer
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.session.advising import Advise, Advising
-    from autogen_context.session.summaries import Summaries
     from autogen_context.triggers.intent_model import AskIntent
     from autogen_context.triggers.intents import Intents
 
@@ -70,7 +70,7 @@ class Ahead:
         """The summaries of a conversation, which grow while it goes on."""
         if self._summarizer is None:
             return dict(state.summaries)
-        from autogen_context.session.summaries import Summaries  # noqa: PLC0415 - as above
+        from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
         self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
         return self._summaries[-1].known

@@ -29,7 +29,7 @@ from autogen_context.session.state import State
 from autogen_context.session.untouched import untouched
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Window
-from autogen_context.tokens.gauge import Gauge, gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.recall.asked_back import AskedBack
@@ -62,11 +62,11 @@ class Conversing:
             given.config, files=given.files, project=given.project, count=self._count
         )
         self._tokenizer_awaited = given.counter is not None
-        self._made: tuple[Gauge, Window, Session] | None = None
+        self._made: tuple[MessageCounter, Window, Session] | None = None
         self._asked_back: AskedBack | None = None
 
     @property
-    def gauge(self) -> Gauge:
+    def counter(self) -> MessageCounter:
         """How requests are counted."""
         return self._started()[0]
 
@@ -84,7 +84,7 @@ class Conversing:
     def asked_back(self) -> "AskedBack":
         """Who answers the tool ``recall_context``."""
         if self._asked_back is None:
-            self._asked_back = asked_back(self.session.stash, self.gauge, self.window)
+            self._asked_back = asked_back(self.session.stash, self.counter, self.window)
         return self._asked_back
 
     @property
@@ -106,11 +106,11 @@ class Conversing:
         self, payloads: Sequence[object], tools: Sequence[Mapping[str, object]]
     ) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Session.turn`` does."""
-        fixed, (gauge, window, session) = self.fixed(tools), self._started()
+        fixed, (counter, window, session) = self.fixed(tools), self._started()
         session.can_recall(can=has_recall_tool(tools))
         if not self.given.config.enabled:
-            host, meter = self.given.host, gauge.meter
-            return untouched(payloads, host=host, meter=meter, window=window, fixed=fixed)
+            host = self.given.host
+            return untouched(payloads, host=host, counter=counter, window=window, fixed=fixed)
         self.take_in(payloads)
         self.companions.turn(session, fixed.tokens)
         return session.turn(payloads, fixed)
@@ -122,8 +122,8 @@ class Conversing:
 
     def fixed(self, tools: Sequence[Mapping[str, object]]) -> Fixed:
         """What a request with these tools has beside messages."""
-        in_tools = self.gauge.tool_tokens(tools)
-        in_all = in_tools + self.gauge.meter.overheads.per_request
+        in_tools = self.counter.tools(tools)
+        in_all = in_tools + self.counter.overheads.per_request
         return Fixed(tokens=in_all, assumed=in_tools)
 
     async def look_up(self) -> None:
@@ -151,9 +151,9 @@ class Conversing:
 
     def go_on(self, state: State, companions: Companions) -> None:
         """Go on from a state, with those who go along with it."""
-        gauge, window = self.gauge, self.window
-        window.calibrate(gauge.calibration.resumed(state.calibration))
-        self._made = gauge, window, self._session(gauge, window, state)
+        counter, window = self.counter, self.window
+        window.calibrate(counter.calibration.resumed(state.calibration))
+        self._made = counter, window, self._session(counter, window, state)
         self.companions = companions
 
     def branch(self, other: "Conversing") -> None:
@@ -174,16 +174,16 @@ class Conversing:
         await self.ahead.aclose()
 
     def _count(self, text: str) -> int:
-        """Tokens of a text; the meter would remember each."""
-        return self.gauge.counter.count(text).tokens
+        """Tokens of a text; the counter would remember each."""
+        return self.counter.count(text).tokens
 
     def _count_exactly(self) -> None:
         """Start again from the same state where something came before the tokenizer."""
-        if self._made is None or self.gauge.meter.source != "estimate":
+        if self._made is None or self.counter.source != "estimate":
             return
         state, payloads = self.session.state, self.session.conversation.history.payloads
-        gauge, window = self._measures()
-        self._made = gauge, window, self._session(gauge, window, state)
+        counter, window = self._measures()
+        self._made = counter, window, self._session(counter, window, state)
         if payloads:
             self.session.take_in(payloads)
 
@@ -192,26 +192,28 @@ class Conversing:
         with self.lock:
             self.window.resize(window_tokens)
 
-    def _started(self) -> tuple[Gauge, Window, Session]:
+    def _started(self) -> tuple[MessageCounter, Window, Session]:
         if self._made is None:
-            gauge, window = self._measures()
-            self._made = gauge, window, self._session(gauge, window, State())
+            counter, window = self._measures()
+            self._made = counter, window, self._session(counter, window, State())
         return self._made
 
-    def _measures(self) -> tuple[Gauge, Window]:
+    def _measures(self) -> tuple[MessageCounter, Window]:
         given = self.given
-        gauge = gauge_for(given.config.model, given.counter, own_name=given.host.own_name)
-        return gauge, window_of(given.config, gauge)
+        counter = MessageCounter.for_model(
+            given.config.model, given.counter, own_name=given.host.own_name
+        )
+        return counter, window_of(given.config, counter)
 
-    def _session(self, gauge: Gauge, window: Window, state: State) -> Session:
+    def _session(self, counter: MessageCounter, window: Window, state: State) -> Session:
         given, window.usage = self.given, state.usage
         around = Surroundings(
             host=given.host,
-            meter=gauge.meter,
+            counter=counter,
             window=window,
             stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
-            summaries=self.ahead.summaries(gauge.counter, state),
+            summaries=self.ahead.summaries(counter, state),
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,

@@ -17,8 +17,8 @@ from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.rules import Rules
 from autogen_context.session.window import Window
-from autogen_context.tokens.gauge import Gauge
 from autogen_context.tokens.limits import ModelLimits, standard_files
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of, rates_of
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerSettings
@@ -92,13 +92,13 @@ def originals_of(
     return OriginalStore(config.originals_bytes, entries, tiers=tiers, ttl_s=ttl_s)
 
 
-def asked_back(originals: OriginalStore, gauge: Gauge, window: Window) -> "AskedBack":
+def asked_back(originals: OriginalStore, counter: MessageCounter, window: Window) -> "AskedBack":
     """Who answers the tool ``recall_context``."""
     from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
 
     return AskedBack(
         originals,
-        count=lambda text: gauge.counter.count(text).tokens,  # the meter would remember every trial
+        count=lambda text: counter.count(text).tokens,  # the counter would remember every trial
         room_tokens=int(window.limit_tokens * RECALLED_FRACTION),
     )
 
@@ -119,13 +119,13 @@ def limits_of(config: ContextConfig) -> ModelLimits:
     )
 
 
-def window_of(config: ContextConfig, gauge: Gauge) -> Window:
+def window_of(config: ContextConfig, counter: MessageCounter) -> Window:
     """The window of a request."""
     return Window(
         window_tokens=window_tokens_of(config),
         reserve_tokens=config.reserve_tokens,
-        source=gauge.meter.source,
-        calibration=gauge.calibration,
+        source=counter.source,
+        calibration=counter.calibration,
     )
 
 

@@ -23,7 +23,7 @@ from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.block_score import BlockAt, BlockScorer
 from autogen_context.prioritizer.blocks import Kept, Passage, extracted
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, kept, replaced, tokens_of
 
 MARK_TOKENS = 6  # for the mark where something is left out
@@ -53,13 +53,15 @@ class BlockSelector:
 
     Args:
         references: the values of the conversation.
-        meter: counts messages.
+        counter: counts messages.
         scorer: scores blocks.
     """
 
-    def __init__(self, references: References, meter: Meter, scorer: BlockScorer) -> None:
+    def __init__(
+        self, references: References, counter: MessageCounter, scorer: BlockScorer
+    ) -> None:
         self._units = references.units
-        self._meter = meter
+        self._counter = counter
         self._scorer = scorer
 
     def fill(self, taken: Mapping[int, Decision], room_tokens: int) -> dict[int, Decision]:
@@ -92,14 +94,14 @@ class BlockSelector:
     def _tokens(self, message: Message, passage: Passage) -> list[int]:
         """Tokens of the blocks of a passage, as if those of its text were spread evenly over it: nothing is counted twice."""
         whole = whole_of(message, passage)
-        rate = self._meter.text(whole) / len(whole)
+        rate = self._counter.text(whole) / len(whole)
         return [round(rate * len(block.text)) for block in passage.blocks]
 
     def _decision(self, unit: UnitText, stays: Kept) -> Decision:
         """A unit with some of its blocks; whole where that is no more."""
         candidate = unit.candidate
         short = extracted(unit.messages, unit.passages, stays)
-        tokens = sum(map(self._meter.message, short))
+        tokens = sum(map(self._counter.message, short))
         if tokens >= candidate.tokens:
             return kept(candidate, "worth its tokens")
         pieces = tuple(

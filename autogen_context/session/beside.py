@@ -16,7 +16,7 @@ from autogen_context.session.effects import applied
 from autogen_context.session.files import FilesShown, in_sight
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once
 LEAST_NOTICE = 64  # tokens, in a small room as well
@@ -30,7 +30,7 @@ class Beside:
     Args:
         conversation: what there is.
         held: what of it is sent.
-        meter: counts texts.
+        counter: counts texts.
         kinds: what tools do.
 
     Attributes:
@@ -39,13 +39,13 @@ class Beside:
     """
 
     def __init__(
-        self, conversation: Conversation, held: Held, *, meter: Meter, kinds: ToolKinds
+        self, conversation: Conversation, held: Held, *, counter: MessageCounter, kinds: ToolKinds
     ) -> None:
         self.notices = Notices()
         self.sent = 0
         self._conversation = conversation
         self._held = held
-        self._meter = meter
+        self._counter = counter
         self._files = FilesShown(kinds)
 
     @property
@@ -149,9 +149,9 @@ class Beside:
         share = max(
             int(NOTICE_FRACTION * room_tokens), min(LEAST_NOTICE, int(SMALL_FRACTION * room_tokens))
         )
-        room = share - self._meter.message(Message(role="user", own=True))
-        return block_of(notices, room_tokens=room, count=self._meter.text)
+        room = share - self._counter.message(Message(role="user", own=True))
+        return block_of(notices, room_tokens=room, count=self._counter.text)
 
     def _cost(self, block: Block) -> int:
         own = Message(role="user", text=block.text, own=True)
-        return self._meter.message(own) if block.names else 0
+        return self._counter.message(own) if block.names else 0

@@ -20,7 +20,7 @@ from autogen_context.session.protected import (
     is_system,
     protected_of,
 )
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate
 
 Orphans = Literal["repair", "report", "refuse"]
@@ -31,7 +31,7 @@ class Conversation:
 
     Args:
         host: reads payloads.
-        meter: counts messages.
+        counter: counts messages.
         orphans: what becomes of calls without result and results without call.
         digests: the messages of a saved state.
     """
@@ -39,7 +39,7 @@ class Conversation:
     def __init__(
         self,
         host: HostFormat,
-        meter: Meter,
+        counter: MessageCounter,
         *,
         orphans: Orphans = "repair",
         digests: Sequence[bytes] = (),
@@ -47,7 +47,7 @@ class Conversation:
         self.history = History(host, digests)
         self.candidates: list[Candidate] = []
         self.tokens = 0
-        self._meter = meter
+        self._counter = counter
         self._mode: Orphans = orphans
         self._orphans: list[int] = []
         self._instructions: list[int] = []
@@ -138,7 +138,7 @@ class Conversation:
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
         if not (unit.faulty or unit.unanswered):
-            tokens = sum(map(self._meter.message, unit.messages))
+            tokens = sum(map(self._counter.message, unit.messages))
             return Candidate(unit=unit, pieces=as_it_came(unit), tokens=tokens)
         pieces = repaired(unit, last=last)
         faulty = any(isinstance(piece, Written) for piece in pieces)
@@ -147,7 +147,7 @@ class Conversation:
         if self._mode != "repair":
             pieces = as_it_came(unit)
         said = messages_of(pieces, self.messages)
-        tokens = sum(map(self._meter.message, said))
+        tokens = sum(map(self._counter.message, said))
         return Candidate(
             unit=unit, pieces=pieces, tokens=tokens, repaired=faulty and self._mode == "repair"
         )

@@ -14,7 +14,7 @@ from autogen_context.session.conversation import Conversation
 from autogen_context.session.holding import Holding
 from autogen_context.session.plan import with_notice
 from autogen_context.session.rules import Rules, Surroundings
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.finished import (
     TOLD_FRACTION,
     Finished,
@@ -55,7 +55,7 @@ class Finishing:
         self._holding = holding
         self._compacting = compacting
         self._rates = rules.rates
-        self._meter = around.meter
+        self._counter = around.counter
         self._proposals = Proposals(
             lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
         )
@@ -116,7 +116,7 @@ class Finishing:
             self._holding.held.decisions,
             stays=stays,
             compaction=compacting.compaction,
-            meter=self._meter,
+            counter=self._counter,
             room_tokens=compacting.room_tokens,
             left_fraction=left_fraction(self._rates),
         )
@@ -141,7 +141,7 @@ def without(
     *,
     stays: frozenset[int],
     compaction: Compaction,
-    meter: Meter,
+    counter: MessageCounter,
     room_tokens: int,
     left_fraction: float,
 ) -> tuple[Decision, ...]:
@@ -153,13 +153,13 @@ def without(
         decisions: what is held of them.
         stays: positions of units that must stay.
         compaction: says what blocks are worth, and tells what goes.
-        meter: counts messages.
+        counter: counts messages.
         room_tokens: what a request may have.
         left_fraction: of the tokens of each span, what is left of it.
     """
     decided, units = tuple(decisions), compaction.references.units
     scorer = ValueScorer(compaction.references, room_tokens=room_tokens)
-    selector = BlockSelector(compaction.references, meter, scorer)
+    selector = BlockSelector(compaction.references, counter, scorer)
     for span in spans:
         inner = span.inner(decided, stays)
         if not inner:
@@ -173,5 +173,5 @@ def without(
         room = int(tokens * TOLD_FRACTION)
         told = compaction.telling.told(units, seen, summaries={}, room_tokens=room)
         held = sum(each.tokens_after for each in decided)
-        decided = with_notice(candidates, chosen, told, limit_tokens=held, count=meter.message)
+        decided = with_notice(candidates, chosen, told, limit_tokens=held, count=counter.message)
     return decided

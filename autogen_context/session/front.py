@@ -16,7 +16,7 @@ from autogen_context.session.conversation import Conversation
 from autogen_context.session.headed import headed, placed, without_heads
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Name, Notice
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 FREE_FRACTION = 0.5  # of the room that must stay for nothing else
 BETWEEN = "\n\n"
@@ -65,7 +65,7 @@ class Front:
         conversation: what there is.
         held: what of it is sent.
         beside: tells what is newer.
-        meter: counts texts.
+        counter: counts texts.
 
     Attributes:
         tokens: what stands in front costs.
@@ -78,12 +78,12 @@ class Front:
         conversation: Conversation,
         held: Held,
         beside: Beside,
-        meter: Meter,
+        counter: MessageCounter,
     ) -> None:
         self._conversation = conversation
         self._held = held
         self._beside = beside
-        self._meter = meter
+        self._counter = counter
         self._fronted = fronted
         self._piece: Written | None = None
         self.tokens = 0
@@ -133,7 +133,7 @@ class Front:
 
     def cost(self, text: str) -> int:
         """What a text costs in front, in tokens."""
-        return self._meter.message(headed(text)) if text else 0
+        return self._counter.message(headed(text)) if text else 0
 
     def place(self, chosen: Fronted) -> None:
         """Have something else in front, where nothing of what was sent is continued; what was told has to agree with it."""
@@ -154,7 +154,7 @@ class Front:
         free = room_tokens - used_tokens
         message = headed(self._fitted(min(free // ROOM_NEEDED, self._fronted.head.most_tokens)))
         if message.text:
-            self._held.put_before_last(Written(message=message), self._meter.message(message))
+            self._held.put_before_last(Written(message=message), self._counter.message(message))
             self._beside.notices = self._beside.notices.after_telling(frozenset({TOLD}))
             self._fronted = replace(self._fronted, is_told=True)
             self._tell_newer()
@@ -220,7 +220,9 @@ class Front:
         if not (self._stands_at_a_unit and self._fronted.head.parts):
             return
         opening = self._fronted.head.parts[0]
-        self._held.replace(without_heads(self._held.decisions, opening, count=self._meter.message))
+        self._held.replace(
+            without_heads(self._held.decisions, opening, count=self._counter.message)
+        )
         in_sight = self._beside.notices.in_sight - {TOLD}
         self._beside.notices = replace(self._beside.notices, in_sight=in_sight)
 

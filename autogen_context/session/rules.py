@@ -14,7 +14,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.session.conversation import Orphans
 from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.intent import KnownIntent
@@ -109,7 +109,7 @@ class Surroundings:
 
     Attributes:
         host: reads and writes messages.
-        meter: counts messages.
+        counter: counts messages.
         window: what a request may have.
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
@@ -121,7 +121,7 @@ class Surroundings:
     """
 
     host: HostFormat
-    meter: Meter
+    counter: MessageCounter
     window: Window
     stash: OriginalStore
     memory: Memory

@@ -22,7 +22,7 @@ from autogen_context.session.held import Held
 from autogen_context.session.outbox import Outbox
 from autogen_context.session.rules import Fixed
 from autogen_context.session.window import Window
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +43,19 @@ class Sender:
 
     Args:
         host: writes messages.
-        meter: counts them.
+        counter: counts them.
         window: what a request may have.
         roles: what the model insists on.
     """
 
-    def __init__(self, host: HostFormat, *, meter: Meter, window: Window, roles: RoleRules) -> None:
+    def __init__(
+        self, host: HostFormat, *, counter: MessageCounter, window: Window, roles: RoleRules
+    ) -> None:
         self._outbox = Outbox(host)
-        self._meter = meter
+        self._counter = counter
         self._window = window
         self._roles = roles
-        self._certifier = Certifier(meter.message)
+        self._certifier = Certifier(counter.message)
 
     def forget(self) -> None:
         """Check everything next time: the messages under the same positions may be others."""
@@ -82,7 +84,7 @@ class Sender:
         sent = held.pieces
         pieces = self._roles.apply(front.before(sent), conversation.messages)
         checked = self._certifier.check(pieces, conversation.messages)
-        tokens, overheads = checked.tokens + fixed.tokens, self._meter.overheads
+        tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         certificate = Certificate(
             limit_tokens=self._window.limit_tokens,

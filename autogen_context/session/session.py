@@ -7,8 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
-from autogen_context.session.arrival import Arrival
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
@@ -19,7 +20,6 @@ from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Sender
-from autogen_context.session.span import Span
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
@@ -44,16 +44,16 @@ class Session:
     """
 
     def __init__(self, rules: Rules, *, around: Surroundings, state: State) -> None:
-        meter = around.meter
+        counter = around.counter
         self.window = around.window
         self.stash = around.stash
         self.pins = set(state.pins)
         self.conversation = Conversation(
-            around.host, meter, orphans=rules.orphans, digests=state.digests
+            around.host, counter, orphans=rules.orphans, digests=state.digests
         )
         self._rules = rules
         self._around = around
-        self._arrival = Arrival(meter, kinds=rules.kinds, keep=around.stash.put_text)
+        self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.stash.put_text)
         self.can_recall(can=False)  # until it is seen
         self._holding = Holding(
             self.conversation,
@@ -61,16 +61,16 @@ class Session:
             stash=around.stash,
             decisions=state.decisions,
         )
-        self._sender = Sender(around.host, meter=meter, window=around.window, roles=rules.roles)
+        self._sender = Sender(around.host, counter=counter, window=around.window, roles=rules.roles)
         self.context_id, self.branches = state.context_id, state.branches
-        self.beside = Beside(self.conversation, self.held, meter=meter, kinds=rules.kinds)
+        self.beside = Beside(self.conversation, self.held, counter=counter, kinds=rules.kinds)
         self.beside.notices, self.beside.sent = state.notices, state.sent
         self.front = Front(
             state.front,
             conversation=self.conversation,
             held=self.held,
             beside=self.beside,
-            meter=meter,
+            counter=counter,
         )
         open_pairs = rules.orphans == "report"
         self.integrity = Integrity(self.conversation, self.held, open_pairs=open_pairs)

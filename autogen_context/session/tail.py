@@ -13,7 +13,7 @@ from autogen_context.recall.exchanges import said_now
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 TAIL_FRACTION = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back
@@ -36,12 +36,12 @@ class Tail:
 
     Args:
         memory: looks back in the conversation.
-        meter: counts messages.
+        counter: counts messages.
     """
 
-    def __init__(self, memory: Memory, meter: Meter) -> None:
+    def __init__(self, memory: Memory, counter: MessageCounter) -> None:
         self._memory = memory
-        self._meter = meter
+        self._counter = counter
 
     def of(
         self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
@@ -58,9 +58,9 @@ class Tail:
         if free < LEAST_TAIL or not self._is_due(conversation, held):
             return None
         query = said_now(conversation.messages)
-        overhead = self._meter.message(Message(role="user", own=True))
+        overhead = self._counter.message(Message(role="user", own=True))
         text = self._memory.text(
-            query, hidden_in(held), room_tokens=free - overhead, count=self._meter.text
+            query, hidden_in(held), room_tokens=free - overhead, count=self._counter.text
         )
         return Message(role="user", text=text, own=True) if text else None
 

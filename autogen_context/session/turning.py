@@ -82,7 +82,7 @@ class Turning:
         self._front = front
         self._compacting = compacting
         self._sender = sender
-        self._tail = Tail(around.memory, around.meter)
+        self._tail = Tail(around.memory, around.counter)
 
     def turn(self, fixed: Fixed, pinned: frozenset[int]) -> Turned:
         """What is sent for what was taken in.
@@ -181,7 +181,7 @@ class Turning:
         room, used = self._compacting.room_tokens, self._held.tokens + fixed
         tail = self._tail.of(self._conversation, self._held, room_tokens=room, used_tokens=used)
         if tail is not None:
-            self._held.put_before_last(Written(message=tail), self._around.meter.message(tail))
+            self._held.put_before_last(Written(message=tail), self._around.counter.message(tail))
 
     @property
     def _room_due(self) -> int:

@@ -10,14 +10,19 @@ from autogen_context.session.assemble import Certificate, Checked
 from autogen_context.session.prepared import Payload, Prepared
 from autogen_context.session.rules import Fixed
 from autogen_context.session.window import Window
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 
 
 def untouched(
-    payloads: Sequence[Payload], *, host: HostFormat, meter: Meter, window: Window, fixed: Fixed
+    payloads: Sequence[Payload],
+    *,
+    host: HostFormat,
+    counter: MessageCounter,
+    window: Window,
+    fixed: Fixed,
 ) -> Prepared[Payload]:
     """The list as it came, measured as far as it can be read."""
-    checked = Checked().after(readable(payloads, host), meter.message)
+    checked = Checked().after(readable(payloads, host), counter.message)
     tokens = checked.tokens + fixed.tokens
     certificate = Certificate(
         limit_tokens=window.limit_tokens,

@@ -8,14 +8,12 @@ The table is ``families.json``. How its ratios were measured stands in docs/deci
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import ceil
 from pathlib import Path
 
 from autogen_context.messages.message import Image
-from autogen_context.tokens.measure import TokenCounter
 
 _TILE_PX, _FIT_PX, _SHORT_PX = 512, 2048, 768  # OpenAI: "Images and vision", high detail
 _PATCH_PX = 32
@@ -156,36 +154,6 @@ def image_tokens(image: Image, rule: ImageRule) -> int:
         case Area():
             tokens = ceil(width * height / rule.pixels_per_token) or rule.at_most_tokens
             return min(tokens, rule.at_most_tokens)
-
-
-def tool_schema_tokens(
-    tools: Sequence[Mapping[str, object]], counter: TokenCounter, family: Family
-) -> int:
-    """An upper bound on the tokens of the tools of a request, by ``family.encoding``.
-
-    Providers write a schema down in a form of their own, which is shorter than its JSON without spaces.
-
-    Args:
-        tools: the schemas as they are sent, in OpenAI's or any other form.
-        counter: a counter for ``family.encoding``.
-        family: of the model that gets them.
-
-    Raises:
-        ValueError: a schema that is not JSON; names the tool's position.
-    """
-    if not tools:
-        return 0
-    counted = sum(counter.count(_schema_json(tool, at)).tokens for at, tool in enumerate(tools))
-    return counted + len(tools) * family.chat.per_tool + family.chat.per_tool_list
-
-
-def _schema_json(tool: Mapping[str, object], at: int) -> str:
-    try:
-        return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
-        ) from error
 
 
 def _tiles(width: int, height: int) -> int:

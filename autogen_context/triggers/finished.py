@@ -121,7 +121,7 @@ class Proposals:
         Returns:
             Whether anything new was proposed.
         """
-        known = candidates[self._shown - 1] if 0 < self._shown <= len(candidates) else None
+        known = candidates[self._shown - 1] if 0 < self._shown < len(candidates) else None
         if known is not self._newest:
             self._begin()
         fired = False

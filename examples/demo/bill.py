@@ -13,8 +13,7 @@ from autogen_context import Prepared
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.report.recorder import Recorder, Series
 from autogen_context.report.turns import TurnRecord
-from autogen_context.tokens.gauge import gauge_for
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of
 
 
@@ -37,7 +36,7 @@ class Bill:
         billed_tokens: Sequence[int],
     ) -> None:
         self._history, self._sent, self._billed = history, sent, billed_tokens
-        self._meter, self._host = meter_of(model), AgentChatFormat()
+        self._counter, self._host = counter_of(model), AgentChatFormat()
         self._price = price_of(model)
         self._tokens = [self._count(message) for message in history]
         self._fixed = billed_tokens[0] - sum(map(self._count, sent[0].messages))
@@ -86,13 +85,13 @@ class Bill:
         return [*self._history[:head], *self._history[start:stop]]
 
     def _count(self, message: object) -> int:
-        return self._meter.message(self._host.read(message))
+        return self._counter.message(self._host.read(message))
 
 
-def meter_of(model: str) -> Meter:
+def counter_of(model: str) -> MessageCounter:
     """Counts as OpenAI documents it, and as the server does.
 
-    The model's own gauge is above that: what a call adds beside its texts is documented nowhere.
+    The model's own counter is above that: what a call adds beside its texts is documented nowhere.
     """
-    gauge = gauge_for(model)
-    return Meter(gauge.counter, replace(gauge.meter.overheads, per_call=0, per_result=0))
+    counter = MessageCounter.for_model(model)
+    return MessageCounter(counter, replace(counter.overheads, per_call=0, per_result=0))

@@ -28,7 +28,7 @@ from autogen_context.adapters.agentchat import ManagedChatCompletionContext, man
 from autogen_context.errors import ContextError
 from autogen_context.report.table import print_turns
 from autogen_context.testing import LoopbackServer, ScriptedModel
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4o-2024-08-06"
 WINDOW_TOKENS = 8_000
@@ -50,7 +50,7 @@ async def main() -> int:
 
 async def repair(workspace: Workspace) -> Run:
     """Let the agent repair the project, and look whether it did."""
-    model, counter = Model(workspace.outputs), gauge_for(MODEL).counter
+    model, counter = Model(workspace.outputs), MessageCounter.for_model(MODEL)
     script = ScriptedModel(model, count=lambda text: counter.count(text).tokens)
     async with LoopbackServer(script, window_tokens=WINDOW_TOKENS) as server:
         history, sent = await converse(server.base_url, workspace)

@@ -30,10 +30,10 @@ from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, Sta
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
-COUNTER = gauge_for(MODEL).counter
+COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You are a careful engineer."
 WINDOW = 400
 

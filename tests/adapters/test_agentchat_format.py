@@ -30,8 +30,8 @@ from autogen_context.messages.roles import RoleRules
 from autogen_context.session.plan import notice_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.usage import message_tokens
-from autogen_context.tokens.gauge import gauge_for
 from autogen_context.tokens.measure import Count
+from autogen_context.tokens.message_counter import MessageCounter
 
 HOST = AgentChatFormat()
 
@@ -258,22 +258,22 @@ def test_an_image_has_its_size() -> None:
 @given(MESSAGES)
 def test_all_that_the_client_sends_is_counted(message: LLMMessage) -> None:
     """OpenAI's rules over what AutoGen's client sends give no more than our count of the message."""
-    meter = gauge_for("gpt-4o", Characters()).meter
+    counter = MessageCounter.for_model("gpt-4o", Characters())
     oai = to_oai_type(message, model="gpt-4o", model_family="gpt-4o")
     sent = sum(message_tokens(part, characters) for part in cast("Sequence[ChatMessage]", oai))
     read = HOST.read(message)
     if not read.images:  # counted by the model's rule, which is another test's
-        assert sent <= meter.message(read)
+        assert sent <= counter.message(read)
 
 
 @given(SYSTEMS)
 def test_a_system_message_is_counted_as_the_users_too(message: SystemMessage) -> None:
     """Sent in the user's role, it has a name that the client sends along."""
-    meter = gauge_for("gpt-4o", Characters()).meter
+    counter = MessageCounter.for_model("gpt-4o", Characters())
     as_user = replace(HOST.read(message), role="user")
     oai = to_oai_type(HOST.rewrite(message, as_user), model="gpt-4o", model_family="gpt-4o")
     sent = sum(message_tokens(part, characters) for part in cast("Sequence[ChatMessage]", oai))
-    assert sent <= meter.message(as_user)
+    assert sent <= counter.message(as_user)
 
 
 ANSWER = Message(role="assistant", text="hi")
@@ -290,11 +290,11 @@ ANSWER = Message(role="assistant", text="hi")
 )
 def test_what_is_our_own_is_counted_with_our_name(message: Message) -> None:
     """The client sends the name under which the host puts it."""
-    meter = gauge_for("gpt-4o", Characters(), own_name=HOST.own_name).meter
+    counter = MessageCounter.for_model("gpt-4o", Characters(), own_name=HOST.own_name)
     oai = to_oai_type(HOST.compose(message), model="gpt-4o", model_family="gpt-4o")
     [sent] = cast("Sequence[ChatMessage]", oai)
     assert sent["name"] == HOST.own_name
-    assert message_tokens(sent, characters) <= meter.message(message)
+    assert message_tokens(sent, characters) <= counter.message(message)
 
 
 @pytest.mark.parametrize(

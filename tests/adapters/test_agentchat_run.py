@@ -31,11 +31,11 @@ from autogen_context.adapters.agentchat import (
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
 WINDOW = 8_000
-COUNTER = gauge_for(MODEL).counter
+COUNTER = MessageCounter.for_model(MODEL)
 PROMPT = "You are a careful engineer. Use the tools, one step at a time, and say when you are done."
 TOOL_STEPS = 200
 MANY = 5

@@ -14,8 +14,8 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.repair import NO_CALL, as_user
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.tokens.gauge import gauge_for
 from autogen_context.tokens.measure import Count
+from autogen_context.tokens.message_counter import MessageCounter
 
 FORMAT = ClassicFormat()
 
@@ -89,7 +89,7 @@ class Approximate:
         return Count(tokens=approximate_tokens(text), source="tokenizer")
 
 
-METER = gauge_for("gpt-4o", Approximate()).meter
+COUNTER = MessageCounter.for_model("gpt-4o", Approximate())
 
 
 def sent(message: Mapping[str, object]) -> list[ChatMessage]:
@@ -123,15 +123,15 @@ def test_a_message_counts_as_what_is_sent_for_it(shape: ChatMessage) -> None:
     read = FORMAT.read(shape)
     assert read.calls == sum((message.calls for message in plain), ())
     assert read.results == sum((message.results for message in plain), ())
-    assert METER.message(read) == sum(map(METER.message, plain))
+    assert COUNTER.message(read) == sum(map(COUNTER.message, plain))
 
 
 @given(transcripts())
 def test_any_step_counts_as_its_results(messages: list[ChatMessage]) -> None:
     """Grouping the results of a step changes no count but that of fields that the host keeps to itself."""
-    plain = sum(METER.message(OpenAIChat().read(message)) for message in messages)
+    plain = sum(COUNTER.message(OpenAIChat().read(message)) for message in messages)
     grouped = as_classic(copy.deepcopy(messages))
-    assert sum(METER.message(FORMAT.read(message)) for message in grouped) == plain
+    assert sum(COUNTER.message(FORMAT.read(message)) for message in grouped) == plain
 
 
 @pytest.mark.parametrize("shape", SHAPES)

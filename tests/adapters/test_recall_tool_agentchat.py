@@ -18,14 +18,14 @@ from autogen_context.messages.tool_schema import (
 )
 from autogen_context.recall.asked_back import AskedBack
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision
 from support.recalling import LeftOut, asked_back
 
 FILES = 30
 WINDOW_TOKENS = 4_000
 MODEL = "gpt-4-0613"
-COUNTER = gauge_for(MODEL).counter
+COUNTER = MessageCounter.for_model(MODEL)
 
 
 async def read_log(number: int) -> str:

@@ -12,7 +12,7 @@ from autogen_context.compressor.action_log import action_log
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.testing.transcripts import transcripts
-from support.counting import METER
+from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
 OURS = re.compile(
@@ -42,7 +42,7 @@ def step(tool: str, arguments: dict[str, object], result: str, said: str = "") -
 def told(*steps: list[Message], room_tokens: int = 1_000) -> str:
     """What is told of these steps."""
     units = units_of([message for messages in steps for message in messages])
-    return action_log(units, room_tokens=room_tokens, count=METER.text)
+    return action_log(units, room_tokens=room_tokens, count=COUNTER.text)
 
 
 @settings(max_examples=150)
@@ -50,9 +50,9 @@ def told(*steps: list[Message], room_tokens: int = 1_000) -> str:
 def test_it_fits_and_makes_nothing_up(messages: list[Message], room: int) -> None:
     """All words beside the fixed ones stand in the units, and the whole stands in its room."""
     units = units_of(messages)
-    text = action_log(units, room_tokens=room, count=METER.text)
-    assert METER.text(text) <= room or not text
-    assert action_log(units, room_tokens=room, count=METER.text) == text
+    text = action_log(units, room_tokens=room, count=COUNTER.text)
+    assert COUNTER.text(text) <= room or not text
+    assert action_log(units, room_tokens=room, count=COUNTER.text) == text
     there = " ".join((joined_text(messages) + json_text(messages)).split())
     for line in text.splitlines():
         for word in OURS.sub(" ", line).split():

@@ -13,7 +13,7 @@ from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
-from support.counting import METER
+from support.counting import COUNTER
 
 
 def units_of(payloads: list[ChatMessage]) -> list[Unit]:
@@ -27,7 +27,7 @@ SIZES = st.lists(st.lists(st.integers(0, 400), max_size=4), min_size=1, max_size
 
 def cost(messages: tuple[Message, ...]) -> int:
     """What messages cost together."""
-    return sum(map(METER.message, messages))
+    return sum(map(COUNTER.message, messages))
 
 
 def fit(
@@ -35,7 +35,7 @@ def fit(
 ) -> tuple[Message, ...] | None:
     """The messages within a room; what was not shortened keeps its piece, and the tokens are theirs."""
     pieces = [Verbatim(start=i, stop=i + 1) for i in range(len(messages))]
-    fitted = fit_pieces(pieces, messages, room_tokens=room, meter=METER, keep_calls=keep_calls)
+    fitted = fit_pieces(pieces, messages, room_tokens=room, counter=COUNTER, keep_calls=keep_calls)
     if fitted is None:
         return None
     short: list[Message] = []
@@ -115,7 +115,7 @@ def test_the_last_message_gets_its_least_first(sizes: list[list[int]], room: int
 def test_images_go_where_texts_alone_do_not_suffice(room: int, images: int) -> None:
     """All of them, with a note; a supplied message has no place to name."""
     message = Message(role="user", text="x" * 900, images=(Image(), Image()))
-    fitted = fit_pieces([Written(message=message)], [message], room_tokens=room, meter=METER)
+    fitted = fit_pieces([Written(message=message)], [message], room_tokens=room, counter=COUNTER)
     assert fitted is not None
     (piece,) = fitted[0]
     assert isinstance(piece, Written)

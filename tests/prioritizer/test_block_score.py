@@ -35,7 +35,7 @@ from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector, Selection, UnitCost
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.decision import kept
-from support.counting import METER
+from support.counting import COUNTER
 from support.scoring import (
     PAUSE,
     asks,
@@ -125,9 +125,9 @@ def test_keeping_all_but_some_is_keeping_each_of_the_others(
     for _ in range(3):
         few = [i for i in range(len(candidates)) if data.draw(st.booleans())]
         scorer.keep_all_but(few)
-        chosen = BlockSelector(references, METER, scorer).choose(few, 400)
+        chosen = BlockSelector(references, COUNTER, scorer).choose(few, 400)
         beside = {i: kept(c, "") for i, c in enumerate(candidates) if i not in few}
-        alone = BlockSelector(references, METER, ValueScorer(references, room_tokens=400))
+        alone = BlockSelector(references, COUNTER, ValueScorer(references, room_tokens=400))
         assert chosen == alone.fill(beside, 400)
 
 
@@ -310,7 +310,7 @@ def stays(messages: Sequence[Message], scores: Sequence[float], room_tokens: int
     """Which messages stay whole."""
     references = references_of(messages)
     scorer = AnswerScorer(references, scores)
-    decided = BlockSelector(references, METER, scorer).fill({}, room_tokens)
+    decided = BlockSelector(references, COUNTER, scorer).fill({}, room_tokens)
     return sorted(i for i, decision in decided.items() if decision.action == "keep")
 
 
@@ -329,7 +329,7 @@ def test_an_answer_scores_for_itself(messages: list[Message], scores: list[float
 def test_the_best_answers_stay(scores: list[float]) -> None:
     """Of messages of one length those that score highest, as many as fit."""
     messages = talk(len(scores))
-    room = 4 * METER.message(messages[0])
+    room = 4 * COUNTER.message(messages[0])
     best = sorted(range(len(scores)), key=lambda i: -scores[i])[:4]
     assert stays(messages, scores, room) == sorted(best)
 
@@ -338,14 +338,14 @@ def test_a_better_answer_is_worth_its_length() -> None:
     """What answers a little better stays, though it takes the room of two others."""
     messages = talk(8, longer=[3])
     scores = [0.5] * 3 + [0.51] + [0.5] * 4
-    assert stays(messages, scores, METER.message(messages[3])) == [3]
+    assert stays(messages, scores, COUNTER.message(messages[3])) == [3]
 
 
 def test_of_equal_answers_the_newer_ones_stay() -> None:
     """Also where nothing answers."""
     messages = talk(6)
     for score in (0.0, 0.5):
-        room = 2 * METER.message(messages[0])
+        room = 2 * COUNTER.message(messages[0])
         assert stays(messages, [score] * len(messages), room) == [4, 5]
 
 

@@ -13,9 +13,10 @@ from autogen_context.messages.piece import Verbatim, Written, messages_of
 from autogen_context.prioritizer.block_score import BlockAt, ValueScorer
 from autogen_context.prioritizer.selection import LEAST_ROOM, BlockSelector, Selection, UnitCost
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
-from autogen_context.tokens.measure import Count, Meter
+from autogen_context.tokens.measure import Count
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, kept
-from support.counting import METER, OVERHEADS
+from support.counting import COUNTER, OVERHEADS
 from support.scoring import references_of
 from support.selection import Case, Covering, best, cost, drawn
 from support.units import candidates_of, read_all
@@ -99,13 +100,16 @@ def test_beside_what_stays_no_mark_is_needed() -> None:
 
 
 def filled(
-    messages: Sequence[Message], room: int, taken: Sequence[int] = (), meter: Meter = METER
+    messages: Sequence[Message],
+    room: int,
+    taken: Sequence[int] = (),
+    counter: MessageCounter = COUNTER,
 ) -> Mapping[int, Decision]:
     """What becomes of units."""
     candidates, references = candidates_of(messages), references_of(messages)
     decided = {i: kept(candidates[i], "taken") for i in taken}
     scorer = ValueScorer(references, room_tokens=room)
-    return BlockSelector(references, meter, scorer).fill(decided, room)
+    return BlockSelector(references, counter, scorer).fill(decided, room)
 
 
 @given(MESSAGES, ROOMS, st.data())
@@ -119,7 +123,7 @@ def test_units_fit_and_none_grows(messages: list[Message], room: int, data: st.D
     assert filled(messages, room, taken) == decisions
     for i, decision in decisions.items():
         said = messages_of(decision.pieces, messages)
-        assert decision.tokens_after == sum(map(METER.message, said))
+        assert decision.tokens_after == sum(map(COUNTER.message, said))
         if decision.action == "shorten":
             assert decision.tokens_after < decision.tokens_before == candidates[i].tokens
             assert decision.handle
@@ -184,7 +188,7 @@ def uneven_messages(rows: int) -> list[Message]:
 
 def filled_tokens(messages: Sequence[Message], room: int) -> int:
     """What is kept of the second message, where tokens are uneven."""
-    decisions = filled(messages, room, taken=(0, 2), meter=Meter(Uneven(), OVERHEADS))
+    decisions = filled(messages, room, taken=(0, 2), counter=MessageCounter(Uneven(), OVERHEADS))
     return sum(decision.tokens_after for decision in decisions.values())
 
 
@@ -205,7 +209,7 @@ def test_it_fits_to_the_token() -> None:
 
 def test_a_text_is_not_counted_once_for_each_block_that_goes() -> None:
     """However far off the estimate is, what is counted is a few times the text."""
-    messages, counter = uneven_messages(60), Uneven()
-    meter = Meter(counter, OVERHEADS)
-    filled(messages, int(0.45 * meter.message(messages[1])), taken=(0, 2), meter=meter)
-    assert counter.characters < 8 * len(messages[1].text)
+    messages, texts = uneven_messages(60), Uneven()
+    counter = MessageCounter(texts, OVERHEADS)
+    filled(messages, int(0.45 * counter.message(messages[1])), taken=(0, 2), counter=counter)
+    assert texts.characters < 8 * len(messages[1].text)

@@ -27,17 +27,17 @@ from autogen_context.report.turns import (
 )
 from autogen_context.session.prepared import Prepared
 from autogen_context.testing.conversation import conversation
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of
 
 MODEL = "gpt-4o"
-GAUGE = gauge_for(MODEL)
-FIXED = GAUGE.meter.overheads.per_request
+COUNTER = MessageCounter.for_model(MODEL)
+FIXED = COUNTER.overheads.per_request
 
 
 def count(message: object) -> int:
     """Tokens of an OpenAI message."""
-    return GAUGE.meter.message(OpenAIChat().read(message))
+    return COUNTER.message(OpenAIChat().read(message))
 
 
 def recorder() -> Recorder:

@@ -9,13 +9,15 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim, messages_of
 from autogen_context.session.conversation import Conversation, Orphans
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from support.counting import OVERHEADS, Recorded
 
 
 def conversation(orphans: Orphans = "repair", counter: Recorded | None = None) -> Conversation:
     """An empty one."""
-    return Conversation(OpenAIChat(), Meter(counter or Recorded(), OVERHEADS), orphans=orphans)
+    return Conversation(
+        OpenAIChat(), MessageCounter(counter or Recorded(), OVERHEADS), orphans=orphans
+    )
 
 
 def says(text: str, role: str = "user") -> ChatMessage:
@@ -65,10 +67,10 @@ def test_a_candidate_is_what_would_be_sent(payloads: list[ChatMessage], orphans:
     """Its tokens are those of its pieces; it is marked where they differ from what came in."""
     kept = conversation(orphans)
     kept.update(payloads)
-    meter = Meter(Recorded(), OVERHEADS)
+    counter = MessageCounter(Recorded(), OVERHEADS)
     for c in kept.candidates:
         said = messages_of(c.pieces, kept.messages)
-        assert c.tokens == sum(map(meter.message, said))
+        assert c.tokens == sum(map(counter.message, said))
         assert c.repaired == (said != list(c.unit.messages))
         assert orphans == "repair" or all(isinstance(piece, Verbatim) for piece in c.pieces)
 

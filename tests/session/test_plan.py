@@ -18,7 +18,7 @@ from autogen_context.session.plan import FRAME, LAST_FRACTION, Fill, Means, noti
 from autogen_context.session.protected import Protection, protected_of, satisfied, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
-from support.counting import METER
+from support.counting import COUNTER
 from support.units import candidates_of, fit, read_all
 
 TOLD = "- read a.py\n" * 999
@@ -37,7 +37,7 @@ def planned_or_not(
                 fit=fit,
                 fill=fill or filling(candidates, aim),
                 tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
-                count=METER.message,
+                count=COUNTER.message,
             ),
         )
     except ContextWindowExceeded as error:
@@ -49,7 +49,7 @@ def filling(candidates: Sequence[Candidate], aim: Aim) -> Fill:
     references = References()
     references.follow(candidates, [m for c in candidates for m in c.unit.messages])
     return BlockSelector(
-        references, METER, ValueScorer(references, room_tokens=aim.limit_tokens)
+        references, COUNTER, ValueScorer(references, room_tokens=aim.limit_tokens)
     ).fill
 
 
@@ -88,7 +88,7 @@ def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> 
     assert decisions == planned_or_not(candidates, aim)
     for decision, c in zip(decisions, candidates, strict=True):
         said = messages_of(decision.pieces, [m for u in units for m in u.messages])
-        assert decision.tokens_after == sum(map(METER.message, said))
+        assert decision.tokens_after == sum(map(COUNTER.message, said))
         assert (decision.pieces == c.pieces) == (decision.action in ("keep", "repair"))
         assert bool(decision.handle) == (decision.action in ("shorten", "drop"))
 
@@ -121,7 +121,7 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((aim.limit_tokens - least) * aim.target_fraction)
-    notice = METER.message(notice_of(candidates, FRAME))
+    notice = COUNTER.message(notice_of(candidates, FRAME))
     assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
 
 
@@ -135,7 +135,7 @@ def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((aim.limit_tokens - least) * aim.target_fraction)
-    beside -= METER.message(notice_of(candidates, FRAME))
+    beside -= COUNTER.message(notice_of(candidates, FRAME))
     rest = [i for i in range(len(candidates)) if i not in floors]
     room = int(beside * aim.recent_fraction)
     last = (candidates[i].tokens for i in rest[-1:])
@@ -159,7 +159,7 @@ def test_floors_are_not_paid_twice() -> None:
     aim = Aim(limit_tokens=208 + 160, target_fraction=1, recent_fraction=1, told_fraction=0)
     decisions = planned_or_not(candidates_of(messages), aim)
     assert not isinstance(decisions, ContextWindowExceeded)
-    notice = METER.message(notice_of(candidates_of(messages), FRAME))
+    notice = COUNTER.message(notice_of(candidates_of(messages), FRAME))
     assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
 
 
@@ -208,7 +208,7 @@ def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim)
         assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
     elif dropped:
         room = aim.limit_tokens - sum(d.tokens_after for d in decisions)
-        assert METER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
+        assert COUNTER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))

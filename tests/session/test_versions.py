@@ -23,7 +23,7 @@ from autogen_context.session.state import stretches
 from autogen_context.session.versions import Moment, Past, Versions
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Decision
-from support.counting import METER, Characters
+from support.counting import COUNTER, Characters
 from support.entries import Clock
 from support.working import run, text_of
 
@@ -254,7 +254,7 @@ MESSAGES: list[ChatMessage] = [
 
 def whole() -> tuple[Conversation, Held]:
     """A conversation and what is held of it, as they should be."""
-    conversation = Conversation(OpenAIChat(), METER)
+    conversation = Conversation(OpenAIChat(), COUNTER)
     conversation.update(MESSAGES)
     held = Held()
     held.extend(

@@ -1,6 +1,7 @@
 """Counters that anybody can check by hand, and a chat format beside them."""
 
-from autogen_context.tokens.measure import Count, Meter, Overheads
+from autogen_context.tokens.measure import Count, Overheads
+from autogen_context.tokens.message_counter import MessageCounter
 
 
 class Characters:
@@ -31,4 +32,4 @@ OVERHEADS = Overheads(
     per_result=2,
     image_tokens=lambda _: 85,
 )
-METER = Meter(Characters(), OVERHEADS)
+COUNTER = MessageCounter(Characters(), OVERHEADS)

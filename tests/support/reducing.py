@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.arrival.reducer import Reducer, Room
 from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.gauge import gauge_for
+from autogen_context.tokens.message_counter import MessageCounter
 
-EXACT = gauge_for("gpt-4").counter
+EXACT = MessageCounter.for_model("gpt-4")
 BOUND = EstimateCounter()
 
 NASTY = (

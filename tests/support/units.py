@@ -10,7 +10,7 @@ from autogen_context.messages.repair import repaired
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
-from support.counting import METER
+from support.counting import COUNTER
 
 
 def read_all(payloads: Sequence[ChatMessage]) -> list[Message]:
@@ -27,7 +27,7 @@ def candidates_of(messages: Sequence[Message]) -> list[Candidate]:
 def candidate(unit: Unit, messages: Sequence[Message], *, last: bool) -> Candidate:
     """A unit with its cost."""
     pieces = repaired(unit, last=last)
-    tokens = sum(map(METER.message, messages_of(pieces, messages)))
+    tokens = sum(map(COUNTER.message, messages_of(pieces, messages)))
     return Candidate(unit=unit, pieces=pieces, tokens=tokens)
 
 
@@ -36,5 +36,5 @@ def fit(candidate: Candidate, room: int) -> tuple[tuple[Piece, ...], int] | None
     unit = candidate.unit
     pending = bool(unit.unanswered)
     return fit_pieces(
-        candidate.pieces, unit.messages, room_tokens=room, meter=METER, keep_calls=pending
+        candidate.pieces, unit.messages, room_tokens=room, counter=COUNTER, keep_calls=pending
     )

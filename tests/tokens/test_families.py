@@ -18,8 +18,8 @@ from autogen_context.tokens.families import (
     families,
     family_of,
     image_tokens,
-    tool_schema_tokens,
 )
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.tokenizers import counter_for
 
 NAMES = {
@@ -196,29 +196,21 @@ n?: number,
 
 def test_a_schema_counts_for_no_less_than_its_rendering() -> None:
     """The bound is at or above what the model is shown."""
-    family = family_of("gpt-4o")
-    counter = counter_for(family.encoding)
-    assert tool_schema_tokens([WEATHER], counter, family) >= counter.count(RENDERED).tokens
+    counter = MessageCounter.for_model("gpt-4o")
+    assert counter.tools([WEATHER]) >= counter.count(RENDERED).tokens
 
 
 def test_all_of_a_schema_counts() -> None:
-    """Nested parts, enums and descriptions are all in it; each tool adds its own."""
-    family, counter = family_of("gpt-4o"), EstimateCounter()
+    """Nested parts, enums and descriptions are all in it; each tool adds its own, and no tools cost nothing."""
+    family, counter = family_of("gpt-4o"), MessageCounter.for_model("gpt-4o", EstimateCounter())
     text = json.dumps(WEATHER, separators=(",", ":"))
-    one = tool_schema_tokens([WEATHER], counter, family)
+    one = counter.tools([WEATHER])
     assert one == counter.count(text).tokens + family.chat.per_tool + family.chat.per_tool_list
-    assert (
-        tool_schema_tokens([WEATHER, WEATHER], counter, family)
-        == 2 * one - family.chat.per_tool_list
-    )
-
-
-def test_no_tools_cost_nothing() -> None:
-    """A request without tools has no tool list."""
-    assert tool_schema_tokens([], EstimateCounter(), family_of("gpt-4o")) == 0
+    assert counter.tools([WEATHER, WEATHER]) == 2 * one - family.chat.per_tool_list
+    assert counter.tools([]) == 0
 
 
 def test_a_schema_that_is_no_json_is_refused() -> None:
     """The error names the tool."""
     with pytest.raises(ValueError, match=r"tools\[1\]"):
-        tool_schema_tokens([WEATHER, {"name": {1, 2}}], EstimateCounter(), family_of("gpt-4o"))
+        MessageCounter.for_model("gpt-4o").tools([WEATHER, {"name": {1, 2}}])

@@ -24,7 +24,7 @@ from autogen_context.triggers.finished import (
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.turn import Turn
 from autogen_context.view.decision import Decision
-from support.counting import METER
+from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
 
@@ -66,7 +66,7 @@ def test_they_are_those_of_the_conversation_as_it_is(
     edits: list[tuple[int, list[list[ChatMessage]]]],
 ) -> None:
     """Whatever the host appended, took back or changed, as if it were followed for the first time."""
-    kept, conversation = proposals(), Conversation(OpenAIChat(), METER)
+    kept, conversation = proposals(), Conversation(OpenAIChat(), COUNTER)
     payloads: list[ChatMessage] = []
     for length, new in edits:
         payloads = [*payloads[:length], *(message for part in new for message in part)]

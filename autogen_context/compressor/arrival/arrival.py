@@ -17,7 +17,7 @@ from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.messages.user_output import words_and_output
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
@@ -28,7 +28,7 @@ class Arrival:
     """Decides on units as they come in.
 
     Args:
-        meter: counts messages.
+        counter: counts messages.
         kinds: what tools do.
         keep: puts the original of a result that was cut under its handle.
 
@@ -36,9 +36,11 @@ class Arrival:
         mode: whether results are made smaller, and whether large ones are cut.
     """
 
-    def __init__(self, meter: Meter, *, kinds: ToolKinds, keep: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, counter: MessageCounter, *, kinds: ToolKinds, keep: Callable[[str, str], None]
+    ) -> None:
         self.mode: Mode = "lossless"
-        self._meter = meter
+        self._counter = counter
         self._kinds = kinds
         self._keep = keep
         self._above = LinesAbove()
@@ -121,7 +123,7 @@ class Arrival:
         again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
         if not before.before:
             return again
-        in_front = sum(map(self._meter.message, messages_of(before.before, ())))
+        in_front = sum(map(self._counter.message, messages_of(before.before, ())))
         return replace(again, before=before.before, tokens_after=again.tokens_after + in_front)
 
     def _arrived(
@@ -148,7 +150,8 @@ class Arrival:
             return kept(candidate, reason)
         pieces = tuple(with_reduced(candidate.pieces, reduced))
         saved = sum(
-            self._meter.message(unit.messages[position - unit.start]) - self._meter.message(short)
+            self._counter.message(unit.messages[position - unit.start])
+            - self._counter.message(short)
             for position, short in reduced.items()
         )
         reason += REDUCED
@@ -175,7 +178,7 @@ class Arrival:
 
     def _result(self, result: ToolResult, call: ToolCall | None) -> ToolResult:
         """A smaller result, by an exact count; itself where it is as small as it gets."""
-        count, original = self._meter.text, result.text
+        count, original = self._counter.text, result.text
         asked, text = self._known(result, call)
         short, handle = tidied(text, asked, self._above), ""
         if self.mode == "lossy":

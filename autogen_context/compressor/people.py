@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from autogen_context.ledger import Kind
-from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
+from autogen_context.messages.people import is_strong
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import marked
-from autogen_context.recall.selection import is_strong
-from autogen_context.session.protected import is_system
-from autogen_context.tokens.measure import Meter
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 REASON = "a person said it"
@@ -68,13 +67,13 @@ class People:
         ranks: what the message at a position states.
         states: whether a text by a person states something.
         is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
-        meter: counts messages.
+        counter: counts messages.
     """
 
     ranks: Ranks
     states: Callable[[str], bool]
     is_used: Callable[[int], bool]
-    meter: Meter
+    counter: MessageCounter
 
     def said(
         self,
@@ -126,7 +125,7 @@ class People:
         short = without_images(replace(message, text=text))
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
         return replaced(
-            candidate, "shorten", f"{REASON}: what it states", (piece,), self.meter.message(short)
+            candidate, "shorten", f"{REASON}: what it states", (piece,), self.counter.message(short)
         )
 
     def _stated(self, output: str, words: str) -> str:
@@ -143,8 +142,9 @@ class People:
 
 def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:
     """Whether the model calls tools right behind a unit: what was asked for there is under way, or done."""
-    behind = next((c.unit for c in candidates[i + 1 : i + 3] if not is_system(c)), None)
-    return behind is not None and any(message.calls for message in behind.messages)
+    behind = (candidate.unit.messages for candidate in candidates[i + 1 : i + 3])
+    said = next((messages for messages in behind if messages[0].role not in SYSTEM_ROLES), ())
+    return any(message.calls for message in said)
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

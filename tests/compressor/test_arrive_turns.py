@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.arrival.arrive import MOST_TOKENS
 from autogen_context.messages.message import Message
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
-from autogen_context.session.arrival import Arrival
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count, TokenCounter
-from support.counting import METER, Characters
+from support.counting import COUNTER, Characters
 from support.results import LONG, NEEDLE, RESULTS, call_of, run, runs, step
 from support.units import candidates_of, read_all
 
@@ -171,7 +171,7 @@ def test_results_without_ids_answer_their_calls_in_order() -> None:
 def test_what_comes_and_goes_stands_for_nothing(*, own: bool) -> None:
     """What is said in our name is not there after a compaction, or was not there before it."""
     said = Message(role="user", text=LONG["hits"], own=own)
-    arrival = Arrival(METER, kinds=BY_NAME, keep=OriginalStore(0).put_text)
+    arrival = Arrival(COUNTER, kinds=BY_NAME, keep=OriginalStore(0).put_text)
     arrival.restart([said])
     decided = arrival.decide(candidates_of(read_all(step(0, LONG["hits"])))[0])
     assert decided.action == ("keep" if own else "reduce")

@@ -5,10 +5,14 @@ go last. A statement of a unit that is in sight as it was said is not repeated, 
 came that is told beside the messages.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Generic
 
 from autogen_context.compressor.action_log import action_log
+from autogen_context.compressor.people import RANKS, STATES_NOTHING
 from autogen_context.compressor.source import reopened, without_outdated
+from autogen_context.compressor.span import Span
+from autogen_context.compressor.statements import Name, Statements
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
@@ -16,31 +20,26 @@ from autogen_context.messages.people import People, people_in
 from autogen_context.messages.piece import Written
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.references import UnitText
-from autogen_context.session.conversation import Conversation
-from autogen_context.session.notices import Name
-from autogen_context.session.people import RANKS, STATES_NOTHING
-from autogen_context.session.span import Span
-from autogen_context.session.statements import Statements
-from autogen_context.tokens.measure import Meter
-from autogen_context.view.decision import Decision
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.decision import Candidate, Decision
 
 LEDGER_FRACTION = 0.5  # of the room, for statements
 
 
-class Telling:
-    """Tells of one conversation.
+class EvictionNotice(Generic[Name]):
+    """Tells what left one conversation.
 
     Args:
-        meter: counts texts.
+        counter: counts texts.
         people: names of people, beside those that can be told.
 
     Attributes:
         statements: those that are told beside the messages.
     """
 
-    def __init__(self, meter: Meter, people: Collection[str] = ()) -> None:
-        self.statements = Statements()
-        self._meter = meter
+    def __init__(self, counter: MessageCounter, people: Collection[str] = ()) -> None:
+        self.statements = Statements[Name]({})
+        self._counter = counter
         self._named = people
         self._ledger = Ledger(people)
         self._people = People()
@@ -64,10 +63,8 @@ class Telling:
                 rank = min(RANKS[entry.kind], self.rank(entry.position))
                 self._ranks[entry.position] = rank
 
-    def people_in(self, conversation: Conversation) -> list[int]:
-        """Positions of the units in which a person speaks, and not another agent in a person's role."""
-        units = conversation.candidates
-        said = conversation.voices.instructions
+    def people_in(self, units: Sequence[Candidate], said: Iterable[int]) -> list[int]:
+        """Those of some units in which a person speaks, and not another agent in a person's role."""
         return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
 
     def rank(self, position: int) -> int:
@@ -98,7 +95,7 @@ class Telling:
             summaries: what a model made of spans of them.
             room_tokens: what may be said, in tokens.
         """
-        count = self._meter.text
+        count = self._counter.text
         stated = self._stated(units, decided, int(room_tokens * LEDGER_FRACTION))
         room_tokens -= count(stated) + 1
         gone = {i for i in range(len(units)) if i not in decided}
@@ -118,7 +115,7 @@ class Telling:
     ) -> str:
         """What of a summary still holds, without its statements, which are told once for all; empty where it has no room."""
         _, said = reopened(summary)
-        if self._meter.text(said) >= room_tokens:
+        if self._counter.text(said) >= room_tokens:
             return ""
         stop = units[span.stop - 1].unit.stop
         newer = [entry for entry in self._ledger if entry.position >= stop]
@@ -140,4 +137,4 @@ class Telling:
         entries = [entry for entry in self._ledger if entry.position in hidden]
         entries = [entry for entry in entries if entry.text not in in_sight]
         entries = [entry for entry in entries if not self.statements.replace(entry)]
-        return render(entries, room_tokens=room_tokens, count=self._meter.text).text
+        return render(entries, room_tokens=room_tokens, count=self._counter.text).text

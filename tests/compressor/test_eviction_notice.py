@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.span import Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.session.span import Span, span_of
-from autogen_context.session.telling import Telling
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Decision, kept, replaced
-from support.counting import METER
+from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
 RULE = "Never touch the table billing_2024."
@@ -44,7 +44,7 @@ class Talk:
         references = References()
         references.follow(self.candidates, self.messages)
         self.units: list[UnitText] = references.units
-        self.telling = Telling(METER)
+        self.telling = EvictionNotice[str](COUNTER)
         self.telling.follow(self.messages)
 
     def told(
@@ -85,9 +85,9 @@ def test_it_fits_and_is_the_same_each_time(
     summaries = {talk.span(0, count // 2): summary, talk.span(count // 2, count): summary}
     summaries = {span: said for span, said in summaries.items() if span.start < span.stop}
     text = talk.told(shown, summaries=summaries, room_tokens=room)
-    assert METER.text(text) <= room
+    assert COUNTER.text(text) <= room
     again = Talk(messages)
-    again.telling = Telling(METER)
+    again.telling = EvictionNotice[str](COUNTER)
     for stop in range(len(messages) + 1):
         again.telling.follow(messages[:stop])
     assert again.told(shown, summaries=summaries, room_tokens=room) == text
@@ -99,7 +99,7 @@ def test_all_its_parts_share_the_room() -> None:
     talk = Talk(*rules, *(step("x", f"src/m{n}.py") for n in range(30)))
     summaries = {talk.span(n, n + 2): f"Done with {n}. {'It went well. ' * 3}" for n in (9, 11, 13)}
     for room in range(300):
-        assert METER.text(talk.told(summaries=summaries, room_tokens=room)) <= room
+        assert COUNTER.text(talk.told(summaries=summaries, room_tokens=room)) <= room
 
 
 def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> None:

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.tokens.gauge import gauge_for
-from autogen_context.tokens.measure import (
+from autogen_context.tokens.measure import Overheads
+from autogen_context.tokens.message_counter import (
     LONGEST_KEY,
     REMEMBERED_TEXTS,
-    Meter,
-    Overheads,
+    MessageCounter,
 )
 from autogen_context.tokens.tokenizers import BpeOpenAICounter
 from support.counting import Recorded
@@ -70,7 +69,7 @@ def cookbook_tokens(value: object, key: str = "") -> int:
 @given(CHAT)
 def test_the_count_is_never_below_the_cookbooks(payload: dict[str, object]) -> None:
     """F11: names of results, fields beside a call, calls on a result, names that are no text, texts in several parts."""
-    counted = gauge_for("gpt-4", EXACT).meter.message(OpenAIChat().read(payload))
+    counted = MessageCounter.for_model("gpt-4", EXACT).message(OpenAIChat().read(payload))
     assert counted >= 3 + cookbook_tokens(payload)
 
 
@@ -102,7 +101,7 @@ RESULT = ToolResult(call_id="id is not counted", text="four")
 )
 def test_what_each_part_costs(message: Message, tokens: int) -> None:
     """Texts by the counter, everything else by the table, results as the messages they are sent as."""
-    assert Meter(Recorded(), OVERHEADS).message(message) == tokens
+    assert MessageCounter(Recorded(), OVERHEADS).message(message) == tokens
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,7 @@ def test_what_each_part_costs(message: Message, tokens: int) -> None:
 def test_what_a_host_adds_to_messages_of_our_own(message: Message, *, own: bool) -> None:
     """It is counted for those that no host sent, and for no other."""
     costs = [
-        Meter(Recorded(), replace(OVERHEADS, per_own=per_own)).message(message)
+        MessageCounter(Recorded(), replace(OVERHEADS, per_own=per_own)).message(message)
         for per_own in (0, 7)
     ]
     assert costs[1] - costs[0] == 7 * own
@@ -131,36 +130,36 @@ def test_what_is_assumed_of_the_format() -> None:
 @given(transcripts().map(read_all))
 def test_each_text_is_counted_once(messages: list[Message]) -> None:
     """However often it occurs, long texts and texts of deep copies included."""
-    counter = Recorded()
-    meter = Meter(counter, OVERHEADS)
-    first = [meter.message(message) for message in messages]
-    again = [meter.message(replace(m, text="".join(list(m.text)))) for m in messages]
+    asked = Recorded()
+    counter = MessageCounter(asked, OVERHEADS)
+    first = [counter.message(message) for message in messages]
+    again = [counter.message(replace(m, text="".join(list(m.text)))) for m in messages]
     assert again == first
-    assert len(counter.asked) == len(set(counter.asked))
+    assert len(asked.asked) == len(set(asked.asked))
 
 
 @given(st.sampled_from([LONGEST_KEY - 1, LONGEST_KEY, LONGEST_KEY + 1]), st.text(max_size=3))
 def test_long_texts_are_told_apart(length: int, end: str) -> None:
     """A text that is remembered by its digest has a count of its own."""
-    meter = Meter(Recorded(), OVERHEADS)
-    assert meter.text("x" * length) == length
-    assert meter.text("x" * length + end) == length + len(end)
-    assert meter.text("x" * length) == length
+    counter = MessageCounter(Recorded(), OVERHEADS)
+    assert counter.text("x" * length) == length
+    assert counter.text("x" * length + end) == length + len(end)
+    assert counter.text("x" * length) == length
 
 
 def test_memory_is_bounded() -> None:
     """The oldest texts are forgotten, and counted again if they come back."""
-    counter = Recorded()
-    meter = Meter(counter, OVERHEADS)
+    texts = Recorded()
+    counter = MessageCounter(texts, OVERHEADS)
     for number in range(REMEMBERED_TEXTS + 1):
-        meter.text(str(number))
-    asked = len(counter.asked)
-    meter.text("1")
-    assert len(counter.asked) == asked
-    meter.text("0")
-    assert counter.asked[asked:] == ["0"]
+        counter.text(str(number))
+    asked = len(texts.asked)
+    counter.text("1")
+    assert len(texts.asked) == asked
+    counter.text("0")
+    assert texts.asked[asked:] == ["0"]
 
 
-def test_a_meter_says_where_its_counts_come_from() -> None:
-    """As its counter does."""
-    assert Meter(Recorded(), OVERHEADS).source == "estimate"
+def test_a_count_says_where_it_comes_from() -> None:
+    """From the counter of texts."""
+    assert MessageCounter(Recorded(), OVERHEADS).source == "estimate"
