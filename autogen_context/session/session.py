@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
@@ -26,7 +27,7 @@ from autogen_context.session.versions import Moment, Past, Version, Versions
 from autogen_context.triggers.price import after_change
 
 if TYPE_CHECKING:
-    from autogen_context.session.explaining import Explanation
+    from autogen_context.prioritizer.explanation import Explanation
 
 
 READ_AHEAD_FRACTION = (
@@ -219,10 +220,13 @@ class Session:
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
         references = self._compacting.compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
-        from autogen_context.session.explaining import Explainer  # noqa: PLC0415 - when somebody asks
+        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
 
-        explainer = Explainer(references, self._around.memory)
-        return explainer.explain(self.held.decisions[at], at, self.conversation)
+        memory, messages = self._around.memory, self.conversation.messages
+        memory.follow(messages)
+        task = newest_request(messages)
+        explainer = Explainer(references, task, memory.scores(task))
+        return explainer.explain(self.held.decisions[at], at)
 
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.
