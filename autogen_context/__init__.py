@@ -61,14 +61,14 @@ if TYPE_CHECKING:
     from autogen_context.view.certificate import Certificate
     from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.view.diff import VersionDiff
-    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.manager.prepared import Prepared
     from autogen_context.view.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
-    from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.decision import Trigger, TriggerDecision, TriggerSettings
+    from autogen_context.triggers.finished import FinishedEstimate, FinishedSpan
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger
     from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
     from autogen_context.triggers.price import CostEstimate
@@ -186,7 +186,7 @@ _HOMES = {
     "ModelLimits": "tokens.limits",
     "Summarizer": "compressor.summarizer",
     "Breaker": "compressor.summarizer",
-    "Certificate": "session.assemble",
+    "Certificate": "view.certificate",
     "AttentionFilter": "prioritizer.attention",
     "ContextPart": "prioritizer.attention",
     "AttentionScore": "prioritizer.attention",
@@ -211,7 +211,7 @@ _HOMES = {
     "SemanticBoundaryDetector": "triggers.boundary",
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
-    "Trigger": "triggers.hybrid",
+    "Trigger": "triggers.decision",
     "IntentBasedTrigger": "triggers.intent",
     "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
@@ -225,14 +225,14 @@ _HOMES = {
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",
-    "ChangeType": "session.change",
-    "ContextChange": "session.change",
-    "UpdatedContext": "session.change",
-    "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished",
-    "FinishedEstimate": "session.finished",
-    "Prepared": "session.prepared",
-    "Version": "session.versions",
+    "ChangeType": "manager.change",
+    "ContextChange": "manager.change",
+    "UpdatedContext": "manager.change",
+    "VersionDiff": "view.diff",
+    "FinishedSpan": "triggers.finished",
+    "FinishedEstimate": "triggers.finished",
+    "Prepared": "manager.prepared",
+    "Version": "view.versions",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
     "FileChangeTracker": "project.file_changes",

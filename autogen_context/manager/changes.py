@@ -5,41 +5,19 @@ result is checked before it counts.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import ChangeRefused, InvalidTranscript
-from autogen_context.messages.piece import messages_of
-from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
+from autogen_context.manager.change import ChangeType, ContextChange
 from autogen_context.manager.effects import Unfit, applied
+from autogen_context.manager.engine import Engine
+from autogen_context.view.integrity import faults_of
 from autogen_context.view.notices import Notices
-from autogen_context.session.session import Session
-from autogen_context.view.versions import Moment, Version
+from autogen_context.view.view import ContextView
 
 WAY_OUT = "nothing was applied; leave this change out, or correct it"
-
-
-def updated(session: Session, given: Iterable[object]) -> UpdatedContext:
-    """Apply changes, and say what the context is then; without any it is as it was.
-
-    Args:
-        session: the conversation.
-        given: changes, in the order in which they happened.
-
-    Raises:
-        ValueError: it is no list of changes.
-        ChangeRefused: one cannot be applied; nothing was.
-    """
-    changes = changes_in(given)
-    version = apply(session, changes) if changes else newest(session)
-    said, due = messages_of(session.held.pieces, session.conversation.messages), session.beside
-    return UpdatedContext(
-        context_id=session.context_id,
-        version=version.number,
-        context=(*said, *due.messages),
-        changes_applied=changes,
-        timestamp=version.timestamp,
-    )
 
 
 def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
@@ -60,36 +38,42 @@ def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
     return cast("tuple[ContextChange, ...]", changes)  # each was looked at
 
 
-def newest(session: Session) -> Version:
-    """The newest version, as it is."""
-    return session.versions.records[-1][0]
-
-
-def apply(session: Session, changes: Sequence[ContextChange]) -> Version:
-    """Apply changes and make a version of what comes of them.
+def changed(
+    view: ContextView, changes: Sequence[ContextChange], engine: Engine, *, open_pairs: bool
+) -> ContextView:
+    """The view after changes.
 
     Args:
-        session: the conversation.
+        view: as it is.
         changes: one or more, in the order in which they happened.
+        engine: of the conversation; messages that are added are read by it.
+        open_pairs: whether calls without results may be sent, as they came in.
 
     Raises:
         ChangeRefused: one cannot be applied; nothing was.
     """
-    tried(changes, session.beside.notices)
-    before, payloads = session.moment, session.conversation.history.payloads
-    take_in(session, changes, before, payloads)
+    require_sense(changes, view.notices)
+    payloads = engine.conversation.history.payloads
+    new = with_added(view, changes, payloads, engine)
+    candidates = engine.conversation.candidates
     for change in changes:
-        session.beside.apply(change)
-    faults = session.integrity.faults(session.beside.notices)
+        notices = applied(
+            change,
+            new.notices,
+            position=new.decisions.stop,
+            shows=lambda path: engine.notices.is_shown(path, new, candidates),
+        )
+        new = replace(new, notices=notices)
+    is_read = len(engine.conversation.messages) >= new.decisions.stop
+    faults = list(faults_of(new, engine.conversation, open_pairs=open_pairs)) if is_read else []
     if faults:
-        undo(session, before, payloads)
+        engine.read(payloads)
         reason = f"the context would not be whole: {'; '.join(faults)}"
         raise refused(len(changes) - 1, changes, reason)
-    kind = str(changes[0].type) if len(changes) == 1 else "changes"
-    return session.record(kind, "; ".join(map(str, changes)))
+    return new
 
 
-def tried(changes: Sequence[ContextChange], notices: Notices) -> None:
+def require_sense(changes: Sequence[ContextChange], notices: Notices) -> None:
     """See whether changes make sense; what they say of files always does.
 
     Raises:
@@ -102,33 +86,30 @@ def tried(changes: Sequence[ContextChange], notices: Notices) -> None:
             raise refused(index, changes, str(error)) from None
 
 
-def take_in(
-    session: Session, changes: Sequence[ContextChange], before: Moment, payloads: Sequence[object]
-) -> None:
-    """Append the messages that were added to those that the host handed in.
+def with_added(
+    view: ContextView,
+    changes: Sequence[ContextChange],
+    payloads: Sequence[object],
+    engine: Engine,
+) -> ContextView:
+    """The view with the messages that were added, behind those that the host handed in.
 
     Raises:
         ChangeRefused: one cannot be read, or is refused as the host's own would be.
     """
     added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
     if not added:
-        return
-    if len(payloads) < session.held.stop:
+        return view
+    if len(payloads) < view.decisions.stop:
         reason = "the messages of the loaded state were not handed in yet; prepare or observe them"
         raise refused(added[0], changes, reason)
     try:
-        session.take_in([*payloads, *(changes[i].message for i in added)])
+        engine.read([*payloads, *(changes[i].message for i in added)])
     except InvalidTranscript as error:
-        undo(session, before, payloads)
+        engine.read(payloads)
         index = added[max(0, error.index - len(payloads))]
         raise refused(index, changes, error.reason) from error
-
-
-def undo(session: Session, before: Moment, payloads: Sequence[object]) -> None:
-    """Have everything as it was, the messages that were appended included."""
-    if len(session.conversation.messages) > len(payloads):
-        session.conversation.update(payloads)
-    session.restore(before)
+    return engine.synced(view)
 
 
 def refused(index: int, changes: Sequence[ContextChange], reason: str) -> ChangeRefused:

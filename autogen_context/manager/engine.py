@@ -6,6 +6,7 @@ values; what an engine remembers beside them can be made again from a view and t
 """
 
 import logging
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +19,14 @@ from autogen_context.manager.notices import NoticeWriter
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
-from autogen_context.manager.rules import Fixed, Reduce, Room, Rules, Surroundings
+from autogen_context.manager.rules import Fixed, Room, Rules, Surroundings
+from autogen_context.manager.window import Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
-from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.arrival.arrival import Arrival, Mode
 from autogen_context.session.depth import low_fraction
 from autogen_context.compressor.span import Span
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -44,7 +47,9 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
-    from autogen_context.manager.finished import FinishedEstimate, Finishing
+    from autogen_context.manager.finished import Finishing
+    from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.triggers.finished import FinishedEstimate
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +75,24 @@ class Engine:
     Args:
         rules: what holds for every turn.
         around: what it works with.
+        window: what a request may have.
         digests: the messages of a saved state.
+
+    Attributes:
+        conversation: the host's list, in units.
+        notices: tells what is due.
+        window: what a request may have.
     """
 
-    def __init__(self, rules: Rules, around: Surroundings, *, digests: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        around: Surroundings,
+        *,
+        window: Window,
+        digests: Sequence[bytes] = (),
+    ) -> None:
+        self.window = window
         counter = around.counter
         self.conversation = Conversation(
             around.host, counter, orphans=rules.orphans, digests=digests
@@ -84,10 +103,8 @@ class Engine:
         self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.original_store.put_text)
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
-        self._same: int | None = None  # how much of the host's list is as it was when the view last followed it
-        self._writer = RequestWriter(
-            around.host, counter=counter, window=around.window, roles=rules.roles
-        )
+        self._same = len(digests)  # how much of the host's list is as it was when a view followed it last
+        self._writer = RequestWriter(around.host, counter=counter, roles=rules.roles)
         self._retriever = Retriever(around.memory, counter)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
         self._told: Situation | None = None
@@ -137,7 +154,7 @@ class Engine:
             more = max(beside, more + 1) if compacted else more  # each time less room: this ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
-        if not compacted and view.tokens > READ_AHEAD_FRACTION * self._around.window.limit_tokens:
+        if not compacted and view.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
             self.planner.read_ahead(self.conversation)
         units = len(self.conversation.candidates)
         pace = after_turn(view.pace, cost, rewrote=compacted, units=units, now_s=now_s)
@@ -156,19 +173,24 @@ class Engine:
         )
         return Turn(view=view, prepared=prepared)
 
-    def read(self, payloads: Sequence[object]) -> None:
-        """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known."""
-        same = self.conversation.update(payloads)
-        self._same = same if self._same is None else min(self._same, same)
+    def read(self, payloads: Sequence[object]) -> int:
+        """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known.
 
-    def synced(self, view: ContextView, payloads: Sequence[object]) -> ContextView:
-        """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten.
+        Args:
+            payloads: n messages, oldest first.
+
+        Returns:
+            How many messages at the front are as they were when a view followed the list last.
 
         Raises:
             InvalidTranscript: a message cannot be read.
         """
-        self.read(payloads)
-        same, self._same = self._same or 0, None
+        self._same = min(self._same, self.conversation.update(payloads))
+        return self._same
+
+    def synced(self, view: ContextView) -> ContextView:
+        """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten."""
+        same, self._same = self._same, len(self.conversation.messages)
         if same < view.decisions.stop:
             self._writer.forget()
             view = view.cut_back(same)
@@ -353,8 +375,35 @@ class Engine:
 
     def can_recall(self, *, can: bool) -> None:
         """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
-        mode: Reduce = self._rules.reduce
-        self._arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
+        mode = self._rules.reduce
+        self.reduces = mode if mode != "auto" else "lossy" if can else "lossless"
+
+    @property
+    def reduces(self) -> Mode:
+        """Whether results are made smaller on arrival, and whether large ones are cut."""
+        return self._arrival.mode
+
+    @reduces.setter
+    def reduces(self, mode: Mode) -> None:
+        self._arrival.mode = mode
+
+    def resize(self, window_tokens: int) -> None:
+        """Use another window from now on."""
+        if window_tokens != self.window.window_tokens:
+            self.window = replace(self.window, window_tokens=window_tokens)
+            self._rooms = (self._rooms[0], {})
+
+    def explained(self, view: ContextView, position: int) -> "Explanation":
+        """What became of the message at a position, and why."""
+        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
+
+        at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
+        messages, references = self.conversation.messages, self.planner.references
+        references.follow(self.conversation.candidates, messages)
+        self._around.memory.follow(messages)
+        task = newest_request(messages)
+        explainer = Explainer(references, task, self._around.memory.scores(task))
+        return explainer.explain(view.decisions[at], at)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Positions of the messages that are pinned."""
@@ -400,7 +449,7 @@ class Engine:
         return Situation(
             movable_tokens=view.tokens + used_tokens,
             changes=view.pace.changes,
-            limit_tokens=self._around.window.limit_tokens,
+            limit_tokens=self.window.limit_tokens,
         )
 
     def new_tokens(self, view: ContextView) -> int:
@@ -431,7 +480,7 @@ class Engine:
         if rewrites not in rooms:
             rooms.clear()
             rooms.update(
-                {n: self._around.window.room(calibration, n) for n in (rewrites, rewrites + 1)}
+                {n: self.window.room(calibration, n) for n in (rewrites, rewrites + 1)}
             )
         return rooms[rewrites]
 
@@ -489,7 +538,7 @@ class Engine:
         try:
             return self.planner.planned(self.conversation, there, pinned, view.notices, stale)
         except ContextWindowExceeded as error:
-            counted, window = error.floor_tokens + fixed_tokens, self._around.window
+            counted, window = error.floor_tokens + fixed_tokens, self.window
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
             parts = {"tools and format": fixed_tokens}
             parts |= {"calibration": bound - counted} if bound > counted else {}
@@ -504,7 +553,9 @@ class Engine:
         )
 
     def _request(self, view: ContextView, fixed: Fixed) -> Request:
-        return self._writer.request(view, self.conversation, fixed, self.pinned(view))
+        return self._writer.request(
+            view, self.conversation, window=self.window, fixed=fixed, pinned=self.pinned(view)
+        )
 
     def _tell_of_protected(
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]

@@ -46,12 +46,10 @@ class RequestWriter:
     Args:
         host: writes messages.
         counter: counts them.
-        window: what a request may have.
         roles: what the model insists on.
     """
 
-    def __init__(self, host: HostFormat, *, counter: MessageCounter, window: Window, roles: RoleRules) -> None:
-        self.window = window
+    def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
         self._outbox = Outbox(host)
         self._counter = counter
         self._roles = roles
@@ -75,13 +73,20 @@ class RequestWriter:
         return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))
 
     def request(
-        self, view: ContextView, conversation: Conversation, fixed: Fixed, pinned: frozenset[int]
+        self,
+        view: ContextView,
+        conversation: Conversation,
+        *,
+        window: Window,
+        fixed: Fixed,
+        pinned: frozenset[int],
     ) -> Request:
         """What is sent for a view.
 
         Args:
             view: how the conversation is sent.
             conversation: what there is.
+            window: what a request may have.
             fixed: what the request has beside messages.
             pinned: positions of pinned messages.
         """
@@ -92,8 +97,8 @@ class RequestWriter:
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         certificate = Certificate(
-            limit_tokens=self.window.limit_tokens,
-            bound=self.window.bound(view.calibration, tokens, view.rewrites),
+            limit_tokens=window.limit_tokens,
+            bound=window.bound(view.calibration, tokens, view.rewrites),
             counted_tokens=tokens,
             pairs_closed=not checked.orphans,
             pins_present=holds_verbatim(sent, pinned),

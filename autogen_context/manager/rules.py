@@ -13,7 +13,6 @@ from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.view.conversation import Orphans
 from autogen_context.recall.memory import Memory
-from autogen_context.manager.window import Window
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerSettings
@@ -110,23 +109,19 @@ class Surroundings:
     Attributes:
         host: reads and writes messages.
         counter: counts messages.
-        window: what a request may have.
         original_store: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
-        clock: the time, in seconds since 1970; it stands in versions.
         known_intent: what a model says an agent is at, where it has answered; the rules say so where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
 
     host: HostFormat
     counter: MessageCounter
-    window: Window
     original_store: OriginalStore
     memory: Memory
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]
-    clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None
     known_intent: KnownIntent | None = None

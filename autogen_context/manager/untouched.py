@@ -26,7 +26,7 @@ def untouched(
     tokens = checked.tokens + fixed.tokens
     certificate = Certificate(
         limit_tokens=window.limit_tokens,
-        bound=window.bound(tokens, 0),
+        bound=window.bound(counter.calibration, tokens, 0),
         counted_tokens=tokens,
         pairs_closed=not checked.orphans,
         pins_present=True,

@@ -37,7 +37,7 @@ class Versions:
 
     Attributes:
         most: how many are kept; one at least.
-        kept: they with their views, oldest first.
+        kept: they with what their views had of decisions, pins and notices, oldest first.
     """
 
     most: int
@@ -76,12 +76,26 @@ class Versions:
         version = Version(
             number=number, kind=kind, summary=summary, tokens=view.tokens, timestamp=at_s
         )
-        return replace(self, kept=(*self.kept, (version, view))[-max(1, self.most) :])
+        past = ContextView(
+            decisions=view.decisions,
+            pins=view.pins,
+            notices=view.notices,
+            must_replan=view.must_replan,
+        )
+        return replace(self, kept=(*self.kept, (version, past))[-max(1, self.most) :])
 
     def cut_back(self, messages: int) -> "Versions":
         """These where the host has another past from a message on."""
-        kept = tuple(
-            (version, view if view.decisions.stop <= messages else view.cut_back(messages))
-            for version, view in self.kept
-        )
-        return replace(self, kept=kept)
+        kept: list[tuple[Version, ContextView]] = []
+        for version, view in self.kept:
+            if view.decisions.stop > messages:
+                past = replace(
+                    view,
+                    decisions=view.decisions.until(messages),
+                    notices=view.notices.cut_back(messages),
+                    must_replan=True,
+                )
+                kept.append((version, past))
+            else:
+                kept.append((version, view))
+        return replace(self, kept=tuple(kept))
