@@ -100,8 +100,8 @@ def test_it_fits_and_what_goes_is_marked(unit: Unit, room: int, *, keep_calls: b
         assert after.images == before.images or image_note(len(before.images)) in "".join(
             texts_in(after)
         )
-        for call, left in zip(before.calls, after.calls, strict=True):
-            assert left == call or json.loads(left.arguments)
+        for call, kept in zip(before.calls, after.calls, strict=True):
+            assert kept == call or json.loads(kept.arguments)
     if cost(unit.messages) <= room:
         assert all(after is before for after, before in zip(short, unit.messages, strict=True))
 
