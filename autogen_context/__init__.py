@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from autogen_context.ledger.entry import Entry
     from autogen_context.ledger.ledger import Ledger
     from autogen_context.manager import IncrementalContextManager
+    from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
+    from autogen_context.manager.prepared import Prepared
     from autogen_context.messages.tool_call import ToolKinds
     from autogen_context.messages.tool_schema import answer_recall, recall_tool_schema
     from autogen_context.models.chat import CompletionClient
@@ -58,11 +60,6 @@ if TYPE_CHECKING:
     from autogen_context.project.project import ProjectContext, ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
-    from autogen_context.view.certificate import Certificate
-    from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
-    from autogen_context.view.diff import VersionDiff
-    from autogen_context.manager.prepared import Prepared
-    from autogen_context.view.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
@@ -75,7 +72,12 @@ if TYPE_CHECKING:
     from autogen_context.triggers.staleness import StalenessTracker, staleness
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
+    from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
+    from autogen_context.view.diff import VersionDiff
+    from autogen_context.view.notice import Notice
+    from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
+    from autogen_context.view.versions import Version
 
 __all__ = [
     "Advisor",
@@ -96,6 +98,7 @@ __all__ = [
     "ContextError",
     "ContextPart",
     "ContextPrioritizer",
+    "ContextProvider",
     "ContextTransform",
     "ContextWindowExceeded",
     "CostEstimate",
@@ -119,12 +122,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
+    "Notice",
     "OpenAIEmbedder",
     "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
+    "ProviderTurn",
     "RecallDecision",
     "RecallGate",
     "SemanticBoundaryDetector",
@@ -143,6 +148,7 @@ __all__ = [
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
+    "Told",
     "ToolKinds",
     "Trigger",
     "TriggerDecision",
@@ -196,6 +202,10 @@ _HOMES = {
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",
+    "Notice": "view.notice",
+    "ContextProvider": "view.provider",
+    "ProviderTurn": "view.provider",
+    "Told": "view.provider",
     "Entry": "ledger.entry",
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",

@@ -19,8 +19,8 @@ from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.models.embedder import WarmVectors
 from autogen_context.manager.prepared import Prepared
+from autogen_context.models.embedder import WarmVectors
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier

@@ -22,8 +22,8 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
 from autogen_context.config.config import ContextConfig
-from autogen_context.models.embedder import WarmVectors
 from autogen_context.manager.prepared import Prepared
+from autogen_context.models.embedder import WarmVectors
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier

@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.state import State
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.view.view import ContextView
-from autogen_context.manager.state import State
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
-    from autogen_context.manager.engine import Engine
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advise, Advising
     from autogen_context.triggers.intent_model import AskIntent
@@ -109,10 +109,14 @@ class Ahead:
             await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
         if self._summaries:
             going = engine.spans_due(view, fixed_tokens, at_fraction=config.compact_at_fraction)
-            due = going or engine.spans_due(view, fixed_tokens, at_fraction=config.prepare_at_fraction)
+            due = going or engine.spans_due(
+                view, fixed_tokens, at_fraction=config.prepare_at_fraction
+            )
             timeout_s = config.summary_timeout_s if going else 0.0
             await self._summaries[-1].make(due, timeout_s=timeout_s)
-        if self._advising and engine.is_full(view, fixed_tokens, at_fraction=config.prepare_at_fraction):
+        if self._advising and engine.is_full(
+            view, fixed_tokens, at_fraction=config.prepare_at_fraction
+        ):
             self._advising[-1].ask(newest_request(engine.conversation.messages))
         if self._intents is not None:
             self._intents.ask(engine.conversation.candidates)

@@ -16,6 +16,8 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.plan import Means, plan
+from autogen_context.manager.rules import Room, Rules, Surroundings
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
@@ -24,10 +26,8 @@ from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.view.conversation import Conversation
-from autogen_context.view.notices import Name, Notice, Notices, Topic
-from autogen_context.manager.plan import Means, plan
-from autogen_context.manager.rules import Room, Rules, Surroundings
 from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.notice import Name, Notice, Notices, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read

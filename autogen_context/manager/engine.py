@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autogen_context.compressor.arrival.arrival import Arrival, Mode
+from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager import preamble
 from autogen_context.manager.notices import NoticeWriter
@@ -23,10 +25,8 @@ from autogen_context.manager.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.manager.window import Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
-from autogen_context.compressor.arrival.arrival import Arrival, Mode
-from autogen_context.session.depth import low_fraction
-from autogen_context.compressor.span import Span
 from autogen_context.recall.exchanges import newest_request
+from autogen_context.session.depth import low_fraction
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -53,7 +53,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, each turn reads for the compaction to come
+READ_AHEAD_FRACTION = (
+    0.5  # of the window; with more in it, each turn reads for the compaction to come
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,9 @@ class Engine:
         self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.original_store.put_text)
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
-        self._same = len(digests)  # how much of the host's list is as it was when a view followed it last
+        self._same = len(
+            digests
+        )  # how much of the host's list is as it was when a view followed it last
         self._writer = RequestWriter(around.host, counter=counter, roles=rules.roles)
         self._retriever = Retriever(around.memory, counter)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
@@ -411,12 +415,13 @@ class Engine:
 
     def is_full(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> bool:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
-        used = view.tokens + self._preamble_tokens(view) + fixed_tokens
-        return used >= at_fraction * self.room_tokens(view)
+        return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room_tokens(view)
 
-    def spans_due(
-        self, view: ContextView, fixed_tokens: int, *, at_fraction: float
-    ) -> list[Span]:
+    def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
+        """What the next request has so far, with so much beside messages and preamble."""
+        return view.tokens + self._preamble_tokens(view) + fixed_tokens
+
+    def spans_due(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this fraction.
 
         Args:
@@ -479,9 +484,7 @@ class Engine:
         rooms = self._rooms[1]
         if rewrites not in rooms:
             rooms.clear()
-            rooms.update(
-                {n: self.window.room(calibration, n) for n in (rewrites, rewrites + 1)}
-            )
+            rooms.update({n: self.window.room(calibration, n) for n in (rewrites, rewrites + 1)})
         return rooms[rewrites]
 
     def _room_after(self, view: ContextView) -> int:

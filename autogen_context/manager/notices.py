@@ -5,7 +5,7 @@ told at once has its fraction of the room at most, leaves as much again to the t
 impossible. With nothing to tell a turn costs nothing.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.compressor.shorten import CountText, shorten_text

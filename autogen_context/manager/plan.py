@@ -15,8 +15,8 @@ from autogen_context.budget.aim import Aim
 from autogen_context.compressor.people import Said
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
-from autogen_context.view.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+from autogen_context.view.protected import Fit, ProtectedPlan, Protection
 
 LAST_FRACTION = 0.6  # of the same, for the newest of them
 STATED_FRACTION = (

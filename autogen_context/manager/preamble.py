@@ -12,7 +12,7 @@ from autogen_context.manager.notices import ROOM_NEEDED, has_place
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.view.decision import Candidate
-from autogen_context.view.notices import Name, Notice
+from autogen_context.view.notice import Name, Notice
 from autogen_context.view.preamble import Head, Preamble, as_message, without_heads
 from autogen_context.view.view import ContextView
 

@@ -6,8 +6,8 @@ Promise: a value; changing its list changes nothing that the manager keeps.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from autogen_context.view.certificate import Certificate
 from autogen_context.triggers.price import CostEstimate
+from autogen_context.view.certificate import Certificate
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:  # loaded for who looks for what is finished

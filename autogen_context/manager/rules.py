@@ -11,12 +11,12 @@ from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.view.conversation import Orphans
 from autogen_context.recall.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.intent import KnownIntent
+from autogen_context.view.conversation import Orphans
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.budget.profile import Role

@@ -15,7 +15,7 @@ from autogen_context.argument import require_number
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead
-from autogen_context.manager.change import ContextChange, UpdatedContext
+from autogen_context.manager.change import UpdatedContext
 from autogen_context.manager.changes import changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.given import Given
@@ -72,7 +72,11 @@ class TurnRunner:
             intents=given.intents,
         )
         self._providers = providers_of(
-            given.config, files=given.files, project=given.project, count=self._count
+            given.config,
+            files=given.files,
+            project=given.project,
+            count=self._count,
+            others=given.providers,
         )
         self._tokenizer_awaited = given.counter is not None
         self._bill_doubted = False  # a provider that always bills so would fill the log

@@ -138,7 +138,7 @@ def load(data: object) -> State:
 
 
 def written(state: SavedState) -> dict[str, object]:
-    """It as JSON data; what companions gave is JSON already, and pydantic would change keys that are no UTF-8."""
+    """It as JSON data; what providers gave is JSON already, and pydantic would change keys that are no UTF-8."""
     given = {"companions": dict(state.companions)} if state.companions else {}
     return saved(state) | given
 
@@ -218,6 +218,8 @@ def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterato
         stop = decision.stop
     if stop > known:
         yield f"{stop} messages are decided and {known} are known"
+
+
 def dump(state: State) -> dict[str, object]:
     """The state as JSON data."""
     numbers: dict[Decision, int] = {}

@@ -5,12 +5,12 @@ Promise: no message is changed, left out or refused; what cannot be read counts 
 
 from collections.abc import Iterable, Sequence
 
-from autogen_context.messages.message import HostFormat, Message
-from autogen_context.view.certificate import Certificate, Checked
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.rules import Fixed
 from autogen_context.manager.window import Window
+from autogen_context.messages.message import HostFormat, Message
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.certificate import Certificate, Checked
 
 
 def untouched(

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.rules import Rules
+from autogen_context.manager.window import Window
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.manager.rules import Rules
-from autogen_context.manager.window import Window
 from autogen_context.tokens.limits import ModelLimits, standard_files
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of, rates_of

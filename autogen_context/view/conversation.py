@@ -12,6 +12,8 @@ from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.repair import as_it_came, repaired
 from autogen_context.messages.segment import Unit, extend
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.decision import Candidate
 from autogen_context.view.history import History
 from autogen_context.view.protected import (
     Protection,
@@ -20,8 +22,6 @@ from autogen_context.view.protected import (
     is_system,
     protected_of,
 )
-from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate
 
 Orphans = Literal["repair", "report", "refuse"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from autogen_context.view.notices import Notice
-from autogen_context.view.view import ContextView
 from autogen_context.view.decision import Decision
+from autogen_context.view.notice import Notice
+from autogen_context.view.view import ContextView
 
 SHOWN_UNITS = 20  # of those that differ, in the text
 

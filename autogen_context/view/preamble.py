@@ -5,14 +5,13 @@ it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import Piece, Verbatim, Written
-from autogen_context.view.decisions import Decisions
 from autogen_context.view.decision import Decision
-from autogen_context.view.notices import Notice
-from dataclasses import replace
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.notice import Notice
 
 BETWEEN = "\n\n"
 

@@ -18,7 +18,7 @@ from autogen_context.view.conversation import Conversation
 from autogen_context.view.diff import difference
 from autogen_context.session.held import Held
 from autogen_context.view.integrity import Integrity
-from autogen_context.view.notices import Notice, Notices
+from autogen_context.view.notice import Notice, Notices
 from autogen_context.manager.state import stretches
 from autogen_context.view.versions import Moment, Past, Versions
 from autogen_context.testing import ChatMessage
