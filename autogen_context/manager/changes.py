@@ -6,6 +6,7 @@ result is checked before it counts.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from autogen_context.argument import require_several, wrong_argument
@@ -55,15 +56,11 @@ def changed(
     require_sense(changes, view.notices)
     payloads = engine.conversation.history.payloads
     new = with_added(view, changes, payloads, engine)
-    candidates = engine.conversation.candidates
+    shown = partial(engine.notices.is_shown, view=new, candidates=engine.conversation.candidates)
+    notices = new.notices
     for change in changes:
-        notices = applied(
-            change,
-            new.notices,
-            position=new.decisions.stop,
-            shows=lambda path: engine.notices.is_shown(path, new, candidates),
-        )
-        new = replace(new, notices=notices)
+        notices = applied(change, notices, position=new.decisions.stop, shows=shown)
+    new = replace(new, notices=notices)
     is_read = len(engine.conversation.messages) >= new.decisions.stop
     faults = list(faults_of(new, engine.conversation, open_pairs=open_pairs)) if is_read else []
     if faults:

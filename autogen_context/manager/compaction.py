@@ -27,7 +27,8 @@ from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.notice import Name, Notice, Notices, Topic
+from autogen_context.view.notice import Name, Notice, Topic
+from autogen_context.view.notices import Notices
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read

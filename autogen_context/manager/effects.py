@@ -7,7 +7,8 @@ refused with what is known instead.
 from collections.abc import Callable, Mapping
 
 from autogen_context.manager.change import ChangeType, ContextChange
-from autogen_context.view.notice import Notice, Notices, Topic
+from autogen_context.view.notice import Notice, Topic
+from autogen_context.view.notices import Notices
 
 MOST_OUTCOMES = 20  # of tasks; the oldest go first
 

@@ -129,11 +129,11 @@ class Engine:
         try:
             return self._turn(view, payloads, fixed)
         except ContextWindowExceeded:
-            if not view.calibration.before:
+            believed, before = view.calibration, view.calibration.before
+            if before is None:
                 raise
         # One false bill must not keep all others from coming: what was known before it decides.
-        believed = view.calibration
-        turn = self._turn(replace(view, calibration=believed.before), payloads, fixed)
+        turn = self._turn(replace(view, calibration=before), payloads, fixed)
         return replace(turn, view=replace(turn.view, calibration=believed))
 
     def _turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:

@@ -12,10 +12,11 @@ from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.session.files import FilesShown, in_sight
+from autogen_context.project.shown import FilesShown, in_sight
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate
-from autogen_context.view.notices import RANKS, Name, Notice
+from autogen_context.view.notice import Name, Notice
+from autogen_context.view.notices import RANKS
 from autogen_context.view.view import ContextView
 
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once

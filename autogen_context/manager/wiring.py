@@ -125,7 +125,6 @@ def window_of(config: ContextConfig, counter: MessageCounter) -> Window:
         window_tokens=window_tokens_of(config),
         reserve_tokens=config.reserve_tokens,
         source=counter.source,
-        calibration=counter.calibration,
     )
 
 

@@ -92,7 +92,8 @@ class Decisions(Sequence[Decision]):
 
     def continues(self, other: "Decisions") -> bool:
         """Whether it has the settled decisions of another one, seen without a look at them."""
-        return self._settled is other._settled and self._settled_units >= other._settled_units
+        is_shared = self._settled is other._settled  # noqa: SLF001 - another of its kind
+        return is_shared and len(self) >= len(other)
 
     @override
     def __len__(self) -> int:
