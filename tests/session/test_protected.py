@@ -6,6 +6,7 @@ import pytest
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
 from autogen_context.view.protected import (
     ProtectedPlan,
     Protection,
@@ -13,7 +14,6 @@ from autogen_context.view.protected import (
     satisfied,
     voices_of,
 )
-from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
 from support.units import candidates_of, fit
 
 

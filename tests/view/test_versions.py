@@ -11,18 +11,20 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import NoSuchVersion
+from autogen_context.manager.change import ContextChange
+from autogen_context.manager.state import stretches
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
-from autogen_context.manager.change import ContextChange
-from autogen_context.view.conversation import Conversation
-from autogen_context.view.diff import difference
-from autogen_context.session.held import Held
-from autogen_context.view.integrity import Integrity
-from autogen_context.view.notice import Notice, Notices
-from autogen_context.manager.state import stretches
-from autogen_context.view.versions import Moment, Past, Versions
 from autogen_context.testing import ChatMessage
+from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.diff import difference
+from autogen_context.view.integrity import faults_of
+from autogen_context.view.notice import Notice
+from autogen_context.view.notices import Notices
+from autogen_context.view.versions import Versions
+from autogen_context.view.view import ContextView
 from support.counting import COUNTER, Characters
 from support.entries import Clock
 from support.working import run, text_of
@@ -147,18 +149,14 @@ async def test_what_the_host_took_back_stays_away() -> None:
 
 async def test_as_many_as_are_set_are_kept() -> None:
     """The oldest go first; the error says which there are."""
-    clock = Clock()
-    versions = Versions(3, clock=clock)
-    moment = Moment(past=Past([]), pins=frozenset(), notices=Notices(), must_replan=False)
+    versions = Versions(most=3)
     for n in range(7):
-        versions.record("changes", str(n), moment, tokens=0)
+        versions = versions.recorded("changes", str(n), ContextView(), at_s=1.0)
     assert [version.number for version in versions] == [4, 5, 6]
     with pytest.raises(NoSuchVersion, match="no version 3 is kept, only 4 to 6") as missing:
-        versions.moment(3)
+        versions.view(3)
     assert (missing.value.number, missing.value.known) == (3, (4, 5, 6))
-    again = Versions(2, clock=clock, records=versions.records)
-    assert [version.number for version in again] == [5, 6]
-    assert again.record("changes", "", moment, tokens=0).number == 7
+    assert versions.newest.number == 6
     keeper = manager()
     with pytest.raises(NoSuchVersion):
         keeper.roll_back(5)
@@ -211,37 +209,35 @@ def test_stretches_are_the_numbers(numbers: list[int]) -> None:
     assert found == numbers
 
 
-def test_a_version_stays_while_the_list_goes_on() -> None:
-    """Decisions that are appended, or a last one that grows, are no part of it."""
-    held = Held([decision(0), decision(1)])
-    past = Past(held.decisions)
-    held.put_before_last(Verbatim(start=0, stop=1), 1)
-    assert past.decisions == (decision(0), decision(1))
-    assert Past([]).decisions == ()
+def version_of(*decisions: Decision) -> Versions:
+    """One version, with these decisions."""
+    view = ContextView(decisions=Decisions(decisions))
+    return Versions(most=9).recorded("changes", "", view, at_s=1.0)
 
 
 def test_a_version_is_cut_to_what_the_host_still_has() -> None:
     """And no further by a later cut behind that; one that is the same as far as it goes stays as it is."""
-    past = Past([decision(0), decision(1), decision(2)])
-    moment = Moment(past=past, pins=frozenset(), notices=Notices(), must_replan=False)
-    assert moment.cut_back(3) is moment
-    cut = moment.cut_back(2)
-    assert (cut.decisions, cut.must_replan) == ((decision(0), decision(1)), True)
-    assert cut.cut_back(2) is cut
-    assert cut.cut_back(1).decisions == (decision(0),)
+    versions = version_of(decision(0), decision(1), decision(2))
+    assert versions.cut_back(3).kept == versions.kept
+    cut = versions.cut_back(2)
+    view = cut.view(0)
+    assert (tuple(view.decisions), view.must_replan) == ((decision(0), decision(1)), True)
+    assert cut.cut_back(2) == cut
+    assert tuple(cut.cut_back(1).view(0).decisions) == (decision(0),)
 
 
 def test_a_unit_with_something_else_in_front_is_another() -> None:
     """Though the same was decided on it; another reason alone is no difference."""
     one = decision(0)
-    moments = [
-        Moment(past=Past([each]), pins=frozenset(), notices=Notices(), must_replan=False)
+    views = [
+        ContextView(decisions=Decisions([each]))
         for each in (one, replace(one, before=one.pieces), replace(one, reason="recent"))
     ]
-    assert len(difference(1, 2, before=moments[0], after=moments[1]).units) == 1
-    assert not difference(1, 2, before=moments[0], after=moments[2])
+    assert len(difference(1, 2, before=views[0], after=views[1]).units) == 1
+    assert not difference(1, 2, before=views[0], after=views[2])
 
 
+NONE = Notices()
 READ = {"role": "assistant", "content": None, "tool_calls": [
     {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}  # fmt: skip
 MESSAGES: list[ChatMessage] = [
@@ -252,16 +248,14 @@ MESSAGES: list[ChatMessage] = [
 ]
 
 
-def whole() -> tuple[Conversation, Held]:
-    """A conversation and what is held of it, as they should be."""
+def whole() -> tuple[Conversation, list[Decision]]:
+    """A conversation and the decisions on it, as they should be."""
     conversation = Conversation(OpenAIChat(), COUNTER)
     conversation.update(MESSAGES)
-    held = Held()
-    held.extend(
-        conversation.candidates,
-        lambda candidate, _: decided(candidate.unit.start, candidate.unit.stop, candidate.tokens),
-    )
-    return conversation, held
+    return conversation, [
+        decided(candidate.unit.start, candidate.unit.stop, candidate.tokens)
+        for candidate in conversation.candidates
+    ]
 
 
 def decided(start: int, stop: int, tokens: int) -> Decision:
@@ -278,21 +272,22 @@ def decided(start: int, stop: int, tokens: int) -> Decision:
     )
 
 
-def faults(held: Held, conversation: Conversation, *, open_pairs: bool = False) -> list[str]:
+def faults(
+    decisions: list[Decision],
+    conversation: Conversation,
+    *,
+    notices: Notices = NONE,
+    open_pairs: bool = False,
+) -> list[str]:
     """What is found."""
-    return Integrity(conversation, held, open_pairs=open_pairs).faults(Notices())
+    view = ContextView(decisions=Decisions(decisions), notices=notices)
+    return list(faults_of(view, conversation, open_pairs=open_pairs))
 
 
 def test_what_is_whole_has_no_fault() -> None:
-    """Also when it was checked before and grew."""
-    conversation, held = whole()
-    integrity = Integrity(conversation, held, open_pairs=False)
-    assert integrity.faults(Notices()) == []
-    conversation.update([*MESSAGES, MESSAGES[3]])
-    held.extend(
-        conversation.candidates, lambda c, d: d or decided(c.unit.start, c.unit.stop, c.tokens)
-    )
-    assert integrity.faults(Notices()) == []
+    """As it comes in."""
+    conversation, decisions = whole()
+    assert faults(decisions, conversation) == []
 
 
 DAMAGE: list[tuple[int, dict[str, object], str]] = [
@@ -309,50 +304,38 @@ DAMAGE: list[tuple[int, dict[str, object], str]] = [
 @pytest.mark.parametrize(("unit", "fields", "fault"), DAMAGE)
 def test_damage_to_a_unit_is_found(unit: int, fields: dict[str, object], fault: str) -> None:
     """Out of place, out of order, twice, of others, or without its pair."""
-    conversation, held = whole()
-    decisions = list(held.decisions)
+    conversation, decisions = whole()
     for name, value in fields.items():
         broken = copy.copy(decisions[unit])
         object.__setattr__(broken, name, value)
         decisions[unit] = broken
-    held.replace(decisions)
-    assert fault in faults(held, conversation)
+    assert fault in faults(decisions, conversation)
 
 
 def test_damage_to_the_whole_is_found() -> None:
-    """Missing units, sums that do not add up, and something sent that nobody decided."""
-    conversation, held = whole()
-    held.replace(held.decisions[:-1])
-    assert faults(held, conversation) == ["3 of 4 messages are decided"]
-    held.replace([])
-    assert faults(held, conversation) == ["0 of 4 messages are decided"]
-    conversation, held = whole()
-    held.tokens += 1
-    [counted] = faults(held, conversation)
-    assert counted.endswith(f"{held.tokens} are counted")
-    conversation, held = whole()
-    conversation.tokens -= 1
-    [counted] = faults(held, conversation)
-    assert counted.startswith("the messages have")
-    conversation, held = whole()
-    held.decisions[0] = replace(held.decisions[0], pieces=())
-    assert "4 messages are sent for units that have 3" in faults(held, conversation)
+    """Missing units, and sums that do not add up."""
+    conversation, decisions = whole()
+    assert faults(decisions[:-1], conversation) == ["3 of 4 messages are decided"]
+    assert faults([], conversation) == ["0 of 4 messages are decided"]
+    view = ContextView(decisions=Decisions(decisions))
+    view.decisions.tokens += 1
+    [counted] = faults_of(view, conversation, open_pairs=False)
+    assert counted.endswith(f"{view.tokens} are counted")
 
 
 def test_open_pairs_may_be_sent_where_that_is_asked_for() -> None:
     """With ``orphans="report"``."""
-    conversation, held = whole()
-    broken = replace(held.decisions[1], action="shorten", pieces=(Verbatim(start=1, stop=2),))
-    held.replace([held.decisions[0], broken, held.decisions[2]])
-    assert faults(held, conversation, open_pairs=True) == []
+    conversation, decisions = whole()
+    broken = replace(decisions[1], action="shorten", pieces=(Verbatim(start=1, stop=2),))
+    kept = [decisions[0], broken, decisions[2]]
+    assert faults(kept, conversation, open_pairs=True) == []
+    assert faults(kept, conversation) != []
 
 
 def test_two_notices_about_the_same_are_found() -> None:
     """One of them would never go."""
-    conversation, held = whole()
+    conversation, decisions = whole()
     notice = Notice(topic="task", key="x", text="x")
-    integrity = Integrity(conversation, held, open_pairs=False)
-    assert integrity.faults(Notices(standing=(notice, notice))) == [
-        "two notices are about the same"
-    ]
-    assert integrity.faults(Notices(due=(notice, notice))) == ["two notices are about the same"]
+    for notices in (Notices(standing=(notice, notice)), Notices(due=(notice, notice))):
+        found = faults(decisions, conversation, notices=notices)
+        assert found == ["two notices are about the same"]

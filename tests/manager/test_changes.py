@@ -20,15 +20,11 @@ from autogen_context.compressor.statements import Statements
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
-from autogen_context.messages.message import Message
-from autogen_context.messages.piece import Verbatim, Written
-from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.references import References
 from autogen_context.manager.change import ChangeType, ContextChange
-from autogen_context.session.held import Held
-from autogen_context.view.notices import LABELS, Name, Notice, Notices, block_of, stated
+from autogen_context.messages.message import Message
+from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
-from autogen_context.view.decision import Candidate, kept
+from autogen_context.view.notices import LABELS, Name, Notice, Notices, block_of, stated
 from support.counting import COUNTER, Characters
 from support.units import candidates_of
 from support.working import run, says, step, text_of
@@ -588,29 +584,6 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     assert "900 EUR" not in told()
     assert "May 3" in told()
     assert "The parser is fast" in told()
-
-
-def test_what_stands_in_front_of_a_unit_stays_there() -> None:
-    """A notice comes behind what a question brought back."""
-    unit = Verbatim(start=0, stop=1)
-    held = Held()
-    held.replace(
-        [
-            kept(
-                Candidate(
-                    unit=Unit(start=0, messages=(Message(role="user"),)), pieces=(unit,), tokens=4
-                ),
-                "",
-            )
-        ]
-    )
-    for n in (1, 2):
-        held.put_before_last(Written(message=Message(role="user", text=str(n), own=True)), 5)
-    assert [piece.message.text for piece in held.pieces if isinstance(piece, Written)] == ["1", "2"]
-    assert held.tokens == held.decisions[0].tokens_after == 14
-
-
-NEWEST = Notice(topic="task", key="newest", text="newest")
 
 
 @given(

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.conversing import Conversing
-from autogen_context.manager.given import Given
-from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.manager.change import ContextChange
+from autogen_context.manager.given import Given
+from autogen_context.manager.runner import TurnRunner
+from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.counting import Characters
@@ -114,7 +114,7 @@ async def test_a_branch_is_made_of_the_same_parts() -> None:
     for each in (keeper, other):
         each.observe(read)
     assert other.prepare_nowait(read, tools) == keeper.prepare_nowait(read, tools)
-    assert other.save_state().get("stash") == keeper.save_state().get("stash")
+    assert other.save_state().get("originals") == keeper.save_state().get("originals")
     asked = len(summarising.asked)
     for n in range(4, 40):
         await other.prepare(run(n), tools)
@@ -135,7 +135,8 @@ def test_a_branch_has_the_window_that_its_parent_has_by_now() -> None:
         advisor=None,
         clock=lambda: 1_000.0,
     )
-    parent, other = Conversing(given_to_it), Conversing(given_to_it)
-    parent.window.resize(9_000)
+    parent, other = TurnRunner(given_to_it), TurnRunner(given_to_it)
+    parent.engine.resize(9_000)
     parent.branch(other)
-    assert other.window.limit_tokens == parent.window.limit_tokens == 8_500
+    limits = [runner.engine.window.limit_tokens for runner in (parent, other)]
+    assert limits == [8_500, 8_500]

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
-from autogen_context.view.preamble import headed, placed, without_heads
 from autogen_context.view.decision import Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.preamble import as_message, placed, without_heads
 
 OPENING = "[The project shop"
-FRONT = Written(message=headed(OPENING))
+FRONT = Written(message=as_message(OPENING))
 
 
 def own(text: str) -> Written:
     """What is told beside the conversation, or a head."""
-    return Written(message=headed(text))
+    return Written(message=as_message(text))
 
 
 @st.composite
@@ -99,7 +100,7 @@ def cost(message: Message) -> int:
 @given(st.lists(st.tuples(BEFORE, st.integers(0, 100))))
 def test_heads_in_front_of_units_go_alone(rows: list[tuple[list[Piece], int]]) -> None:
     """With what they cost; what else is told there stays, in its order, and so does each unit without one."""
-    decisions = [sent(before, tokens) for before, tokens in rows]
+    decisions = Decisions(sent(before, tokens) for before, tokens in rows)
     left = [
         (
             [p for p in before if isinstance(p, Verbatim) or p.message.text.find(OPENING) != 0],
@@ -108,7 +109,7 @@ def test_heads_in_front_of_units_go_alone(rows: list[tuple[list[Piece], int]]) -
         for before, tokens in rows
     ]
     found = without_heads(decisions, OPENING, count=cost)
-    assert found == [sent(before, tokens) for before, tokens in left]
+    assert list(found) == [sent(before, tokens) for before, tokens in left]
     for before, after in zip(decisions, found, strict=True):
         assert after is before or len(after.before) < len(before.before)
         assert replace(after, before=(), tokens_after=0) == replace(
