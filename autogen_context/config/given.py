@@ -15,6 +15,7 @@ from typing import cast
 from autogen_context.errors import MissingExtra
 
 PREFIX = "AUTOGEN_CONTEXT_"
+FILE_VARIABLE = f"{PREFIX}CONFIG"
 TABLE = "autogen_context"
 TABLE_OF_THE_ORIGINAL = "agent"
 SUFFIXES = (".toml", ".json", ".yaml", ".yml")
@@ -124,6 +125,8 @@ def meaning_of(
         return f"{given.name} has no effect: {WITHOUT_EFFECT[given.key]}"
     if given.key not in RENAMED:
         near = get_close_matches(given.key, [*settings, *RENAMED, *WITHOUT_EFFECT], n=1)
+        if not near and given.name.startswith(PREFIX):
+            return f"{given.name} has no effect: it names no setting"  # it may be another program's
         way_out = (
             f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(settings)}"
         )
@@ -156,7 +159,7 @@ def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
     return [
         Given(key=name.removeprefix(PREFIX).lower(), value=value, name=name)
         for name, value in environ.items()
-        if name.startswith(PREFIX) and value
+        if name.startswith(PREFIX) and name != FILE_VARIABLE and value
     ]
 
 
