@@ -33,6 +33,7 @@ from autogen_context.config.given import (
     given_as_arguments,
     given_in_environment,
     given_in_file,
+    of_other_programs,
     read,
 )
 from autogen_context.config.settings import Settings
@@ -77,7 +78,8 @@ class ContextConfig(Settings):
             MissingExtra: the file is YAML and PyYAML is not installed.
         """
         variables = os.environ if environ is None else environ
-        return cls._from_places(path, variables, [], given_as_arguments(settings))
+        named = given_in_environment(variables)
+        return cls._from_places(path, variables, [], named, given_as_arguments(settings))
 
     @classmethod
     def for_entry(
@@ -97,23 +99,27 @@ class ContextConfig(Settings):
             require_kind("config", config, ContextConfig, give="a ContextConfig(...)")
         chosen = config.model_dump(exclude_unset=True) if config is not None else {}
         chosen |= {name: value for name, value in settings.items() if value is not None}
-        return cls._from_places(
-            None, os.environ, given_as_arguments(said or {}), given_as_arguments(chosen)
-        )
+        named = given_in_environment(os.environ)
+        others = of_other_programs(named, cls.model_fields)
+        for other in others:
+            warnings.warn(f"{other.name} has no effect: it names no setting", stacklevel=3)
+        named = [given for given in named if given not in others]
+        said_by_host, arguments = given_as_arguments(said or {}), given_as_arguments(chosen)
+        return cls._from_places(None, os.environ, said_by_host, named, arguments)
 
     @classmethod
     def _from_places(
         cls,
         path: str | os.PathLike[str] | None,
         variables: Mapping[str, str],
-        said: Sequence[Given],
-        arguments: Sequence[Given],
+        *layers: Sequence[Given],
     ) -> Self:
+        """Settings from what a host says, variables and arguments, and from a file, which comes second."""
         named = variables.get(FILE_VARIABLE) if path is None else path
         if path is not None:
             require_path("path", path)
-        in_file = given_in_file(Path(named)) if named else []
-        layers = [said, in_file, given_in_environment(variables), arguments]
+        said, *others = layers
+        layers = (said, given_in_file(Path(named)) if named else [], *others)
         server_url = variables.get("OPENAI_BASE_URL")
         reading = read(layers, settings=cls.model_fields, server_url=server_url)
         for text in reading.warnings:

@@ -125,8 +125,6 @@ def meaning_of(
         return f"{given.name} has no effect: {WITHOUT_EFFECT[given.key]}"
     if given.key not in RENAMED:
         near = get_close_matches(given.key, [*settings, *RENAMED, *WITHOUT_EFFECT], n=1)
-        if not near and given.name.startswith(PREFIX):
-            return f"{given.name} has no effect: it names no setting"  # it may be another program's
         way_out = (
             f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(settings)}"
         )
@@ -152,6 +150,12 @@ def switched(switch: Given, server_url: object) -> Given | Problem | str:
 def given_as_arguments(settings: Mapping[str, object]) -> list[Given]:
     """Settings from a call."""
     return [Given(key=key, value=value, name=f"'{key}'") for key, value in settings.items()]
+
+
+def of_other_programs(variables: Sequence[Given], settings: Collection[str]) -> list[Given]:
+    """Of the variables with the prefix those that are not even near a setting: some program's, which nobody meant for us."""
+    known = [*settings, *RENAMED, *WITHOUT_EFFECT]
+    return [given for given in variables if not get_close_matches(given.key, known, n=1)]
 
 
 def given_in_environment(environ: Mapping[str, str]) -> list[Given]:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.config.config import ContextConfig
     from autogen_context.models.embedder import WarmVectors
+    from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
     from autogen_context.tokens.measure import TokenCounter
     from autogen_context.triggers.intent_model import AskIntent
 
