@@ -16,6 +16,7 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.budgeting import Budgeting, Turn
 from autogen_context.manager.plan import Means, plan
 from autogen_context.manager.rules import Room, Rules, Surroundings
 from autogen_context.messages.identifiers import is_telling
@@ -24,7 +25,6 @@ from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, V
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.exchanges import newest_request, said_now
-from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.notice import Name, Notice, Topic

@@ -17,6 +17,7 @@ from autogen_context.compressor.arrival.arrival import Arrival, Mode
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager import preamble
+from autogen_context.manager.depth import low_fraction
 from autogen_context.manager.notices import NoticeWriter
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
@@ -26,7 +27,6 @@ from autogen_context.manager.window import Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
 from autogen_context.recall.exchanges import newest_request
-from autogen_context.session.depth import low_fraction
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,

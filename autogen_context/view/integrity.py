@@ -18,7 +18,7 @@ def faults_of(view: ContextView, conversation: Conversation, *, open_pairs: bool
 
     Args:
         view: how the conversation is sent.
-        conversation: what there is; all of it was read.
+        conversation: what there is; what was read ahead of its turn is not decided yet.
         open_pairs: whether calls without results may be sent, as they came in.
     """
     yield from faults_of_notices(view.notices)
@@ -26,8 +26,8 @@ def faults_of(view: ContextView, conversation: Conversation, *, open_pairs: bool
     for decision in view.decisions:
         yield from faults_of_unit(decision, after=stop)
         stop = decision.stop
-    if stop != len(conversation.messages):
-        yield f"{stop} of {len(conversation.messages)} messages are decided"
+    if stop > len(conversation.messages):
+        yield f"{stop} messages are decided, and there are {len(conversation.messages)}"
         return
     sent = [m for d in view.decisions for m in messages_of(d.sent, conversation.messages)]
     checked = Checked().after(sent, lambda _: 0)

@@ -21,10 +21,13 @@ from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.change import ChangeType, ContextChange
+from autogen_context.manager.compaction import stated
+from autogen_context.manager.notices import block_of
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notices import LABELS, Name, Notice, Notices, block_of, stated
+from autogen_context.view.notice import LABELS, Name, Notice
+from autogen_context.view.notices import Notices
 from support.counting import COUNTER, Characters
 from support.units import candidates_of
 from support.working import run, says, step, text_of
@@ -393,7 +396,7 @@ async def test_a_damaged_context_refuses_changes() -> None:
     keeper = manager()
     keeper.prepare_nowait(run(3))
     state = copy.deepcopy(keeper.save_state())
-    decisions = cast("list[dict[str, list[object]]]", state["decisions"])  # JSON
+    decisions = cast("dict[str, list[dict[str, list[object]]]]", state["view"])["decisions"]  # JSON
     del decisions[-2]["pieces"][1:]  # the last one is decided on again
     keeper.load_state(state)
     keeper.observe(run(3))
@@ -436,9 +439,9 @@ async def test_a_turn_with_nothing_new_to_tell_writes_nothing() -> None:
     keeper = manager()
     await keeper.apply_changes([BUDGET, ContextChange.task_started("x")])
     keeper.prepare_nowait(run(3))
-    state = keeper.save_state()["notices"]
+    state = cast("dict[str, object]", keeper.save_state()["view"])["notices"]
     assert len(told_in(lived(keeper, 8, {}, start=4))) == 1
-    assert keeper.save_state()["notices"] == state
+    assert cast("dict[str, object]", keeper.save_state()["view"])["notices"] == state
 
 
 WRONG: list[tuple[Callable[[], ContextChange], str]] = [
@@ -584,6 +587,9 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     assert "900 EUR" not in told()
     assert "May 3" in told()
     assert "The parser is fast" in told()
+
+
+NEWEST = Notice(topic="task", key="newest", text="newest")
 
 
 @given(

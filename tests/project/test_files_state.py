@@ -48,7 +48,7 @@ async def test_what_changed_while_nobody_was_there_is_told(either: Coder) -> Non
         either.reads(path)
     await either.turn()
     state = json.loads(json.dumps(either.manager.save_state()))
-    assert "three" not in json.dumps(state["companions"])  # digests, no content
+    assert "three" not in json.dumps(state["providers"])  # digests, no content
     either.shell(EDIT, "a.py")
     either.manager = either.another()
     either.manager.load_state(state)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, StateError
+from autogen_context.manager.budgeting import ASKED_FRACTION, Budgeting, Turn
+from autogen_context.manager.depth import low_fraction
 from autogen_context.manager.rules import PlanProfile, Room, Rules
 from autogen_context.manager.wiring import rules_of
 from autogen_context.prioritizer.advice import Advisor
 from autogen_context.prioritizer.advising import key_of
-from autogen_context.session.budgeting import ASKED_FRACTION, Budgeting, Turn
-from autogen_context.session.depth import low_fraction
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters

@@ -313,10 +313,11 @@ def test_damage_to_a_unit_is_found(unit: int, fields: dict[str, object], fault: 
 
 
 def test_damage_to_the_whole_is_found() -> None:
-    """Missing units, and sums that do not add up."""
+    """More units than there are messages, and sums that do not add up."""
     conversation, decisions = whole()
-    assert faults(decisions[:-1], conversation) == ["3 of 4 messages are decided"]
-    assert faults([], conversation) == ["0 of 4 messages are decided"]
+    more = [*decisions, decided(4, 5, 1)]
+    assert faults(more, conversation) == ["5 messages are decided, and there are 4"]
+    assert faults(decisions[:-1], conversation) == []  # the last one was read ahead of its turn
     view = ContextView(decisions=Decisions(decisions))
     view.decisions.tokens += 1
     [counted] = faults_of(view, conversation, open_pairs=False)

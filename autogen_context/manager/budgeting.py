@@ -12,6 +12,7 @@ from autogen_context.budget.aim import RECENT_FRACTION, TOLD_FRACTION, Aim, aim_
 from autogen_context.budget.allocate import TokenBudgetManager
 from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.manager.depth import low_fraction
 from autogen_context.manager.rules import Room, Rules
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.prioritizer.advising import key_of
@@ -23,7 +24,6 @@ from autogen_context.prioritizer.block_score import (
 )
 from autogen_context.prioritizer.category import SECTION_OF, Category, category_of
 from autogen_context.prioritizer.references import References
-from autogen_context.session.depth import low_fraction
 
 ASKED_FRACTION = 0.95  # of the room beside what must stay, where a person asks for the past
 ASKED_RECENT_FRACTION = 0.03  # of that, for the newest units
