@@ -194,11 +194,15 @@ class Engine:
 
     def synced(self, view: ContextView) -> ContextView:
         """The view with what the host appended, reduced on arrival; where the host changed its past that is forgotten."""
+        return self._with_new(self.cut_back(view))
+
+    def cut_back(self, view: ContextView) -> ContextView:
+        """The view without what the host changed of its past."""
         same, self._same = self._same, len(self.conversation.messages)
-        if same < view.decisions.stop:
-            self._writer.forget()
-            view = view.cut_back(same)
-        return self._with_new(view)
+        if same >= view.decisions.stop:
+            return view
+        self._writer.forget()
+        return view.cut_back(same)
 
     def _with_new(self, view: ContextView) -> ContextView:
         """The view with a decision on each unit that is new or has grown."""

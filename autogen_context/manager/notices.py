@@ -185,7 +185,7 @@ def block_of(notices: Iterable[Notice], *, room_tokens: int, count: CountText) -
 def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
     """A notice that is too long for any block, shortened, if that leaves something of it."""
     short = shorten_text(text, room_tokens=room_tokens, count=count)
-    return [short] if short and not short.startswith("[…") else []
+    return [short] if short and not short.startswith(("[…", "…")) else []
 
 
 def framed(parts: Iterable[str]) -> str:

@@ -86,8 +86,12 @@ class TurnRunner:
     # A turn
 
     def read(self, payloads: Sequence[object]) -> None:
-        """Read the host's list ahead of its turn."""
-        self._conversation.engine.read(payloads)
+        """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
+        kept = self._conversation
+        same = kept.engine.read(payloads)
+        if same < kept.view.decisions.stop:
+            kept.versions = kept.versions.cut_back(same)
+        kept.view = kept.engine.cut_back(kept.view)
 
     def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Engine.turn`` does."""
@@ -140,11 +144,8 @@ class TurnRunner:
 
     def _follow(self, payloads: Sequence[object]) -> None:
         """Have the view follow the host's list."""
-        kept = self._conversation
-        same = kept.engine.read(payloads)
-        if same < kept.view.decisions.stop:
-            kept.versions = kept.versions.cut_back(same)
-        kept.view = kept.engine.synced(kept.view)
+        self.read(payloads)
+        self.view = self.engine.synced(self.view)
 
     # What else a conversation is asked
 

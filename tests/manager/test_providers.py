@@ -215,7 +215,7 @@ async def test_what_a_provider_remembers_is_saved() -> None:
     without = manager()
     without.load_state(state)
     for each in (other, keeper.branch(), without):
-        assert each.save_state()["providers"] == state["companions"]
+        assert each.save_state()["providers"] == state["providers"]
     state["providers"]["counting"] = {"seen": "3"}
     with pytest.raises(StateError, match="TypeError"):
         other.load_state(state)
