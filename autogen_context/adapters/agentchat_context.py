@@ -24,6 +24,7 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -75,6 +76,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         original_store: likewise.
         files: as for the manager; its folder is part of the component's configuration.
         project: likewise.
+        cache: as for the manager, likewise to be given again.
 
     Attributes:
         manager: to pin, explain and recall messages, and for what was billed so far.
@@ -106,6 +108,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
         described = system_message is not None or tools is not None
@@ -123,6 +126,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             original_store=original_store,
             files=files,
             project=project,
+            cache=cache,
             clock=time.time,
         )
         self.last_prepared: Prepared[LLMMessage] | None = None

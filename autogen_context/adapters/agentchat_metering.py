@@ -27,6 +27,7 @@ from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -49,6 +50,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     original_store: "OriginalTier | None" = None,
     files: "FileChangeTracker | None" = None,
     project: "ProjectContext | None" = None,
+    cache: "Cache | None" = None,
 ) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
     """A client and a context for one agent, from what the client says of its model.
 
@@ -66,6 +68,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         original_store: likewise.
         files: likewise.
         project: likewise.
+        cache: likewise.
 
     Returns:
         ``model_client`` and ``model_context`` of the agent.
@@ -89,6 +92,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         original_store=original_store,
         files=files,
         project=project,
+        cache=cache,
     )
     return MeteredChatCompletionClient(client, context), context
 

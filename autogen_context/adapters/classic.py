@@ -24,6 +24,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -61,6 +62,7 @@ class ContextTransform:
         original_store: as for the manager; shared by all conversations.
         files: likewise.
         project: likewise. A classic hook cannot wait, so that the first turns may go without it; it is read meanwhile.
+        cache: likewise.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -69,7 +71,7 @@ class ContextTransform:
         conversations: what became of the lists that ``apply_transform`` got.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as for the manager
         self,
         model: str | None = None,
         *,
@@ -80,12 +82,14 @@ class ContextTransform:
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         self._config = (config or ContextConfig()).updated(
             model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._counter = counter
         self._original_store, self._files, self._project = original_store, files, project
+        self._cache = cache
         self._agents: WeakSet[ClassicAgent] = WeakSet()
         self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
 
@@ -165,6 +169,7 @@ class ContextTransform:
             original_store=self._original_store,
             files=self._files,
             project=self._project,
+            cache=self._cache,
         )
 
 

@@ -15,6 +15,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -32,6 +33,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder)"),
     "project": ("for_conversation", "ProjectContext(folder)"),
+    "cache": ("remembered", "a ContextCache"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
 
@@ -52,6 +54,7 @@ class Given:
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
         project: a folder whose context stands behind the system prompt.
+        cache: keeps what models made of a content.
     """
 
     config: ContextConfig
@@ -65,6 +68,7 @@ class Given:
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
+    cache: "Cache | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for.

@@ -32,6 +32,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -65,6 +66,8 @@ class IncrementalContextManager:
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
         files: a folder: what somebody else changes of its files is told where the conversation shows them.
         project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
+        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
+            which agents may share, in a folder for later processes. In memory where left out.
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -87,6 +90,7 @@ class IncrementalContextManager:
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         settings = ContextConfig() if config is None else config
         require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
@@ -106,6 +110,7 @@ class IncrementalContextManager:
             original_store=original_store,
             files=files,
             project=project,
+            cache=cache,
         )
         self._conversing = Conversing(given)
         self._lock = self._conversing.lock
