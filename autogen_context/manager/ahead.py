@@ -21,12 +21,12 @@ from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
+    from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.session.advising import Advise, Advising
-    from autogen_context.session.intents import Intents
-    from autogen_context.session.summaries import Summaries
+    from autogen_context.prioritizer.advising import Advise, Advising
     from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.intents import Intents
 
 
 class Ahead:
@@ -75,7 +75,7 @@ class Ahead:
         """The summaries of a conversation, which grow while it goes on."""
         if self._summarizer is None:
             return dict(state.summaries)
-        from autogen_context.session.summaries import Summaries  # noqa: PLC0415 - as above
+        from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
         self._summaries.append(Summaries(counter, self._summarizer, state.summaries, self._cache))
         return self._summaries[-1].known
@@ -84,7 +84,7 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._advisor is None:
             return state.advice
-        from autogen_context.session.advising import Advising  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
         self._advising.append(Advising(self._advisor, state.advice, self._cache))
         return self._advising[-1].known
@@ -153,6 +153,6 @@ def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | N
     rules = rules_of(config)
     if rules.compaction != "cost_based" and not rules.dry_run:
         return None
-    from autogen_context.session.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
 
     return Intents(model, rules.kinds)

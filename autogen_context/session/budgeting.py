@@ -13,6 +13,7 @@ from autogen_context.budget.allocate import TokenBudgetManager
 from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.advising import key_of
 from autogen_context.prioritizer.block_score import (
     AdvisedScorer,
     BlockScorer,
@@ -21,7 +22,6 @@ from autogen_context.prioritizer.block_score import (
 )
 from autogen_context.prioritizer.category import SECTION_OF, Category, category_of
 from autogen_context.prioritizer.references import References
-from autogen_context.session.advising import key_of
 from autogen_context.session.depth import low_fraction
 from autogen_context.session.rules import Room, Rules
 

@@ -7,7 +7,11 @@ What stays beside what must stay is what later turns are likely to name again. O
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
+from autogen_context.compressor.people import People, Said
+from autogen_context.compressor.span import Span, spans_of
+from autogen_context.compressor.statements import Statements
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
@@ -17,13 +21,9 @@ from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.beside import Beside
 from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.notices import Name
-from autogen_context.session.people import People, Said
+from autogen_context.session.notices import Name, stated
 from autogen_context.session.plan import Means, plan
 from autogen_context.session.rules import Room, Rules, Surroundings
-from autogen_context.session.span import Span, spans_of
-from autogen_context.session.statements import Statements
-from autogen_context.session.telling import Telling
 from autogen_context.view.decision import Candidate, Decision
 
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
@@ -48,7 +48,7 @@ class Compaction:
         self._known = around.summaries
         self._budgeting = Budgeting(rules, around.advice)
         self.references = References(rules.kinds)
-        self.telling = Telling(around.counter, rules.people)
+        self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -86,7 +86,7 @@ class Compaction:
             if scores
             else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
         )
-        self.telling.statements = Statements(beside.notices.standing)
+        self.telling.statements = Statements(stated(beside.notices.standing))
         summaries = self._summaries(conversation, room, pinned)
         turn = Turn(
             text=newest_request(conversation.messages),
@@ -131,7 +131,7 @@ class Compaction:
 
     def _said(self, conversation: Conversation, room_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""
-        units = self.telling.people_in(conversation)
+        units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
         people = People(
             ranks=self.telling.rank,
             states=self.telling.states,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.messages.piece import messages_of
-from autogen_context.session.arrival import Arrival
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.held import Held
 from autogen_context.view.decision import Decision

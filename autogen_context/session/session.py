@@ -7,8 +7,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
-from autogen_context.session.arrival import Arrival
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
@@ -19,13 +21,13 @@ from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Sender
-from autogen_context.session.span import Span
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
+from autogen_context.triggers.price import after_change
 
 if TYPE_CHECKING:
-    from autogen_context.session.explaining import Explanation
+    from autogen_context.prioritizer.explanation import Explanation
 
 
 READ_AHEAD_FRACTION = (
@@ -111,7 +113,7 @@ class Session:
             stash=tuple(self.stash),
             must_replan=self._compacting.must_replan,
             rewrites=self._compacting.rewrites,
-            pace=self._compacting.pricing.pace,
+            pace=self._compacting.pace,
             usage=self.window.usage,
             summaries=dict(self._around.summaries),
             advice=dict(self._around.advice),
@@ -166,7 +168,7 @@ class Session:
             self._compacting.rewrites += (
                 same < self.beside.sent
             )  # what was heard alone was not sent
-            self._compacting.pricing.changed()
+            self._compacting.pace = after_change(self._compacting.pace)
             self.beside.cut_back(same)
             self.versions.cut_back(same)
         self._holding.follow(self._pinned)
@@ -198,12 +200,12 @@ class Session:
         """Keep a message from now on; it comes back if it was dropped."""
         self.pins.add(digest)
         self._compacting.must_replan = True
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def unpin(self, digest: bytes) -> None:
         """Let a pinned message go at the next compaction."""
         self.pins.discard(digest)
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why.
@@ -218,10 +220,13 @@ class Session:
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
         references = self._compacting.compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
-        from autogen_context.session.explaining import Explainer  # noqa: PLC0415 - when somebody asks
+        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
 
-        explainer = Explainer(references, self._around.memory)
-        return explainer.explain(self.held.decisions[at], at, self.conversation)
+        memory, messages = self._around.memory, self.conversation.messages
+        memory.follow(messages)
+        task = newest_request(messages)
+        explainer = Explainer(references, task, memory.scores(task))
+        return explainer.explain(self.held.decisions[at], at)
 
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.

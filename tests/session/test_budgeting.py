@@ -13,7 +13,7 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, StateError
 from autogen_context.manager.wiring import rules_of
 from autogen_context.prioritizer.advice import Advisor
-from autogen_context.session.advising import key_of
+from autogen_context.prioritizer.advising import key_of
 from autogen_context.session.budgeting import ASKED_FRACTION, Budgeting, Turn
 from autogen_context.session.depth import low_fraction
 from autogen_context.session.rules import PlanProfile, Room, Rules

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
 from autogen_context.messages.repair import as_it_came
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.session.arrival import Arrival
 from autogen_context.session.held import Held
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 from support.counting import COUNTER

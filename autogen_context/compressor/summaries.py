@@ -12,9 +12,9 @@ from math import ceil
 
 from autogen_context.cache.values import Cache
 from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.span import Span
 from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
-from autogen_context.session.background import is_cut_off
-from autogen_context.session.span import Span
+from autogen_context.models.background import is_cut_off
 from autogen_context.tokens.measure import TokenCounter
 
 KIND = "summary"  # in the cache

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
+from autogen_context.models.background import is_cut_off
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.session.background import is_cut_off
 
 ADVICE = TypeAdapter(Advice)
 KIND = "advice"  # in the cache

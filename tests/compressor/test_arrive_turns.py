@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.arrival.arrive import MOST_TOKENS
 from autogen_context.messages.message import Message
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
-from autogen_context.session.arrival import Arrival
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count, TokenCounter
 from support.counting import COUNTER, Characters
