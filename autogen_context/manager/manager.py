@@ -33,6 +33,7 @@ from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.prioritizer.explanation import Explanation
@@ -53,7 +54,7 @@ class IncrementalContextManager:
         model: name of the model; decides limit and tokenizer.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
         reserve_tokens: of these, what the host adds where it cannot be seen (system prompt, tools).
-        config: all settings; the three above win over it.
+        config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
@@ -67,6 +68,8 @@ class IncrementalContextManager:
         files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
             shows them.
         project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
+        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
+            which agents may share, in a folder for later processes. In memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
@@ -90,12 +93,11 @@ class IncrementalContextManager:
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | str | Path | None" = None,
         project: "ProjectContext | str | Path | None" = None,
+        cache: "Cache | None" = None,
         providers: Sequence[ContextProvider] = (),
     ) -> None:
-        settings = ContextConfig() if config is None else config
-        require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
-        self.config = settings.updated(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+        self.config = ContextConfig.for_entry(
+            config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._host = host or OpenAIChat()
         own = listed("providers", providers, give="a list of ContextProvider objects")
@@ -111,6 +113,7 @@ class IncrementalContextManager:
             original_store=original_store,
             files=tracker_of(files),
             project=project_of(project),
+            cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._conversing = Conversing(given)
