@@ -70,6 +70,7 @@ class TurnRunner:
             summarizer=given.summarizer,
             advisor=given.advisor,
             intents=given.intents,
+            cache=given.cache,
         )
         self._providers = providers_of(
             given.config,
