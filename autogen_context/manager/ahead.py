@@ -94,7 +94,7 @@ class Ahead:
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
         from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
 
-        return Guarded(self._given_cache or ContextCache())
+        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
