@@ -170,8 +170,9 @@ class VectorStore:
         if missing:
             computed = dict(zip(missing, await self._computed(list(missing.values())), strict=True))
             self._keep(computed)
-            for key, vector in computed.items() if self._cache is not None else ():
-                self._cache.remember(_KIND, key, array("f", vector).tobytes())
+            if self._cache is not None:
+                for key, vector in computed.items():
+                    self._cache.remember(_KIND, key, array("f", vector).tobytes())
             found |= computed
         return found
 
@@ -185,10 +186,8 @@ class VectorStore:
             data = self._cache.remembered(_KIND, key)
             if isinstance(data, bytes) and data and not len(data) % _FLOAT_BYTES:
                 vector = memoryview(data).cast("f")
-                if (
-                    self._fits(vector)
-                    and abs(sum(number * number for number in vector) - 1) < _LENGTH_IS_1
-                ):
+                length = sum(number * number for number in vector)
+                if abs(length - 1) < _LENGTH_IS_1 and self._fits(vector):
                     found[key] = vector
         return found
 
