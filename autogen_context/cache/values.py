@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.memory import Memory
@@ -45,6 +45,15 @@ class Cache(Protocol):
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Have the values under these keys at hand, as far as they are kept anywhere."""
+        ...
+
+
+@runtime_checkable
+class TakesCache(Protocol):
+    """A part that keeps what it worked out in a cache, if it has none of its own."""
+
+    def keep_in(self, cache: Cache, /) -> None:
+        """Keep it there from now on."""
         ...
 
 

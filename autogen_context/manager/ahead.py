@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autogen_context.cache.values import TakesCache
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.embedder import WarmVectors
@@ -57,6 +58,8 @@ class Ahead:
         self._advisor = advisor
         self._intents = intents_of(config, intents)
         self._given_cache = cache
+        if cache is not None and isinstance(vectors, TakesCache):
+            vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None

@@ -168,8 +168,9 @@ class RedisServer:
 
     def soon(self, work: Unsent) -> None:
         """Have what waits sent soon."""
-        self.unsent.add(work)
         self.run()
+        with self._lock:
+            self.unsent.add(work)
         self._awake.set()
 
     def wait(self, work: Unsent, until: Callable[[], bool]) -> bool:
@@ -279,11 +280,11 @@ class RedisServer:
         return None if all(done) else self.pause_s(1)
 
     def _send(self, work: Unsent) -> bool:
-        """Have work done; who has more orders it anew, or has it kept here."""
-        self.unsent.discard(work)
+        """Have work done; it waits here until there is none left, and who has more says so after that."""
         done = work.send()
-        if len(work):
-            self.unsent.add(work)
+        with self._lock:
+            if not len(work):
+                self.unsent.discard(work)
         return done
 
     def _try_again(self) -> None:
