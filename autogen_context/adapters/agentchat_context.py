@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -71,7 +71,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
         summarizer: likewise.
         advisor: likewise.
-        intents: likewise.
+        triggers: likewise.
         original_store: likewise.
         files: as for the manager; its folder is part of the component's configuration.
         project: likewise.
@@ -102,7 +102,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
@@ -119,7 +119,7 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
-            intents=intents,
+            triggers=triggers,
             original_store=original_store,
             files=files,
             project=project,

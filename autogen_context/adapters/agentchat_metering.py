@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
@@ -45,7 +45,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     vectors: WarmVectors | None = None,
     summarizer: "Summarize | None" = None,
     advisor: "Advise | None" = None,
-    intents: "AskIntent | None" = None,
+    triggers: "Trigger | None" = None,
     original_store: "OriginalTier | None" = None,
     files: "FileChangeTracker | None" = None,
     project: "ProjectContext | None" = None,
@@ -62,7 +62,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         vectors: as for the context.
         summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
         advisor: likewise; ``Advisor(complete_with(client))``.
-        intents: likewise.
+        triggers: likewise.
         original_store: likewise.
         files: likewise.
         project: likewise.
@@ -85,7 +85,7 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         vectors=vectors,
         summarizer=summarizer,
         advisor=advisor,
-        intents=intents,
+        triggers=triggers,
         original_store=original_store,
         files=files,
         project=project,
