@@ -63,9 +63,9 @@ def rates_in(config: ContextConfig) -> Rates:
 
 
 def cuts_finished(config: ContextConfig, *, has_triggers: bool) -> bool:
-    """Whether what is finished is cut where that pays: asked for, or nothing is cached that it could break."""
+    """Whether what is finished is cut where that pays: asked for, or said that there is no cache that it could break."""
     if config.compaction == "when_cache_cold":
-        return has_triggers or rates_in(config).cached_fraction >= 1
+        return has_triggers or config.cached_input_fraction == 1
     return config.compaction == "cost_based"
 
 
