@@ -183,15 +183,6 @@ MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
             ("", ran_tests()),
         ),
     ),
-    "more was changed than debugged, then verified": (
-        "IMPLEMENT VERIFY",
-        Scope(start=1, stop=4, outcomes=(1, 2, 3)),
-        numbered(
-            ("", ran_tests("1 failed")),
-            *[("", edit(f"{name}.py")) for name in "abc"],
-            ("", ran_tests()),
-        ),
-    ),
     "implemented, then verified": (
         "IMPLEMENT VERIFY",
         Scope(start=0, stop=2, outcomes=(0, 1)),
