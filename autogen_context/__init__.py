@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
+    from autogen_context.adapters.register import register
     from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
@@ -76,6 +77,8 @@ if TYPE_CHECKING:
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
     from autogen_context.view.decision import Decision
+    from autogen_context.view.notice import Notice
+    from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
 
 __all__ = [
     "Advisor",
@@ -96,6 +99,7 @@ __all__ = [
     "ContextError",
     "ContextPart",
     "ContextPrioritizer",
+    "ContextProvider",
     "ContextTransform",
     "ContextWindowExceeded",
     "CostEstimate",
@@ -119,12 +123,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
+    "Notice",
     "OpenAIEmbedder",
     "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
+    "ProviderTurn",
     "RecallDecision",
     "RecallGate",
     "SemanticBoundaryDetector",
@@ -143,6 +149,7 @@ __all__ = [
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
+    "Told",
     "ToolKinds",
     "Trigger",
     "TriggerDecision",
@@ -154,6 +161,7 @@ __all__ = [
     "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
+    "register",
     "staleness",
     "turn_of",
 ]
@@ -161,6 +169,7 @@ __all__ = [
 _HOMES = {
     "ManagedChatCompletionContext": "adapters.agentchat",
     "ContextTransform": "adapters.classic",
+    "register": "adapters.register",
     "ContextConfig": "config",
     "InvalidTranscript": "errors",
     "ContextWindowExceeded": "errors",
@@ -196,6 +205,10 @@ _HOMES = {
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",
+    "Notice": "view.notice",
+    "ContextProvider": "view.provider",
+    "ProviderTurn": "view.provider",
+    "Told": "view.provider",
     "Entry": "ledger.entry",
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
