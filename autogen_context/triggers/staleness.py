@@ -175,6 +175,7 @@ class StalenessTracker:
 class _Named:
     """What a turn names, what of it came back, and the turns to which it refers: they brought in what it names itself."""
 
+    number: int
     names: frozenset[str]
     shown: frozenset[str]
     refers: frozenset[int]
@@ -212,7 +213,9 @@ class Mentions:
                     del self._newest[name]
         said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
         refers = frozenset(self._newest[name] for name in self._newest.keys() & said)
-        self._turns[turn.number] = _Named(names=said | shown, shown=shown, refers=refers)
+        self._turns[turn.number] = _Named(
+            number=turn.number, names=said | shown, shown=shown, refers=refers
+        )
         self._newest.update(dict.fromkeys(shown, turn.number))
         newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
         self._context = NO_NAMES.union(*[each.names for each in newest])
@@ -220,8 +223,8 @@ class Mentions:
 
     def references(self, number: int, *, turns: int) -> int:
         """How many of the newest so many turns named again what a turn brought in."""
-        recent = takewhile(lambda n: n > max(number, self._now - turns), reversed(self._turns))
-        return sum(number in self._turns[n].refers for n in recent)
+        since, recent = self._now - turns, islice(reversed(self._turns.values()), turns)
+        return sum([number in each.refers for each in recent if each.number > since])
 
     def similarity(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
