@@ -56,6 +56,7 @@ class Conversing:
             summarizer=given.summarizer,
             advisor=given.advisor,
             triggers=given.triggers,
+            cache=given.cache,
         )
         self.lock = threading.RLock()
         self.providers = providers_of(
