@@ -345,7 +345,7 @@ class Engine:
         self, view: ContextView, fixed: Fixed, now_s: float | None
     ) -> "tuple[ContextView, FinishedEstimate | None]":
         """The view without what is finished, if that was asked for and pays; and the estimate."""
-        acts = self._rules.compaction == "cost_based"
+        acts = self._rules.cuts_finished
         if not (acts or self._rules.dry_run):
             return view, None
         return self._finishing.judge(view, self._used(view, fixed), acts=acts, now_s=now_s)

@@ -69,7 +69,7 @@ class TurnRunner:
             vectors=given.vectors,
             summarizer=given.summarizer,
             advisor=given.advisor,
-            intents=given.intents,
+            triggers=given.triggers,
             cache=given.cache,
         )
         self._providers = providers_of(
@@ -316,7 +316,7 @@ class TurnRunner:
 
     def _begun(self, counter: MessageCounter, state: State) -> "_Conversation":
         """A conversation that goes on from a state."""
-        given, rules = self.given, rules_of(self.given.config)
+        given, rules = self.given, rules_of(self.given.config, self.given.triggers)
         originals = originals_of(given.config, state.originals, given.original_store)
         summaries, advice = self._ahead.summaries(counter, state), self._ahead.advice(state)
         around = Surroundings(
@@ -327,7 +327,7 @@ class TurnRunner:
             summaries=summaries,
             advice=advice,
             cache_clock=given.clock,
-            known_intent=given.intents,
+            triggers=given.triggers,
         )
         window = window_of(given.config, counter)
         self._asked_back = None

@@ -24,8 +24,8 @@ from autogen_context import ContextConfig, FileChangeTracker, ProjectContext, re
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.cache.disk_originals import DiskOriginals
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.kept_originals import DiskOriginals
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import CompletionFailed
 from autogen_context.prioritizer.advice import Advice, by_rules
 from autogen_context.testing import ChatMessage
