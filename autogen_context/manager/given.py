@@ -14,6 +14,7 @@ from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
@@ -32,6 +33,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder)"),
     "project": ("for_conversation", "ProjectContext(folder)"),
+    "budget": ("for_compaction", "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
 
@@ -52,6 +54,7 @@ class Given:
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
         project: a folder whose context stands behind the system prompt.
+        budget: says how much of the window is for what; as the settings say where there is none.
     """
 
     config: ContextConfig
@@ -65,6 +68,7 @@ class Given:
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
+    budget: "BudgetPolicy | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for.

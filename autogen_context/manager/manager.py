@@ -31,6 +31,7 @@ from autogen_context.session.window import Usage
 from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.project.file_changes import FileChangeTracker
@@ -65,6 +66,8 @@ class IncrementalContextManager:
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
         files: a folder: what somebody else changes of its files is told where the conversation shows them.
         project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
+        budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
+            (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -87,6 +90,7 @@ class IncrementalContextManager:
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
         project: "ProjectContext | None" = None,
+        budget: "BudgetPolicy | None" = None,
     ) -> None:
         settings = ContextConfig() if config is None else config
         require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
@@ -106,6 +110,7 @@ class IncrementalContextManager:
             original_store=original_store,
             files=files,
             project=project,
+            budget=budget,
         )
         self._conversing = Conversing(given)
         self._lock = self._conversing.lock

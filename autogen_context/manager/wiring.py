@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.scope import Scope
 from autogen_context.config.config import ContextConfig
@@ -32,8 +33,6 @@ RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_c
 def rules_of(config: ContextConfig) -> Rules:
     """What holds for every turn."""
     return Rules(
-        compact_at_fraction=config.compact_at_fraction,
-        compact_to_fraction=config.compact_to_fraction,
         orphans=config.orphans,
         roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
         kinds=ToolKinds(named=config.tools),
@@ -43,9 +42,17 @@ def rules_of(config: ContextConfig) -> Rules:
         rates=rates_in(config),
         triggers=triggers_of(config),
         dry_run=config.dry_run,
-        profile=config.profile,
-        role=config.role,
         people=config.people,
+    )
+
+
+def budget_of(config: ContextConfig) -> TokenBudgetManager:
+    """How much of a window is for what, where no other budget is given."""
+    return TokenBudgetManager(
+        role=config.role,
+        profile=config.profile,
+        compact_at_fraction=config.compact_at_fraction,
+        compact_to_fraction=config.compact_to_fraction,
     )
 
 
