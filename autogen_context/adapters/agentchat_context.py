@@ -25,9 +25,9 @@ from autogen_context.session.prepared import Prepared
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
     from autogen_context.triggers.intent_model import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name

@@ -12,7 +12,7 @@ from typing import get_args
 
 from autogen_context.budget.allocation import TokenBudget, apportion, filled, with_buffer
 from autogen_context.budget.efficiency import Efficiency
-from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
+from autogen_context.budget.policy import NO_TASK, BudgetRequest, CompactionBudget, TurnBudget
 from autogen_context.budget.profile import (
     DEFAULT_TOKENS,
     ROLE_WEIGHTS,
@@ -28,7 +28,9 @@ from autogen_context.budget.task import TaskDefinition
 
 SMALL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
 SMALL_FRACTION = 0.36  # of the room beside what is protected, in a room as small or smaller
-STEP_FRACTION = 0.16  # more for each doubling of the room: a large one holds for more turns all the same
+STEP_FRACTION = (
+    0.16  # more for each doubling of the room: a large one holds for more turns all the same
+)
 LARGE_FRACTION = 0.52  # at most
 ASKED_FRACTION = 0.95  # where a person asks for the past: what answers that may fill nearly all
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
@@ -127,9 +129,7 @@ class TokenBudgetManager:
         budget = CompactionBudget(
             total_tokens=total, kept_fraction=self._kept_fraction(room), sections=sections
         )
-        return (
-            replace(budget, told_fraction=SUMMARY_FRACTION) if request.has_summaries else budget
-        )
+        return replace(budget, told_fraction=SUMMARY_FRACTION) if request.has_summaries else budget
 
     def allocate(
         self,
@@ -181,7 +181,7 @@ class TokenBudgetManager:
         if self._compact_to_fraction is not None:
             return self._compact_to_fraction
         if self.profile in ("conservative", "strict"):
-            shares = self._shares(TaskDefinition(text=""), LONG_TALK)
+            shares = self._shares(NO_TASK, LONG_TALK)
             return self._by_table(shares, room_tokens, asks_back=False).kept_fraction
         doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
         by_room = SMALL_FRACTION + STEP_FRACTION * doublings

@@ -11,6 +11,8 @@ from typing import Protocol
 from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 
+NO_TASK = TaskDefinition(text="")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetRequest:
@@ -27,7 +29,7 @@ class BudgetRequest:
 
     room_tokens: int
     fixed_tokens: int = 0
-    task: TaskDefinition = TaskDefinition(text="")
+    task: TaskDefinition = NO_TASK
     messages: int = 0
     asks_back: bool = False
     has_summaries: bool = False
@@ -122,7 +124,7 @@ class BudgetPolicy(Protocol):
 def require_sound(budget: TurnBudget | CompactionBudget) -> None:
     """Refuse tokens below 0 and fractions that are none; the name of a field says which it is."""
     for field in fields(budget):
-        value: object = getattr(budget, field.name)
+        value: float = getattr(budget, field.name)
         if field.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
             raise ValueError(f"{field.name}={value!r}: give a whole number of tokens, 0 or more")
         is_number = isinstance(value, int | float)

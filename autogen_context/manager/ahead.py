@@ -19,11 +19,11 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.session.advising import Advise, Advising
+    from autogen_context.prioritizer.advising import Advise, Advising
     from autogen_context.session.intents import Intents
-    from autogen_context.session.summaries import Summaries
     from autogen_context.triggers.intent_model import AskIntent
 
 
@@ -70,7 +70,7 @@ class Ahead:
         """The summaries of a conversation, which grow while it goes on."""
         if self._summarizer is None:
             return dict(state.summaries)
-        from autogen_context.session.summaries import Summaries  # noqa: PLC0415 - as above
+        from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
         self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
         return self._summaries[-1].known
@@ -79,7 +79,7 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._advisor is None:
             return state.advice
-        from autogen_context.session.advising import Advising  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
         self._advising.append(Advising(self._advisor, state.advice))
         return self._advising[-1].known

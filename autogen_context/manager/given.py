@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
     from autogen_context.triggers.intent_model import AskIntent
 
 PARTS: Mapping[str, tuple[str, str]] = {
@@ -33,7 +33,10 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder)"),
     "project": ("for_conversation", "ProjectContext(folder)"),
-    "budget": ("for_compaction", "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction"),
+    "budget": (
+        "for_compaction",
+        "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction",
+    ),
 }
 """What each part that a manager is handed must have at least, and what to give."""
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
+    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.session.advising import Advise
-    from autogen_context.session.explaining import Explanation
     from autogen_context.triggers.intent_model import AskIntent
 
 ToolSchemas = Sequence[Mapping[str, object]]

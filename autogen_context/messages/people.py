@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from autogen_context.messages.message import Message
 
 HUMAN = "user|human|person|customer|client|admin|operator"
+STRONG_EMOTION = 0.7  # more is strong
 NAMED_A_PERSON = re.compile(
     rf"(?:the|end)?[ _.-]*(?:{HUMAN})(?:[ _.-]*(?:{HUMAN}|proxy|agent|input|\d+))*", re.IGNORECASE
 )
@@ -53,3 +54,8 @@ def people_in(messages: Iterable[Message], named: Collection[str] = ()) -> Peopl
 def is_users(message: Message) -> bool:
     """Whether a host sent it in the user's role, and it says something."""
     return message.role == "user" and not (message.results or message.own)
+
+
+def is_strong(message: Message) -> bool:
+    """Whether a host says that a message was said with strong emotion."""
+    return message.intensity > STRONG_EMOTION

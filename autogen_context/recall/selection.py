@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import messages_in
+from autogen_context.messages.people import is_strong
 
-STRONG_EMOTION = 0.7  # more is strong
 FILLER_CHARS = 200  # a courtesy is no longer than that
 
 WORD = re.compile(r"[\w']+(?:[./:@_-][\w']+)*")
@@ -64,11 +64,6 @@ def why_kept(message: Message, before: Message | None) -> str:
     if ASKS.search(message.text):
         return "asks something"
     return "answers a question" if answers(message, before) else ""
-
-
-def is_strong(message: Message) -> bool:
-    """Whether a host says that a message was said with strong emotion."""
-    return message.intensity > STRONG_EMOTION
 
 
 def answers(message: Message, before: Message | None) -> bool:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.session.background import is_cut_off
+from autogen_context.models.background import is_cut_off
 from autogen_context.triggers.intent_model import AskIntent
 from autogen_context.triggers.turn import Turn, turn_of
 from autogen_context.view.decision import Candidate

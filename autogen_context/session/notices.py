@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 from pydantic import PlainSerializer
 
 from autogen_context.compressor.shorten import shorten_text
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.rendering import entry_of
 from autogen_context.messages.message import Text
 
 CountText = Callable[[str], int]
@@ -29,6 +31,7 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "outcome": "",
     "project": "",
 }
+STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 
@@ -177,3 +180,12 @@ def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
 def framed(parts: Iterable[str]) -> str:
     """Notices with what says what they are."""
     return "\n".join([OPENING, *parts, CLOSING])
+
+
+def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
+    """What some notices state, as a person's words."""
+    return {
+        notice.name: entry_of(STATED[notice.topic], notice.text, "person", notice.position)
+        for notice in notices
+        if notice.topic in STATED
+    }

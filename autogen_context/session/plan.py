@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import CompactionBudget
+from autogen_context.compressor.people import Said
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
-from autogen_context.session.people import Said
 from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
+from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
@@ -19,13 +21,12 @@ from autogen_context.session.integrity import Integrity
 from autogen_context.session.prepared import Prepared
 from autogen_context.session.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.session.sending import Sender
-from autogen_context.session.span import Span
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
 
 if TYPE_CHECKING:
-    from autogen_context.session.explaining import Explanation
+    from autogen_context.prioritizer.explanation import Explanation
 
 
 READ_AHEAD_FRACTION = (
@@ -220,10 +221,13 @@ class Session:
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
         references = self._compacting.compaction.references
         references.follow(self.conversation.candidates, self.conversation.messages)
-        from autogen_context.session.explaining import Explainer  # noqa: PLC0415 - when somebody asks
+        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
 
-        explainer = Explainer(references, self._around.memory)
-        return explainer.explain(self.held.decisions[at], at, self.conversation)
+        memory, messages = self._around.memory, self.conversation.messages
+        memory.follow(messages)
+        task = newest_request(messages)
+        explainer = Explainer(references, task, memory.scores(task))
+        return explainer.explain(self.held.decisions[at], at)
 
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.

@@ -8,7 +8,8 @@ from typing import cast
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, recall_tool_schema
-from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+from autogen_context.budget.allocation import TokenBudget
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.disk_originals import DiskOriginals

@@ -14,6 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.span import span_of
+from autogen_context.compressor.statements import Statements
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
@@ -23,10 +26,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.references import References
 from autogen_context.session.change import ChangeType, ContextChange
 from autogen_context.session.held import Held
-from autogen_context.session.notices import LABELS, Notice, Notices, block_of
-from autogen_context.session.span import span_of
-from autogen_context.session.statements import Statements
-from autogen_context.session.telling import Telling
+from autogen_context.session.notices import LABELS, Name, Notice, Notices, block_of, stated
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate, kept
 from support.counting import COUNTER, Characters
@@ -558,7 +558,7 @@ def test_of_two_statements_about_the_same_the_later_one_holds(
 ) -> None:
     """Said in messages, or told beside them when five messages were known."""
     notice = Notice(topic="requirement", key="budget", text=SAID, position=5)
-    statements = Statements([notice, Notice(topic="task", key="x", text=SAID)])
+    statements = Statements(stated([notice, Notice(topic="task", key="x", text=SAID)]))
     entry = entry_of("constraint", said, author, position)
     assert statements.replace(entry) is replaced
     assert statements.overruled([entry]) == ({notice.name} if overruled else set())
@@ -570,7 +570,11 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     """Neither as a statement of somebody, nor in the words of a summary; what is about something else is."""
     said = ["The budget is 900 EUR.", "The launch is on May 3.", "Go on."]
     messages = [Message(role="user", text=text) for text in said]
-    candidates, references, telling = candidates_of(messages), References(), Telling(COUNTER)
+    candidates, references, telling = (
+        candidates_of(messages),
+        References(),
+        EvictionNotice[Name](COUNTER),
+    )
     references.follow(candidates, messages)
     telling.follow(messages)
     summaries = {span_of(candidates, 0, 2): "The parser is fast. The budget is 900 EUR."}
@@ -580,7 +584,7 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
 
     assert told().count("900 EUR") == 2
     notice = Notice(topic="requirement", key="budget", text=SAID, position=3)
-    telling.statements = Statements([notice])
+    telling.statements = Statements(stated([notice]))
     assert "900 EUR" not in told()
     assert "May 3" in told()
     assert "The parser is fast" in told()

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from autogen_context.ledger import Kind
-from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
+from autogen_context.messages.people import is_strong
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import marked
-from autogen_context.recall.selection import is_strong
-from autogen_context.session.protected import is_system
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
@@ -140,8 +139,9 @@ class People:
 
 def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:
     """Whether the model calls tools right behind a unit: what was asked for there is under way, or done."""
-    behind = next((c.unit for c in candidates[i + 1 : i + 3] if not is_system(c)), None)
-    return behind is not None and any(message.calls for message in behind.messages)
+    behind = (candidate.unit.messages for candidate in candidates[i + 1 : i + 3])
+    said = next((messages for messages in behind if messages[0].role not in SYSTEM_ROLES), ())
+    return any(message.calls for message in said)
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 
 from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.span import Span
 from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
-from autogen_context.session.background import is_cut_off
-from autogen_context.session.span import Span
+from autogen_context.models.background import is_cut_off
 from autogen_context.tokens.measure import TokenCounter
 
 SUMMARY_FRACTION = 0.1  # of a span's tokens, for its summary

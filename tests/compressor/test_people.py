@@ -3,12 +3,12 @@
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.span import spans_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolResult
 from autogen_context.messages.people import people_in
 from autogen_context.prioritizer.references import References
-from autogen_context.session.span import spans_of
-from autogen_context.session.telling import Telling
 from support.counting import COUNTER
 from support.units import candidates_of
 
@@ -99,7 +99,7 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     references = References()
     references.follow(candidates, messages * 40)
     for step in (1, 160):
-        telling = Telling(COUNTER, listed)
+        telling = EvictionNotice[str](COUNTER, listed)
         for stop in range(step, 160 + step, step):
             telling.follow((messages * 40)[:stop])
         told = telling.told(references.units, {}, summaries={}, room_tokens=500)

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.message import content_digest
+from autogen_context.models.background import is_cut_off
 from autogen_context.prioritizer.advice import Advice
-from autogen_context.session.background import is_cut_off
 
 
 class Advise(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autogen_context.session.background import is_cut_off
+from autogen_context.models.background import is_cut_off
 
 
 @pytest.fixture

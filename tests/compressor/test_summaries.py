@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
+from autogen_context.compressor.span import Span, spans_of
+from autogen_context.compressor.summaries import Summaries
 from autogen_context.compressor.summarizer import Breaker, Summarize, Summarizer
-from autogen_context.session.span import Span, spans_of
-from autogen_context.session.summaries import Summaries
 from support.counting import Characters
 from support.units import candidates_of, read_all
 from support.waiting import until

@@ -9,9 +9,6 @@ from autogen_context.messages.identifiers import NOTHING, is_telling
 from autogen_context.prioritizer.category import category_of, is_decision, is_error
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Signals
 from autogen_context.prioritizer.references import References
-from autogen_context.recall.exchanges import newest_request
-from autogen_context.session.conversation import Conversation
-from autogen_context.session.memory import Memory
 from autogen_context.view.decision import Decision
 
 
@@ -33,23 +30,22 @@ class Explainer:
 
     Args:
         references: the values of the conversation, up to date.
-        memory: looks back in it.
+        task: what a person said last.
+        relevance: of each message to the task, 0..1.
     """
 
-    def __init__(self, references: References, memory: Memory) -> None:
+    def __init__(self, references: References, task: str, relevance: list[float]) -> None:
         self._references = references
-        self._memory = memory
+        self._task = task
+        self._relevance = relevance
 
-    def explain(self, decision: Decision, at: int, conversation: Conversation) -> Explanation:
+    def explain(self, decision: Decision, at: int) -> Explanation:
         """What became of the unit at a position, and what it matters; nothing, while a loaded state is all there is."""
         known = {field.name: getattr(decision, field.name) for field in fields(Decision)}
         if at >= len(self._references.units):
             return Explanation(**known, score=0.0, reasons=("its messages were not read yet",))
-        self._memory.follow(conversation.messages)
-        task = newest_request(conversation.messages)
-        scores = self._memory.scores(task)
-        signals = [self._signals(i, scores) for i in self._concerned(at)]
-        priority = ContextPrioritizer().rank(task, renumbered(signals)).priorities[0]
+        signals = [self._signals(i, self._relevance) for i in self._concerned(at)]
+        priority = ContextPrioritizer().rank(self._task, renumbered(signals)).priorities[0]
         return Explanation(**known, score=priority.score, reasons=priority.reasons)
 
     def _concerned(self, at: int) -> list[int]:

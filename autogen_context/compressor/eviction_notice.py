@@ -5,10 +5,14 @@ go last. A statement of a unit that is in sight as it was said is not repeated, 
 came that is told beside the messages.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Generic
 
 from autogen_context.compressor.action_log import action_log
+from autogen_context.compressor.people import RANKS, STATES_NOTHING
 from autogen_context.compressor.source import reopened, without_outdated
+from autogen_context.compressor.span import Span
+from autogen_context.compressor.statements import Name, Statements
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import Message
@@ -16,19 +20,14 @@ from autogen_context.messages.people import People, people_in
 from autogen_context.messages.piece import Written
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.prioritizer.references import UnitText
-from autogen_context.session.conversation import Conversation
-from autogen_context.session.notices import Name
-from autogen_context.session.people import RANKS, STATES_NOTHING
-from autogen_context.session.span import Span
-from autogen_context.session.statements import Statements
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision
+from autogen_context.view.decision import Candidate, Decision
 
 LEDGER_FRACTION = 0.5  # of the room, for statements
 
 
-class Telling:
-    """Tells of one conversation.
+class EvictionNotice(Generic[Name]):
+    """Tells what left one conversation.
 
     Args:
         counter: counts texts.
@@ -39,7 +38,7 @@ class Telling:
     """
 
     def __init__(self, counter: MessageCounter, people: Collection[str] = ()) -> None:
-        self.statements = Statements()
+        self.statements = Statements[Name]({})
         self._counter = counter
         self._named = people
         self._ledger = Ledger(people)
@@ -64,10 +63,8 @@ class Telling:
                 rank = min(RANKS[entry.kind], self.rank(entry.position))
                 self._ranks[entry.position] = rank
 
-    def people_in(self, conversation: Conversation) -> list[int]:
-        """Positions of the units in which a person speaks, and not another agent in a person's role."""
-        units = conversation.candidates
-        said = conversation.voices.instructions
+    def people_in(self, units: Sequence[Candidate], said: Iterable[int]) -> list[int]:
+        """Those of some units in which a person speaks, and not another agent in a person's role."""
         return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
 
     def rank(self, position: int) -> int:

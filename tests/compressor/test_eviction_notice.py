@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.span import Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.session.span import Span, span_of
-from autogen_context.session.telling import Telling
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Decision, kept, replaced
 from support.counting import COUNTER
@@ -44,7 +44,7 @@ class Talk:
         references = References()
         references.follow(self.candidates, self.messages)
         self.units: list[UnitText] = references.units
-        self.telling = Telling(COUNTER)
+        self.telling = EvictionNotice[str](COUNTER)
         self.telling.follow(self.messages)
 
     def told(
@@ -87,7 +87,7 @@ def test_it_fits_and_is_the_same_each_time(
     text = talk.told(shown, summaries=summaries, room_tokens=room)
     assert COUNTER.text(text) <= room
     again = Talk(messages)
-    again.telling = Telling(COUNTER)
+    again.telling = EvictionNotice[str](COUNTER)
     for stop in range(len(messages) + 1):
         again.telling.follow(messages[:stop])
     assert again.told(shown, summaries=summaries, room_tokens=room) == text

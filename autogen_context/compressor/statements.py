@@ -1,32 +1,27 @@
-"""What notices state, beside what messages state: which of the two holds.
+"""What is stated beside the messages, and what messages state: which of the two holds.
 
 Promise: pure. Of two statements about the same the later one holds; where it cannot be told whether they are about the
 same, both do.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Generic, TypeVar
 
-from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger import Entry
 from autogen_context.ledger.ledger import replaces
-from autogen_context.ledger.rendering import entry_of
-from autogen_context.session.notices import Name, Notice, Topic
 
-STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
+Name = TypeVar("Name", bound=Hashable)
 
 
-class Statements:
-    """The statements of some notices, as entries of a ledger by a person.
+class Statements(Generic[Name]):
+    """What is told beside the messages, as entries of a ledger.
 
     Args:
-        notices: what is told beside the messages.
+        entries: a statement for each name under which it is told.
     """
 
-    def __init__(self, notices: Iterable[Notice] = ()) -> None:
-        self._entries = {
-            notice.name: entry_of(STATED[notice.topic], notice.text, "person", notice.position)
-            for notice in notices
-            if notice.topic in STATED
-        }
+    def __init__(self, entries: Mapping[Name, Entry]) -> None:
+        self._entries = dict(entries)
 
     def since(self, position: int) -> list[Entry]:
         """Those that came when so many messages were known, or more."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.prioritizer.advice import Advice, by_rules
-from autogen_context.session.advising import Advising, key_of
+from autogen_context.prioritizer.advising import Advising, key_of
 
 
 class Answers:

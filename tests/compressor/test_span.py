@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.passage import passages_of
-from autogen_context.ledger import Ledger
-from autogen_context.ledger.entry import AUTHORITIES
-from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
-from autogen_context.session.protected import protected_of, voices_of
-from autogen_context.session.span import (
+from autogen_context.compressor.span import (
     LEAST_SPAN,
     SPAN_TOKENS,
     Span,
@@ -21,6 +17,10 @@ from autogen_context.session.span import (
     span_tokens,
     spans_of,
 )
+from autogen_context.ledger import Ledger
+from autogen_context.ledger.entry import AUTHORITIES
+from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
+from autogen_context.session.protected import protected_of, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate
 from support.counting import Characters
