@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
-    from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.decision import Trigger, TriggerDecision, TriggerSettings
+    from autogen_context.triggers.finished import FinishedEstimate, FinishedSpan
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger
     from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
     from autogen_context.triggers.price import CostEstimate
@@ -212,7 +212,7 @@ _HOMES = {
     "SemanticBoundaryDetector": "triggers.boundary",
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
-    "Trigger": "triggers.hybrid",
+    "Trigger": "triggers.decision",
     "IntentBasedTrigger": "triggers.intent",
     "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
@@ -230,8 +230,8 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished",
-    "FinishedEstimate": "session.finished",
+    "FinishedSpan": "triggers.finished",
+    "FinishedEstimate": "triggers.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "ContextCache": "cache.cache",

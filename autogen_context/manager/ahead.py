@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advise, Advising
-    from autogen_context.session.intents import Intents
     from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.intents import Intents
 
 
 class Ahead:
@@ -141,6 +141,6 @@ def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | N
     rules = rules_of(config)
     if rules.compaction != "cost_based" and not rules.dry_run:
         return None
-    from autogen_context.session.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
 
     return Intents(model, rules.kinds)

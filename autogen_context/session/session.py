@@ -24,6 +24,7 @@ from autogen_context.session.sending import Sender
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
+from autogen_context.triggers.price import after_change
 
 if TYPE_CHECKING:
     from autogen_context.prioritizer.explanation import Explanation
@@ -114,7 +115,7 @@ class Session:
             stash=tuple(self.stash),
             must_replan=self._compacting.must_replan,
             rewrites=self._compacting.rewrites,
-            pace=self._compacting.pricing.pace,
+            pace=self._compacting.pace,
             usage=self.window.usage,
             summaries=dict(self._around.summaries),
             advice=dict(self._around.advice),
@@ -169,7 +170,7 @@ class Session:
             self._compacting.rewrites += (
                 same < self.beside.sent
             )  # what was heard alone was not sent
-            self._compacting.pricing.changed()
+            self._compacting.pace = after_change(self._compacting.pace)
             self.beside.cut_back(same)
             self.versions.cut_back(same)
         self._holding.follow(self._pinned)
@@ -201,12 +202,12 @@ class Session:
         """Keep a message from now on; it comes back if it was dropped."""
         self.pins.add(digest)
         self._compacting.must_replan = True
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def unpin(self, digest: bytes) -> None:
         """Let a pinned message go at the next compaction."""
         self.pins.discard(digest)
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why.

@@ -21,11 +21,11 @@ from autogen_context.prioritizer.advice import Advice
 from autogen_context.session.front import Fronted
 from autogen_context.session.integrity import faults_of_notices
 from autogen_context.session.notices import Notices
-from autogen_context.session.pricing import Pace
 from autogen_context.session.versions import Kept, Moment, Past, Version
 from autogen_context.session.window import Usage
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decision import Decision
+from autogen_context.view.pace import Pace
 
 SCHEMA = 4
 SOURCE = "save_state()"
