@@ -77,9 +77,7 @@ def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int
     return with_buffer(filled(budget.total - free, weights, needs), budget.total)
 
 
-def filled(
-    total: int, weights: Mapping[Section, float], needs: Mapping[Section, int]
-) -> dict[Section, int]:
+def filled(total: int, weights: Mapping[Name, float], needs: Mapping[Name, int]) -> dict[Name, int]:
     """Divide ``total`` by weights, none having more than it needs: what one leaves goes to the others.
 
     Returns:
@@ -93,8 +91,8 @@ def filled(
             raise ValueError(f"needs={section!r}: give one of {', '.join(weights)}")
         if tokens < 0:
             raise ValueError(f"needs[{section!r}]={tokens}: give 0 tokens or more")
-    parts: dict[Section, int] = {}
-    open_weights = dict(weights)
+    parts: dict[Name, int] = {}
+    open_weights: dict[Name, float] = dict(weights)
     while open_weights:
         shared = apportion(total - sum(parts.values()), open_weights)
         sated = {each: needs.get(each, 0) for each in shared if shared[each] >= needs.get(each, 0)}

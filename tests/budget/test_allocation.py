@@ -76,33 +76,18 @@ def test_largest_remainders_would_not_do() -> None:
     assert [apportion(total, weights)["c"] for total in (10, 11)] == [1, 1]
 
 
-@given(TOTALS, WEIGHTS, NEEDS)
-def test_filling_stays_within_the_needs(
-    total: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """All that is there is given, or all that is needed; nobody has more than it needs."""
-    parts = filled(total, weights, needs)
-    wanted = {name: needs.get(name, 0) for name in weights}
-    assert sum(parts.values()) == min(total, sum(wanted.values()))
-    assert all(0 <= parts[name] <= wanted[name] for name in weights)
-
-
-@given(TOTALS, WEIGHTS, NEEDS)
-def test_nobody_has_less_than_its_share_while_it_needs_it(
-    total: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """What others leave is added; what is one's own is never taken."""
-    parts, shares = filled(total, weights, needs), apportion(total, weights)
-    assert all(parts[name] >= min(shares[name], needs.get(name, 0)) for name in weights)
-
-
 @given(TOTALS, st.integers(0, 300), WEIGHTS, NEEDS)
-def test_a_larger_whole_fills_no_part_less(
-    total: int, more: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """Needs or not, each part grows or stays."""
-    before, after = filled(total, weights, needs), filled(total + more, weights, needs)
-    assert all(after[name] >= before[name] for name in weights)
+def test_filling(total: int, more: int, weights: dict[str, float], needs: dict[str, int]) -> None:
+    """All that is there is given, or all that is needed; nobody has more than it needs, or less than its share while it needs it.
+
+    A larger whole fills no part less.
+    """
+    wanted = {name: needs.get(name, 0) for name in weights}
+    parts, shares = filled(total, weights, wanted), apportion(total, weights)
+    assert sum(parts.values()) == min(total, sum(wanted.values()))
+    assert all(min(shares[name], wanted[name]) <= parts[name] <= wanted[name] for name in weights)
+    larger = filled(total + more, weights, wanted)
+    assert all(larger[name] >= parts[name] for name in weights)
 
 
 def test_what_is_left_goes_by_weight() -> None:

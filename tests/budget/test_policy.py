@@ -160,9 +160,9 @@ class Halved:
 def test_a_halved_budget_halves_what_is_sent() -> None:
     """The same conversation under the default budget and one's own (F1, E2)."""
     sent: list[int] = []
-    for budget in (None, Halved(), TokenBudgetManager(4_000)):
+    for budget in (None, Halved(), TokenBudgetManager(600)):
         manager = IncrementalContextManager(
-            model="gpt-4", window_tokens=8_000, counter=Characters(), budget=budget
+            model="gpt-4", window_tokens=1_400, counter=Characters(), budget=budget
         )
         prepared = manager.prepare_nowait(worked(24))
         assert prepared.compacted

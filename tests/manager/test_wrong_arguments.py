@@ -49,7 +49,7 @@ MAKE: dict[str, Callable[[], object]] = {
     ),
     "total_tokens=True: give 1 or more": lambda: TokenBudgetManager(total_tokens=True),
     "total_tokens='8000': give 1 or more": lambda: TokenBudgetManager(cast("int", "8000")),
-    "compression_threshold=80: give a share from 0 to 1": lambda: TokenBudget(
+    "compression_threshold=80: give a fraction from 0 to 1": lambda: TokenBudget(
         total=0, allocations={}, reserve_buffer=0, compression_threshold=80
     ),
     "counter=<built-in function len>: give an object with": lambda: SemanticCompressor(
