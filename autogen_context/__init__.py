@@ -77,6 +77,8 @@ if TYPE_CHECKING:
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
     from autogen_context.view.decision import Decision
+    from autogen_context.view.notice import Notice
+    from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
 
 __all__ = [
     "Advisor",
@@ -97,6 +99,7 @@ __all__ = [
     "ContextError",
     "ContextPart",
     "ContextPrioritizer",
+    "ContextProvider",
     "ContextTransform",
     "ContextWindowExceeded",
     "CostEstimate",
@@ -120,12 +123,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
+    "Notice",
     "OpenAIEmbedder",
     "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
+    "ProviderTurn",
     "RecallDecision",
     "RecallGate",
     "SemanticBoundaryDetector",
@@ -144,6 +149,7 @@ __all__ = [
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
+    "Told",
     "ToolKinds",
     "Trigger",
     "TriggerDecision",
@@ -197,6 +203,10 @@ _HOMES = {
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",
+    "Notice": "view.notice",
+    "ContextProvider": "view.provider",
+    "ProviderTurn": "view.provider",
+    "Told": "view.provider",
     "Entry": "ledger.entry",
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
