@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
+    from autogen_context.adapters.register import register
     from autogen_context.budget.allocation import TokenBudget
     from autogen_context.budget.manager import TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
@@ -161,6 +162,7 @@ __all__ = [
     "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
+    "register",
     "staleness",
     "turn_of",
 ]
@@ -168,6 +170,7 @@ __all__ = [
 _HOMES = {
     "ManagedChatCompletionContext": "adapters.agentchat",
     "ContextTransform": "adapters.classic",
+    "register": "adapters.register",
     "ContextConfig": "config",
     "InvalidTranscript": "errors",
     "ContextWindowExceeded": "errors",
