@@ -206,7 +206,7 @@ def kept(messages: Sequence[ChatMessage], advisor: Advisor | None) -> list[str]:
         prepared = None
         for stop in range(1, len(messages) + 1):
             prepared = await keeper.prepare(messages[:stop])
-            await asyncio.sleep(0)  # the advice comes between turns
+            await asyncio.sleep(0.01)  # the advice comes between turns
         await keeper.aclose()
         return [f"{d.action} {d.tokens_after}" for d in prepared.decisions] if prepared else []
 
@@ -246,7 +246,7 @@ def advised_state() -> dict[str, object]:
         async with manager:
             for _ in range(3):
                 await manager.prepare(worked(4))
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.05)  # the advice comes between turns
             return manager.save_state()
 
     return asyncio.run(live())
