@@ -96,8 +96,10 @@ class Given:
         require_providers(self.providers)
 
 
-def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext | None":
-    """A project, or that of a folder.
+def project_of(
+    project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
+) -> "ProjectContext | None":
+    """A project, or that of a folder, whose files are read once for all who share a cache.
 
     Raises:
         ValueError: there is no such folder.
@@ -107,7 +109,9 @@ def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext
     from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
 
     require_folder("project", project)
-    return ProjectContext(project)
+    from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - as above
+
+    return ProjectContext(project, cache=cache if isinstance(cache, ContextCache) else None)
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":

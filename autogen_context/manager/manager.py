@@ -72,8 +72,9 @@ class IncrementalContextManager:
         files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
             shows them.
         project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
-        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
-            which agents may share, in a folder for later processes. In memory where left out.
+        cache: keeps what models made of a content (summaries, advice, vectors) and what was read of a project's files, so
+            that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
+            memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
@@ -118,7 +119,7 @@ class IncrementalContextManager:
             clock=clock,
             original_store=original_store,
             files=tracker_of(files),
-            project=project_of(project),
+            project=project_of(project, cache),
             cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )

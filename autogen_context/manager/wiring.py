@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
@@ -104,7 +104,7 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
-        from autogen_context.cache.disk_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.kept_originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes

@@ -12,11 +12,10 @@ from autogen_context.budget.allocation import TokenBudget
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.fingerprint import Compare
+from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.scope import Scope
-from autogen_context.cache.tiers import SharedTier
+from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
@@ -60,8 +59,8 @@ MAKE: dict[str, Callable[[], object]] = {
     "compare='hash': give one of times, content": lambda: ContextCache(
         compare=cast("Compare", "hash")
     ),
-    "redis=5: give the url of a server": lambda: ContextCache(redis=cast("SharedTier", 5)),
-    "url='…': give redis://": lambda: ContextCache(redis="localhost"),
+    "shared=5: give the url of a server": lambda: ContextCache(shared=cast("SharedTier", 5)),
+    "url='…': give redis://": lambda: ContextCache(shared="localhost"),
     "text=5: give the task as a text": lambda: TaskDefinition.from_text(NUMBER),
     "text=None: give the task as a text": lambda: ContextPrioritizer().prioritize(NOTHING, []),
     "text={'role'.*: give the task": lambda: TokenBudgetManager().allocate(cast("str", SAID)),
