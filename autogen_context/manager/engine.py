@@ -17,7 +17,6 @@ from autogen_context.compressor.arrival.arrival import Arrival, Mode
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager import preamble
-from autogen_context.manager.depth import low_fraction
 from autogen_context.manager.notices import NoticeWriter
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
@@ -99,9 +98,10 @@ class Engine:
         self.conversation = Conversation(
             around.host, counter, orphans=rules.orphans, digests=digests
         )
-        self.notices = NoticeWriter(counter, rules.kinds)
+        self.notices = NoticeWriter(counter, rules.kinds, around.budget)
         self._rules = rules
         self._around = around
+        self._budget = around.budget
         self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.original_store.put_text)
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
@@ -109,7 +109,7 @@ class Engine:
             digests
         )  # how much of the host's list is as it was when a view followed it last
         self._writer = RequestWriter(around.host, counter=counter, roles=rules.roles)
-        self._retriever = Retriever(around.memory, counter)
+        self._retriever = Retriever(around.memory, counter, around.budget)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
         self._told: Situation | None = None
 
@@ -238,7 +238,7 @@ class Engine:
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
-        mark = int(self.room_tokens(view) * self._rules.compact_at_fraction)
+        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
         if not view.must_replan or self.conversation.tokens + self._used(view, fixed) > mark:
             return view
         if not any(decision.handle for decision in view.decisions):
@@ -497,12 +497,12 @@ class Engine:
 
     def _mark(self, view: ContextView) -> int:
         """What a request may have before it is compacted, where what was sent is not continued."""
-        return int(self._room_after(view) * self._rules.compact_at_fraction)
+        return self._budget.for_turn(self._room_after(view)).compact_at_tokens
 
     def _is_forced(self, view: ContextView, used_tokens: int) -> bool:
         """Whether the view is above the mark where that can be helped, or lacks what must stay since a pin or a change."""
         room, tokens = self.room_tokens(view), view.tokens + used_tokens
-        mark = int(room * self._rules.compact_at_fraction)
+        mark = self._budget.for_turn(room).compact_at_tokens
         if view.must_replan:
             protected = self.conversation.protected(self.pinned(view))
             return tokens > mark or not satisfied(view.decisions, protected)
@@ -514,7 +514,7 @@ class Engine:
         last, window = view.decisions.last, view.tokens + used_tokens
         opening = used_tokens + self._opening_tokens(view)
         room, protected = self.room_tokens(view), opening + (last.tokens_after if last else 0)
-        low = protected + int(low_fraction(self._rules, room) * max(0, room - protected))
+        low = protected + int(self._budget.for_turn(room).kept_fraction * max(0, room - protected))
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -568,7 +568,7 @@ class Engine:
         self, view: ContextView, used_tokens: int, pinned: frozenset[int]
     ) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
-        mark = int(self.room_tokens(view) * self._rules.compact_at_fraction)
+        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
         situation = self.situation(view, used_tokens)
         is_known = self._told is not None and self._told.is_like(situation)
         if view.tokens + used_tokens <= mark or is_known:

@@ -8,6 +8,7 @@ impossible. With nothing to tell a turn costs nothing.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
@@ -19,9 +20,6 @@ from autogen_context.view.notice import Name, Notice
 from autogen_context.view.notices import RANKS
 from autogen_context.view.view import ContextView
 
-NOTICE_FRACTION = 0.1  # of the room, for what is told at once
-LEAST_NOTICE = 64  # tokens, in a small room as well
-SMALL_FRACTION = 0.25  # of a room in which that would be much
 ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 OPENING, CLOSING = "[Told beside the conversation:", "]"
 
@@ -36,9 +34,11 @@ class NoticeWriter:
     Args:
         counter: counts texts.
         kinds: what tools do.
+        budget: says how much is told at once.
     """
 
-    def __init__(self, counter: MessageCounter, kinds: ToolKinds) -> None:
+    def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
+        self._budget = budget
         self._counter = counter
         self._files = FilesShown(kinds)
 
@@ -121,8 +121,7 @@ class NoticeWriter:
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
 
     def _block(self, notices: Collection[Notice], room_tokens: int) -> "Block":
-        least = min(LEAST_NOTICE, int(SMALL_FRACTION * room_tokens))
-        room = max(int(NOTICE_FRACTION * room_tokens), least)
+        room = self._budget.for_turn(room_tokens).notice_tokens
         frame = self._counter.message(Message(role="user", own=True))
         return block_of(notices, room_tokens=room - frame, count=self._counter.text)
 

@@ -7,6 +7,7 @@ read. What was brought back stays in its place until the next compaction, so tha
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.recall.exchanges import said_now
@@ -15,7 +16,6 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.view import ContextView
 
-RETRIEVED_FRACTION = 0.15  # of the room, for what is brought back
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
 
 
@@ -37,9 +37,11 @@ class Retriever:
     Args:
         memory: looks back in the conversation.
         counter: counts messages.
+        budget: says how much is brought back.
     """
 
-    def __init__(self, memory: Memory, counter: MessageCounter) -> None:
+    def __init__(self, memory: Memory, counter: MessageCounter, budget: BudgetPolicy) -> None:
+        self._budget = budget
         self._memory = memory
         self._counter = counter
 
@@ -78,7 +80,7 @@ class Retriever:
         used_tokens: int,
     ) -> bool:
         """Whether the newest message asks for what is out of sight, and nothing of it fits what is left of the room."""
-        if room_tokens - used_tokens >= RETRIEVED_FRACTION * room_tokens:
+        if room_tokens - used_tokens >= self._budget.for_turn(room_tokens).retrieved_tokens:
             return False
         if not self._is_due(view, messages, pieces):
             return False
@@ -99,7 +101,8 @@ class Retriever:
     def _asked_for(
         self, view: ContextView, messages: Sequence[Message], room_tokens: int, used_tokens: int
     ) -> Message | None:
-        free = min(int(RETRIEVED_FRACTION * room_tokens), room_tokens - used_tokens)
+        most = self._budget.for_turn(room_tokens).retrieved_tokens
+        free = min(most, room_tokens - used_tokens)
         if free < LEAST_RETRIEVED:
             return None
         frame = self._counter.message(Message(role="user", own=True))

@@ -28,6 +28,7 @@ from autogen_context.manager.untouched import untouched
 from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
+    budget_of,
     id_of,
     originals_of,
     rules_of,
@@ -322,6 +323,7 @@ class TurnRunner:
         around = Surroundings(
             host=given.host,
             counter=counter,
+            budget=given.budget or budget_of(given.config),
             original_store=originals,
             memory=self._ahead.memory(),
             summaries=summaries,
