@@ -6,8 +6,10 @@ whatever fails costs its result and nothing else.
 
 from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autogen_context.cache.values import TakesCache
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.embedder import WarmVectors
@@ -19,12 +21,13 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advise, Advising
-    from autogen_context.triggers.intent_model import AskIntent
-    from autogen_context.triggers.intents import Intents
+    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.intent_model import Intents
 
 
 class Ahead:
@@ -35,7 +38,8 @@ class Ahead:
         vectors: keeps vectors at hand; without it nothing is embedded.
         summarizer: asks a model; without it nothing is summarised.
         advisor: asks a model what matters for a task; without it the rules say so alone.
-        intents: a model that is asked what the agent is at, where triggers want to know it.
+        triggers: what was handed in to propose what is finished; it may have a model that is asked what the agent is at.
+        cache: keeps what models made of a content; one in memory where it is left out.
     """
 
     def __init__(
@@ -45,13 +49,17 @@ class Ahead:
         vectors: WarmVectors | None,
         summarizer: "Summarize | None",
         advisor: "Advise | None",
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         self._config = config
         self._embedding = Prefetch(vectors) if vectors is not None else None
         self._summarizer = summarizer
         self._advisor = advisor
-        self._intents = intents_of(config, intents)
+        self._intents = intents_of(config, triggers)
+        self._given_cache = cache
+        if cache is not None and isinstance(vectors, TakesCache):
+            vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None
@@ -72,7 +80,7 @@ class Ahead:
             return dict(state.summaries)
         from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
-        self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
+        self._summaries.append(Summaries(counter, self._summarizer, state.summaries, self._cache))
         return self._summaries[-1].known
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
@@ -81,8 +89,15 @@ class Ahead:
             return state.advice
         from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(Advising(self._advisor, state.advice))
+        self._advising.append(Advising(self._advisor, state.advice, self._cache))
         return self._advising[-1].known
+
+    @cached_property
+    def _cache(self) -> "Cache":
+        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
+        from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
+
+        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
@@ -134,13 +149,12 @@ class Ahead:
             resize(limit.prompt_tokens)
 
 
-def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | None":
+def intents_of(config: ContextConfig, triggers: "Trigger | None") -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
-    if model is None or not config.enable_intent_detection:
+    rules = rules_of(config, triggers)
+    if triggers is None or not (rules.cuts_finished or rules.dry_run):
         return None
-    rules = rules_of(config)
-    if rules.compaction != "cost_based" and not rules.dry_run:
-        return None
-    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
 
-    return Intents(model, rules.kinds)
+    model = asked_by(triggers)
+    return None if model is None else Intents(model, rules.kinds)

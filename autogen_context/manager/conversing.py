@@ -16,6 +16,7 @@ from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
+    budget_of,
     id_of,
     originals_of,
     rules_of,
@@ -55,7 +56,8 @@ class Conversing:
             vectors=given.vectors,
             summarizer=given.summarizer,
             advisor=given.advisor,
-            intents=given.intents,
+            triggers=given.triggers,
+            cache=given.cache,
         )
         self.lock = threading.RLock()
         self.providers = providers_of(
@@ -214,14 +216,15 @@ class Conversing:
             host=given.host,
             counter=counter,
             window=window,
+            budget=given.budget or budget_of(given.config),
             stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
             summaries=self.ahead.summaries(counter, state),
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,
-            known_intent=given.intents,
+            triggers=given.triggers,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))
-        return Session(rules_of(given.config), around=around, state=state)
+        return Session(rules_of(given.config, given.triggers), around=around, state=state)
