@@ -32,6 +32,7 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
@@ -57,6 +58,8 @@ class IncrementalContextManager:
         config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
+        budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
+            (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
@@ -87,6 +90,7 @@ class IncrementalContextManager:
         config: ContextConfig | None = None,
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
+        budget: "BudgetPolicy | None" = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
@@ -107,6 +111,7 @@ class IncrementalContextManager:
             config=self.config,
             host=self._host,
             counter=counter,
+            budget=budget,
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,

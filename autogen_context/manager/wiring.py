@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
@@ -38,8 +39,6 @@ def rules_of(config: ContextConfig, triggers: "Trigger | None" = None) -> Rules:
         triggers: what was handed in to propose what is finished; whoever does so wants it asked.
     """
     return Rules(
-        compact_at_fraction=config.compact_at_fraction,
-        compact_to_fraction=config.compact_to_fraction,
         orphans=config.orphans,
         roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
         kinds=ToolKinds(named=config.tools),
@@ -50,9 +49,17 @@ def rules_of(config: ContextConfig, triggers: "Trigger | None" = None) -> Rules:
         cuts_finished=cuts_finished(config, has_triggers=triggers is not None),
         triggers=triggers_of(config),
         dry_run=config.dry_run,
-        profile=config.profile,
-        role=config.role,
         people=config.people,
+    )
+
+
+def budget_of(config: ContextConfig) -> TokenBudgetManager:
+    """How much of a window is for what, where no other budget is given."""
+    return TokenBudgetManager(
+        role=config.role,
+        profile=config.profile,
+        compact_at_fraction=config.compact_at_fraction,
+        compact_to_fraction=config.compact_to_fraction,
     )
 
 

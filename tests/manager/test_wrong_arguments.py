@@ -8,7 +8,8 @@ from typing import cast
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, recall_tool_schema
-from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+from autogen_context.budget.allocation import TokenBudget
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
@@ -47,7 +48,7 @@ MAKE: dict[str, Callable[[], object]] = {
     ),
     "total_tokens=True: give 1 or more": lambda: TokenBudgetManager(total_tokens=True),
     "total_tokens='8000': give 1 or more": lambda: TokenBudgetManager(cast("int", "8000")),
-    "compression_threshold=80: give a share from 0 to 1": lambda: TokenBudget(
+    "compression_threshold=80: give a fraction from 0 to 1": lambda: TokenBudget(
         total=0, allocations={}, reserve_buffer=0, compression_threshold=80
     ),
     "counter=<built-in function len>: give an object with": lambda: SemanticCompressor(
