@@ -292,6 +292,8 @@ def test_of_a_diff_changes_stay_and_generated_files_go() -> None:
     assert all(line in short for line in ("+++ b/a.py", "@@ -1,2 +1,2 @@", "-    x", "+    y"))
     assert short.count("lock\n") < 5
     assert KINDS["diff"].tighten(text) == text
+    many = DIFF.replace("+    y\n", "+    y\n" * 300) + DIFF.replace("a.py", "b.py")
+    assert "+++ b/b.py\n@@ -1,2 +1,2 @@" in KINDS["diff"].cut(many, room_of(120))
 
 
 @pytest.mark.parametrize("line", ["src/part_{}/a.py:{}: total", "./src/part_{}/file_{}.py"])
