@@ -292,6 +292,11 @@ def test_of_a_diff_changes_stay_and_generated_files_go() -> None:
     assert all(line in short for line in ("+++ b/a.py", "@@ -1,2 +1,2 @@", "-    x", "+    y"))
     assert short.count("lock\n") < 5
     assert KINDS["diff"].tighten(text) == text
+    many = DIFF.replace("+    y\n", "+    y\n" * 300)
+    between = f"{many}{DIFF.replace('a.py', 'b.py')}{many.replace('a.py', 'c.py')}"
+    assert "+++ b/b.py\n@@ -1,2 +1,2 @@" in KINDS["diff"].cut(between, room_of(160))
+    beside = f"{lock}{DIFF}{lock.replace('package-lock.json', 'yarn.lock')}"
+    assert DIFF.partition("--- ")[2] in KINDS["diff"].cut(beside, room_of(200))
 
 
 @pytest.mark.parametrize("line", ["src/part_{}/a.py:{}: total", "./src/part_{}/file_{}.py"])

@@ -147,6 +147,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(JSON_VALUES, st.integers(1, 200))
+@example(dict.fromkeys("abc", "y" * 900), 7)  # the keys alone would fit
 def test_arguments_stay_json(value: object, room: int) -> None:
     """F13: valid JSON stays valid and within the room, and says that it was shortened; a mark alone is the least there is."""
     arguments = json.dumps(value, ensure_ascii=False)
