@@ -123,6 +123,56 @@ def test_a_large_room_is_left_fuller(room: int, fraction: float) -> None:
     assert TokenBudgetManager(compact_to_fraction=0.2).for_turn(room).kept_fraction == 0.2
 
 
+EASY = "Fix the typo in the vault"
+HARD = (
+    "1. Fix vault_3.py\n2. Test vault_5.py\n3. Run it\n4. Commit it, only if all pass; you must never push. "
+    "Explain why it failed, and how you found out."
+)
+
+
+def test_complexity_moves_the_budget() -> None:
+    """A hard task keeps more of what people said and of what is told, an easy one more of the newest units (F3)."""
+    easy, hard = (TokenBudgetManager().for_compaction(request(text)) for text in (EASY, HARD))
+    assert (easy.newest_fraction, hard.newest_fraction) == pytest.approx((0.6, 0.4))
+    assert (easy.people_fraction, hard.people_fraction) == pytest.approx((0.1125, 0.1875))
+    assert (easy.told_fraction, hard.told_fraction) == pytest.approx((0.045, 0.075))
+    assert easy.kept_fraction == hard.kept_fraction
+
+
+def test_complexity_moves_what_is_sent() -> None:
+    """The same work for an easy and for a hard task: more of the newest units stay as they are (F3)."""
+    newest: list[int] = []
+    for text in (EASY, HARD):
+        messages = worked(120)
+        messages[0] = {"role": "user", "content": text.ljust(len(HARD), ".")}
+        manager = IncrementalContextManager(
+            model="gpt-4", window_tokens=5_000, counter=Characters()
+        )
+        prepared = manager.prepare_nowait(messages)
+        assert prepared.compacted
+        newest.append(sum(decision.reason == "recent" for decision in prepared.decisions))
+    assert newest[0] > newest[1] > 0
+
+
+def test_role_and_usage_move_the_budget() -> None:
+    """A tester has more of the newest steps; what later turns used of a section moves its part, within bounds (B2)."""
+    usual = TokenBudgetManager().for_compaction(request(CASUAL))
+    tester = TokenBudgetManager(role="tester").for_compaction(request(CASUAL))
+    assert tester.newest_fraction > usual.newest_fraction
+    measured = TokenBudgetManager()
+    measured.record_usage("requirements", given_tokens=10**6, used_tokens=10**6)
+    measured.record_usage("execution_history", given_tokens=10**6, used_tokens=0)
+    moved = measured.for_compaction(request(CASUAL))
+    assert usual.people_fraction < moved.people_fraction <= 1.4 * 0.15
+    assert usual.newest_fraction > moved.newest_fraction >= 0.7 * 0.5
+
+
+def test_a_request_for_a_summary_is_told_more() -> None:
+    """Of what is left out, since that is what it asks for."""
+    asked = TokenBudgetManager().for_compaction(request(SUMMARY))
+    assert asked.told_fraction > 2 * TokenBudgetManager().for_compaction(request("")).told_fraction
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
