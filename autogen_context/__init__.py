@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from autogen_context.prioritizer.prioritizer import (
         ContextPrioritizer,
         PrioritizedContext,
-        Signals,
     )
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext, ProjectView
@@ -131,7 +130,6 @@ __all__ = [
     "SemanticCompressor",
     "SemanticHybridTrigger",
     "SentenceTransformerEmbedder",
-    "Signals",
     "StalenessTracker",
     "StateError",
     "Step",
@@ -203,7 +201,6 @@ _HOMES = {
     "CostEstimate": "triggers.price",
     "ContextPrioritizer": "prioritizer.prioritizer",
     "PrioritizedContext": "prioritizer.prioritizer",
-    "Signals": "prioritizer.prioritizer",
     "TaskDefinition": "budget.task",
     "ToolKinds": "messages.tool_call",
     "answer_recall": "messages.tool_schema",

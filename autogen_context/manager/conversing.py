@@ -218,6 +218,7 @@ class Conversing:
             clock=given.clock or time.time,
             cache_clock=given.clock,
             known_intent=given.intents,
+            prioritizer=given.prioritizer,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
+    from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.intent_model import AskIntent
@@ -28,6 +29,10 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
     "advisor": ("advise", "an Advisor"),
     "intents": ("ask", "an IntentModel"),
+    "prioritizer": (
+        "scores",
+        "a ContextPrioritizer, or your own with a method scores(conversation, need)",
+    ),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder)"),
@@ -47,6 +52,7 @@ class Given:
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         advisor: advises on tasks.
+        prioritizer: says what matters; the standard one where there is none.
         intents: says what the agent is at.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
@@ -64,6 +70,7 @@ class Given:
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
+    prioritizer: "Prioritizer | None" = None
     intents: "AskIntent | None" = None
 
     def __post_init__(self) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.intent_model import AskIntent
@@ -60,6 +61,7 @@ class IncrementalContextManager:
         advisor: says what matters for a task, in the background; an ``Advisor``.
         intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
             an ``IntentModel``. The rules say so where it has not answered.
+        prioritizer: says what matters: which parts of the conversation stay; ``ContextPrioritizer()``, or your own.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
@@ -83,6 +85,7 @@ class IncrementalContextManager:
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
         intents: "AskIntent | None" = None,
+        prioritizer: "Prioritizer | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
@@ -102,6 +105,7 @@ class IncrementalContextManager:
             summarizer=summarizer,
             advisor=advisor,
             intents=intents,
+            prioritizer=prioritizer,
             clock=clock,
             original_store=original_store,
             files=files,

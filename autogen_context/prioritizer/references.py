@@ -16,6 +16,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, strings_in
+from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
 
@@ -46,6 +47,11 @@ class UnitText:
     def unit(self) -> Unit:
         """The unit itself."""
         return self.candidate.unit
+
+    @property
+    def category(self) -> Category:
+        """Which of the seven it belongs to."""
+        return category_of(self.unit, self.actions)
 
     @property
     def is_sought(self) -> bool:
@@ -79,7 +85,6 @@ class References:
         blocks: how many blocks have a value.
         total_blocks: how many blocks there are.
         asked: how many units in which a person named a value.
-        told: how many system messages have a value.
         superseded: which units later ones make worthless.
 
     Args:
@@ -91,7 +96,6 @@ class References:
         self.blocks: Counter[str] = Counter()
         self.total_blocks = 0
         self.asked: Counter[str] = Counter()
-        self.told: Counter[str] = Counter()
         self.superseded = Superseded()
         self._kinds = kinds
         self._uses: defaultdict[str, list[int]] = defaultdict(list)
@@ -124,8 +128,6 @@ class References:
             self._uses[value].append(len(self.units))
         if text.asked:
             self.asked.update(text.asked)
-        if text.told:
-            self.told.update(text.told)
         blocks = [block for passage in text.passages for block in passage.blocks]
         self.blocks.update(chain.from_iterable([block.values for block in blocks]))
         self.total_blocks += len(blocks)
@@ -139,7 +141,6 @@ class References:
             if not self._uses[value]:
                 del self._uses[value]
         forget(text.asked, self.asked)
-        forget(text.told, self.told)
         for passage in text.passages:
             for block in passage.blocks:
                 forget(block.values, self.blocks)

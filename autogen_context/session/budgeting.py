@@ -14,14 +14,9 @@ from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.prioritizer.advising import key_of
-from autogen_context.prioritizer.block_score import (
-    AdvisedScorer,
-    BlockScorer,
-    SectionScorer,
-    efficiency_of,
-)
-from autogen_context.prioritizer.category import SECTION_OF, Category, category_of
+from autogen_context.prioritizer.category import SECTION_OF
 from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.score import Scores, SectionScores, efficiency_of
 from autogen_context.session.depth import low_fraction
 from autogen_context.session.rules import Room, Rules
 
@@ -78,35 +73,27 @@ class Budgeting:
             told_fraction=SUMMED_FRACTION if turn.summed else TOLD_FRACTION,
         )
 
-    def scorer(
-        self, scorer: BlockScorer, references: References, turn: Turn, *, room_tokens: int
-    ) -> BlockScorer:
-        """The scores of blocks, with what the model and the profile have to say.
+    def shared(
+        self, scores: Scores, references: References, turn: Turn, *, room_tokens: int
+    ) -> Scores:
+        """The scores of blocks, with what the profile has to say.
 
         Args:
-            scorer: what they score by themselves.
+            scores: what they score by themselves.
             references: the values of the conversation.
             turn: the turn that compacts.
             room_tokens: what the units that need not stay may have, about.
         """
-        advice, is_balanced = self._advised(turn), self._rules.profile == "balanced"
-        if advice is None and not is_balanced:
-            return scorer
-        categories: list[Category] = [
-            category_of(unit.unit, unit.actions) for unit in references.units
-        ]
-        if advice is not None:
-            scorer = AdvisedScorer(scorer, categories, advice.multipliers)
-        if not is_balanced:
-            return scorer
-        sections: list[Section] = [SECTION_OF[category] for category in categories]
+        if self._rules.profile != "balanced":
+            return scores
+        sections: list[Section] = [SECTION_OF[unit.category] for unit in references.units]
         manager = self._manager(room_tokens)
         manager.efficiency = efficiency_of(references, sections)
         needs: Counter[Section] = Counter()
         for unit, section in zip(references.units, sections, strict=True):
             needs[section] += unit.candidate.tokens
         budget = manager.allocate(self._task(turn), needs=needs, messages=turn.messages)
-        return SectionScorer(scorer, references.units, sections, budget.allocations)
+        return SectionScores(scores, references, sections, budget.allocations)
 
     def _aim_of_table(self, turn: Turn, limit_tokens: int) -> Aim:
         budget = self._manager(limit_tokens).allocate(self._task(turn), messages=turn.messages)
@@ -123,8 +110,9 @@ class Budgeting:
 
     def _task(self, turn: Turn) -> TaskDefinition:
         """The task, with what a model advised on it."""
-        task, advice = TaskDefinition.from_text(turn.text), self._advised(turn)
+        task, advice = TaskDefinition.from_text(turn.text), self.advised(turn.text)
         return task if advice is None else advice.applied_to(task)
 
-    def _advised(self, turn: Turn) -> Advice | None:
-        return self._advice.get(key_of(turn.text)) if self._advice else None
+    def advised(self, text: str) -> Advice | None:
+        """What a model said of a task; ``None`` where none did."""
+        return self._advice.get(key_of(text)) if self._advice else None

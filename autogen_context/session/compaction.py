@@ -14,8 +14,10 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
+from autogen_context.prioritizer.explanation import Explanation, explained
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.beside import Beside
@@ -37,6 +39,7 @@ class Compaction:
         around: counts, looks back, and has what a model made of spans.
 
     Attributes:
+        prioritizer: says what matters.
         references: the values of the conversation, as far as it was read.
         telling: tells of what is out of sight.
     """
@@ -47,6 +50,7 @@ class Compaction:
         self._memory = around.memory
         self._known = around.summaries
         self._budgeting = Budgeting(rules, around.advice)
+        self.prioritizer = around.prioritizer or ContextPrioritizer()
         self.references = References(rules.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
 
@@ -80,23 +84,18 @@ class Compaction:
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
-        scores = self._asked_for(conversation)
-        scorer: BlockScorer = (
-            AnswerScorer(self.references, scores)
-            if scores
-            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=beside.stale)
-        )
+        need = self._need(conversation, room.limit_tokens, beside)
         self.telling.statements = Statements(stated(beside.notices.standing))
         summaries = self._summaries(conversation, room, pinned)
         turn = Turn(
-            text=newest_request(conversation.messages),
+            text=need.task,
             messages=len(conversation.messages),
-            asks=bool(scores),
+            asks=bool(need.relevance),
             summed=bool(summaries),
         )
         aim = self._budgeting.aim(turn, room)
-        scorer = self._budgeting.scorer(
-            scorer,
+        scores = self._budgeting.shared(
+            self.prioritizer.scores(self.references, need),
             self.references,
             turn,
             room_tokens=int(aim.limit_tokens * aim.target_fraction),
@@ -108,12 +107,33 @@ class Compaction:
             aim=aim,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=BlockSelector(self.references, self._counter, scorer).fill,
+                fill=BlockSelector(self.references, self._counter, scores).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),
                 count=self._counter.message,
             ),
+        )
+
+    def explained(
+        self, decision: Decision, at: int, conversation: Conversation, room: Room, beside: Beside
+    ) -> Explanation:
+        """What became of the unit at a position, and why; arguments as of ``planned``."""
+        self.references.follow(conversation.candidates, conversation.messages)
+        need = self._need(conversation, room.limit_tokens, beside)
+        unit = self.references.units[at] if at < len(self.references.units) else None
+        return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
+
+    def _need(self, conversation: Conversation, room_tokens: int, beside: Beside) -> Need:
+        """What is chosen for."""
+        task = newest_request(conversation.messages)
+        advice = self._budgeting.advised(task)
+        return Need(
+            room_tokens=room_tokens,
+            task=task,
+            relevance=self._asked_for(conversation),
+            stale=beside.stale,
+            advised={} if advice is None else advice.multipliers,
         )
 
     def overruled(self) -> frozenset[Name]:

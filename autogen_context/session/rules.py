@@ -22,6 +22,7 @@ from autogen_context.triggers.intent import KnownIntent
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.budget.profile import Role
     from autogen_context.prioritizer.advice import Advice
+    from autogen_context.prioritizer.score import Prioritizer
 
 CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""
@@ -116,6 +117,7 @@ class Surroundings:
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
+        prioritizer: says what matters; ``ContextPrioritizer`` where there is none.
         known_intent: what a model says an agent is at, where it has answered; the rules say so where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
@@ -130,3 +132,4 @@ class Surroundings:
     clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None
     known_intent: KnownIntent | None = None
+    prioritizer: "Prioritizer | None" = None

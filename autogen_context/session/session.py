@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import NotInHistory
-from autogen_context.recall.exchanges import newest_request
 from autogen_context.session.beside import Beside
 from autogen_context.session.compacting import Compacting
 from autogen_context.session.conversation import Conversation
@@ -218,15 +217,10 @@ class Session:
         if not decided:
             raise NotInHistory
         at = bisect_right(self.held.decisions, max(decided), key=lambda d: d.start) - 1
-        references = self._compacting.compaction.references
-        references.follow(self.conversation.candidates, self.conversation.messages)
-        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
-
-        memory, messages = self._around.memory, self.conversation.messages
-        memory.follow(messages)
-        task = newest_request(messages)
-        explainer = Explainer(references, task, memory.scores(task))
-        return explainer.explain(self.held.decisions[at], at)
+        room = Room(limit_tokens=self._compacting.room_tokens, fixed_tokens=0)
+        return self._compacting.compaction.explained(
+            self.held.decisions[at], at, self.conversation, room, self.beside
+        )
 
     def turn(self, payloads: Sequence[object], fixed: Fixed) -> Prepared[object]:
         """The list to send for what was taken in.
