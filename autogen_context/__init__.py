@@ -75,6 +75,8 @@ if TYPE_CHECKING:
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
     from autogen_context.view.decision import Decision
+    from autogen_context.view.notice import Notice
+    from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
 
 __all__ = [
     "Advisor",
@@ -95,6 +97,7 @@ __all__ = [
     "ContextError",
     "ContextPart",
     "ContextPrioritizer",
+    "ContextProvider",
     "ContextTransform",
     "ContextWindowExceeded",
     "CostEstimate",
@@ -118,12 +121,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
+    "Notice",
     "OpenAIEmbedder",
     "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
+    "ProviderTurn",
     "RecallDecision",
     "RecallGate",
     "SemanticBoundaryDetector",
@@ -141,6 +146,7 @@ __all__ = [
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
+    "Told",
     "ToolKinds",
     "Trigger",
     "TriggerDecision",
@@ -194,6 +200,10 @@ _HOMES = {
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",
+    "Notice": "view.notice",
+    "ContextProvider": "view.provider",
+    "ProviderTurn": "view.provider",
+    "Told": "view.provider",
     "Entry": "ledger.entry",
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",

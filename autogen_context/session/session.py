@@ -179,8 +179,16 @@ class Session:
 
     def is_full(self, fixed_tokens: int, *, at_fraction: float) -> bool:
         """Whether the next request, with so much beside messages, fills at least this share of the room."""
-        used = self.held.tokens + self.front.tokens + fixed_tokens
-        return used >= at_fraction * self._compacting.room_tokens
+        return self.used_tokens(fixed_tokens) >= at_fraction * self.room_tokens
+
+    @property
+    def room_tokens(self) -> int:
+        """What a request may have."""
+        return self._compacting.room_tokens
+
+    def used_tokens(self, fixed_tokens: int) -> int:
+        """What the next request has, with so much beside messages."""
+        return self.held.tokens + self.front.tokens + fixed_tokens
 
     def spans_due(self, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.

@@ -69,7 +69,7 @@ class State:
         context_id: which conversation; empty where nobody said so yet.
         branches: how many were made of it.
         front: what stands behind the system prompt.
-        companions: what those who go along with it need to go on, by their names, as JSON data.
+        companions: what context providers need to go on, by their names, as JSON data.
     """
 
     digests: tuple[Digest, ...] = ()
@@ -173,7 +173,7 @@ def load(data: object) -> State:
 
 
 def written(state: SavedState) -> dict[str, object]:
-    """It as JSON data; what companions gave is JSON already, and pydantic would change keys that are no UTF-8."""
+    """It as JSON data; what providers gave is JSON already, and pydantic would change keys that are no UTF-8."""
     given = {"companions": dict(state.companions)} if state.companions else {}
     return saved(state) | given
 
