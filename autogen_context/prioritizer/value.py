@@ -25,7 +25,7 @@ from autogen_context.prioritizer.category import Category
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.prioritizer.score import BlockAt, Need
 
-PLAIN = 0.05  # of a telling value, for a plain word
+PLAIN = 0.02  # of a telling value, for a plain word
 USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
 USE_FADES = 20  # units after its last use until that counts 1/e
 ASKED = 1.0  # beside 1, for a value that a person named
