@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
+    from autogen_context.adapters.register import register
     from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
@@ -158,6 +159,7 @@ __all__ = [
     "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
+    "register",
     "staleness",
     "turn_of",
 ]
@@ -165,6 +167,7 @@ __all__ = [
 _HOMES = {
     "ManagedChatCompletionContext": "adapters.agentchat",
     "ContextTransform": "adapters.classic",
+    "register": "adapters.register",
     "ContextConfig": "config",
     "InvalidTranscript": "errors",
     "ContextWindowExceeded": "errors",

@@ -54,7 +54,7 @@ class IncrementalContextManager:
         model: name of the model; decides limit and tokenizer.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
         reserve_tokens: of these, what the host adds where it cannot be seen (system prompt, tools).
-        config: all settings; the three above win over it.
+        config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
@@ -95,10 +95,8 @@ class IncrementalContextManager:
         project: "ProjectContext | str | Path | None" = None,
         providers: Sequence[ContextProvider] = (),
     ) -> None:
-        settings = ContextConfig() if config is None else config
-        require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
-        self.config = settings.updated(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+        self.config = ContextConfig.for_entry(
+            config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._host = host or OpenAIChat()
         own = listed("providers", providers, give="a list of ContextProvider objects")
