@@ -98,8 +98,8 @@ def test_references_count() -> None:
     """Of blocks that are alike but for their values, those score most that later messages keep using."""
     rows = [f"row key_{letter} holds one thing and another" for letter in "abcdefgh"]
     messages = [asks("go"), *steps(rows), says("key_c"), says("key_f"), says("key_c"), *PAUSE]
-    scores = scores_of(messages)
-    scores = {row: scores.score(BlockAt(i + 1, 0, 0)) for i, row in enumerate(rows)}
+    found = scores_of(messages)
+    scores = {row: found.score(BlockAt(i + 1, 0, 0)) for i, row in enumerate(rows)}
     best = sorted(scores, key=scores.__getitem__, reverse=True)
     assert best[:2] == [rows[2], rows[5]]
     assert scores[rows[5]] > 1.15 * scores[best[2]]
@@ -148,8 +148,8 @@ def test_age_counts() -> None:
     texts = [f"key_{letter} " + "x" * 400 for letter in "abcdefgh"]
     messages = [asks("go"), *steps(texts), *PAUSE]
     for room in (100, 10_000):
-        scores = scores_of(messages, room=room)
-        scores = [scores.score(BlockAt(i + 1, 0, 0)) for i in range(len(texts))]
+        found = scores_of(messages, room=room)
+        scores = [found.score(BlockAt(i + 1, 0, 0)) for i in range(len(texts))]
         assert scores == sorted(scores)
         assert (scores[0] < scores[-1] / 1.5) == (room == 100)
 
@@ -235,8 +235,8 @@ def talk(turns: int, *, longer: Sequence[int] = ()) -> list[Message]:
 def stays(messages: Sequence[Message], scores: Sequence[float], room_tokens: int) -> list[int]:
     """Which messages stay whole."""
     references = references_of(messages)
-    scores = AnswerScores(references, scores)
-    decided = BlockSelector(references, COUNTER, scores).fill({}, room_tokens).stays
+    answers = AnswerScores(references, scores)
+    decided = BlockSelector(references, COUNTER, answers).fill({}, room_tokens).stays
     return sorted(i for i, decision in decided.items() if decision.action == "keep")
 
 
@@ -244,9 +244,9 @@ def stays(messages: Sequence[Message], scores: Sequence[float], room_tokens: int
 def test_an_answer_scores_for_itself(messages: list[Message], scores: list[float]) -> None:
     """Never negative, and what was kept before changes nothing."""
     references = references_of(messages)
-    scores, other = AnswerScores(references, scores), AnswerScores(references, scores)
+    one, other = AnswerScores(references, scores), AnswerScores(references, scores)
     for at in blocks_in(messages):
-        assert scores.score(at) == other.score(at) >= 0
+        assert one.score(at) == other.score(at) >= 0
         other.keep(at)
         other.keep_unit(at.unit)
 
