@@ -22,7 +22,8 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of
 from autogen_context.prioritizer.blocks import Kept, Passage, extracted
 from autogen_context.prioritizer.references import References, UnitText
-from autogen_context.prioritizer.score import BlockAt, Scores
+from autogen_context.prioritizer.score import BlockAt, Need, Scores
+from autogen_context.prioritizer.value import relevance_of
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
 
@@ -30,6 +31,7 @@ MARK_TOKENS = 6  # for the mark where something is left out
 FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: others will share it
 MOST_FRAME = 40  # tokens counted against the first block
 LEAST_ROOM = 25  # tokens; with less left the choice ends
+REACH = 8  # rooms: of what is older nothing stands for choice
 
 Staying = dict[int, dict[int, set[int]]]
 """Of each unit, of each of its passages, the blocks that stay."""
@@ -61,6 +63,25 @@ class Filled:
     left: Mapping[int, Decision]
 
 
+def standing(conversation: References, need: Need) -> list[int]:
+    """The units that stand for choice, ascending.
+
+    Those of the newest ``REACH`` rooms; where a person asks for the past, as much of those that answer best.
+    """
+    units = conversation.units
+    order: Iterable[int] = range(len(units) - 1, -1, -1)
+    if need.relevance:
+        order = sorted(order, key=lambda i: -relevance_of(units[i].unit, need.relevance))
+    found: list[int] = []
+    left = REACH * need.room_tokens
+    for i in order:
+        if left <= 0:
+            break
+        left -= units[i].candidate.tokens
+        found.append(i)
+    return sorted(found)
+
+
 class BlockSelector:
     """Chooses among the units of a conversation.
 
@@ -71,6 +92,7 @@ class BlockSelector:
     """
 
     def __init__(self, conversation: References, counter: MessageCounter, scores: Scores) -> None:
+        self._conversation = conversation
         self._units = conversation.units
         self._counter = counter
         self._scores = scores
@@ -83,13 +105,13 @@ class BlockSelector:
         Args:
             taken: what was decided on others, by position.
             room_tokens: what may be chosen.
-            among: positions of those that stand for choice, ascending; left out, all that are open.
+            among: positions of those that are chosen from; left out, all that stand for choice.
         """
         for i in taken:
             if not self._units[i].is_sought:
                 self._scores.keep_unit(i)
-        standing = range(len(self._units)) if among is None else among
-        costs = {i: self._cost(self._units[i]) for i in standing if i not in taken}
+        units = self._conversation.standing if among is None else among
+        costs = {i: self._cost(self._units[i]) for i in units if i not in taken}
         selection = Selection(costs, scores=self._scores, room_tokens=room_tokens)
         stays = self._within(selection.choose(), room_tokens)
         ranking = selection.ranking()

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import exp, fsum, log, log1p
 
 from autogen_context.messages.identifiers import is_telling
+from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.blocks import Block, Passage, Place
 from autogen_context.prioritizer.category import Category
 from autogen_context.prioritizer.references import References, UnitText
@@ -299,9 +300,13 @@ class AnswerScores:
 
     def reasons(self, unit: int) -> tuple[str, ...]:
         """How relevant its messages are to what is asked."""
-        whole = self._units[unit].candidate.unit
-        relevance = max(self._of(message) for message in range(whole.start, whole.stop))
+        relevance = relevance_of(self._units[unit].unit, self._relevance)
         return (f"relevance {relevance:.2f} to what is asked",)
 
     def _of(self, message: int) -> float:
         return self._relevance[min(message, len(self._relevance) - 1)]
+
+
+def relevance_of(unit: Unit, relevance: Sequence[float]) -> float:
+    """How relevant the messages of a unit are, the most relevant one; the newest may not be known yet."""
+    return max(relevance[unit.start : unit.stop], default=relevance[-1])

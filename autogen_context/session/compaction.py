@@ -7,6 +7,8 @@ What stays beside what must stay is what later turns are likely to name again. O
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
+from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
 from autogen_context.compressor.people import People, Said
@@ -14,14 +16,16 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.advising import key_of
+from autogen_context.prioritizer.category import SECTION_OF
 from autogen_context.prioritizer.explanation import Explanation, explained
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.prioritizer.score import Need, Scores, SectionScores, efficiency_of
+from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.beside import Beside
-from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name, stated
 from autogen_context.session.plan import Means, plan
@@ -49,7 +53,8 @@ class Compaction:
         self._counter = around.counter
         self._memory = around.memory
         self._known = around.summaries
-        self._budgeting = Budgeting(rules, around.advice)
+        self._budget = around.budget
+        self._advice = around.advice
         self.prioritizer = around.prioritizer or ContextPrioritizer()
         self.references = References(rules.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
@@ -60,6 +65,8 @@ class Compaction:
         ahead = settled[: read + READ_AHEAD]
         if len(ahead) > read:
             self.references.follow(ahead, conversation.messages)
+            for unit in range(read, len(ahead)):
+                self.references.cut_also(unit)
             self.telling.follow(conversation.messages[: ahead[-1].unit.stop])
 
     def follow(self, conversation: Conversation) -> None:
@@ -84,27 +91,30 @@ class Compaction:
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
+        request = newest_request(conversation.messages)
+        advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, room.limit_tokens, beside)
+        self.references.cut(standing(self.references, need))
         self.telling.statements = Statements(stated(beside.notices.standing))
         summaries = self._summaries(conversation, room, pinned)
-        turn = Turn(
-            text=need.task,
-            messages=len(conversation.messages),
-            asks=bool(need.relevance),
-            summed=bool(summaries),
+        task = TaskDefinition.from_text(request)
+        budget = self._budget.for_compaction(
+            BudgetRequest(
+                room_tokens=room.limit_tokens,
+                fixed_tokens=room.fixed_tokens,
+                task=task if advice is None else advice.applied_to(task),
+                messages=len(conversation.messages),
+                asks_back=bool(need.relevance),
+                has_summaries=bool(summaries),
+            )
         )
-        aim = self._budgeting.aim(turn, room)
-        scores = self._budgeting.shared(
-            self.prioritizer.scores(self.references, need),
-            self.references,
-            turn,
-            room_tokens=int(aim.limit_tokens * aim.target_fraction),
-        )
+        scores = self._shared(self.prioritizer.scores(self.references, need), budget)
         return plan(
             candidates,
             protected=protected,
-            said=self._said(conversation, aim.people_tokens),
-            aim=aim,
+            said=self._said(conversation, budget.long_message_tokens),
+            limit_tokens=room.limit_tokens - room.fixed_tokens,
+            budget=budget,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
                 fill=BlockSelector(self.references, self._counter, scores).fill,
@@ -113,27 +123,6 @@ class Compaction:
                 ),
                 count=self._counter.message,
             ),
-        )
-
-    def explained(
-        self, decision: Decision, at: int, conversation: Conversation, room: Room, beside: Beside
-    ) -> Explanation:
-        """What became of the unit at a position, and why; arguments as of ``planned``."""
-        self.references.follow(conversation.candidates, conversation.messages)
-        need = self._need(conversation, room.limit_tokens, beside)
-        unit = self.references.units[at] if at < len(self.references.units) else None
-        return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
-
-    def _need(self, conversation: Conversation, room_tokens: int, beside: Beside) -> Need:
-        """What is chosen for."""
-        task = newest_request(conversation.messages)
-        advice = self._budgeting.advised(task)
-        return Need(
-            room_tokens=room_tokens,
-            task=task,
-            relevance=self._asked_for(conversation),
-            stale=beside.stale,
-            advised={} if advice is None else advice.multipliers,
         )
 
     def overruled(self) -> frozenset[Name]:
@@ -149,7 +138,41 @@ class Compaction:
             people=self._rules.people,
         )
 
-    def _said(self, conversation: Conversation, room_tokens: int) -> list[Said]:
+    def explained(
+        self, decision: Decision, at: int, conversation: Conversation, room: Room, beside: Beside
+    ) -> Explanation:
+        """What became of the unit at a position, and why; arguments as of ``planned``."""
+        self.references.follow(conversation.candidates, conversation.messages)
+        need = self._need(conversation, room.limit_tokens, beside)
+        units, unit = standing(self.references, need), None
+        if at < len(self.references.units):
+            self.references.cut([*units, at])
+            unit = self.references.units[at]
+        return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
+
+    def _need(self, conversation: Conversation, room_tokens: int, beside: Beside) -> Need:
+        """What is chosen for."""
+        task = newest_request(conversation.messages)
+        advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
+        return Need(
+            room_tokens=room_tokens,
+            task=task,
+            relevance=self._asked_for(conversation),
+            stale=beside.stale,
+            advised={} if advice is None else advice.multipliers,
+        )
+
+    def _shared(self, scores: Scores, budget: CompactionBudget) -> Scores:
+        """The scores within the shares of sections, if any."""
+        if budget.sections is None:
+            return scores
+        sections = [SECTION_OF[unit.category] for unit in self.references.units]
+        shares = efficiency_of(self.references, sections).moved(budget.sections)
+        filled = budget.total_tokens * budget.kept_fraction
+        left = {section: int(filled * share) for section, share in shares.items()}
+        return SectionScores(scores, self.references, sections, left)
+
+    def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""
         units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
         people = People(
@@ -159,7 +182,7 @@ class Compaction:
             counter=self._counter,
         )
         return people.said(
-            conversation.candidates, units, conversation.messages, room_tokens=room_tokens
+            conversation.candidates, units, conversation.messages, long_tokens=long_tokens
         )
 
     def _is_used(self, unit: int) -> bool:

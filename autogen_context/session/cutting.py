@@ -164,6 +164,8 @@ def without(
             continue
         tokens = sum(decided[i].tokens_after for i in inner)
         standing = {i: each for i, each in enumerate(decided) if i not in inner}
+        for i in inner:
+            references.cut_also(i)
         scores = compaction.prioritizer.scores(references, Need(room_tokens=room_tokens))
         selector = BlockSelector(references, counter, scores)
         sent = {i: each for i, each in standing.items() if each.action != "drop"}

@@ -63,6 +63,7 @@ def test_a_score_is_the_same_in_each_process() -> None:
         ]
         references = References()
         references.follow(candidates, messages)
+        references.cut(range(3))
         scores = ValueScores(references, Need(room_tokens=100), {})
         print([scores.score(BlockAt(unit, 0, block)) for unit in range(3) for block in range(9)])
     """

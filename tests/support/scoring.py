@@ -18,6 +18,7 @@ def references_of(messages: Sequence[Message]) -> References:
     """The values of a conversation."""
     references = References()
     references.follow(candidates_of(messages), messages)
+    references.cut(range(len(references.units)))
     return references
 
 
