@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         StateError,
         StoreRefused,
         StoreUnavailable,
-        WriteConflict,
     )
     from autogen_context.ledger.entry import Entry
     from autogen_context.ledger.ledger import Ledger
@@ -157,7 +156,6 @@ __all__ = [
     "UpdatedContext",
     "Version",
     "VersionDiff",
-    "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
     "register",
@@ -183,7 +181,6 @@ _HOMES = {
     "StateError": "errors",
     "StoreRefused": "errors",
     "StoreUnavailable": "errors",
-    "WriteConflict": "errors",
     "IncrementalContextManager": "manager",
     "Advisor": "prioritizer.advice",
     "CompletionClient": "models.chat",
