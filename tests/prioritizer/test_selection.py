@@ -229,14 +229,6 @@ def test_where_the_estimate_is_too_low_the_last_blocks_go(room: int) -> None:
     assert room / 2 - 400 <= filled_tokens(uneven_messages(10), room) <= room
 
 
-def test_it_fits_to_the_token() -> None:
-    """With a token less than what was chosen for a room, something of it goes."""
-    messages = uneven_messages(10)
-    tokens = filled_tokens(messages, 3_000)
-    for room in range(tokens - 9, tokens):
-        assert filled_tokens(messages, room) <= room
-
-
 def test_a_text_is_not_counted_once_for_each_block_that_goes() -> None:
     """However far off the estimate is, what is counted is a few times the text."""
     messages, texts = uneven_messages(60), Uneven()
