@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from autogen_context.prioritizer.prioritizer import (
         ContextPrioritizer,
         PrioritizedContext,
-        Signals,
     )
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext, ProjectView
@@ -137,7 +136,6 @@ __all__ = [
     "SemanticCompressor",
     "SemanticHybridTrigger",
     "SentenceTransformerEmbedder",
-    "Signals",
     "StalenessTracker",
     "StateError",
     "Step",
@@ -214,7 +212,6 @@ _HOMES = {
     "CostEstimate": "triggers.price",
     "ContextPrioritizer": "prioritizer.prioritizer",
     "PrioritizedContext": "prioritizer.prioritizer",
-    "Signals": "prioritizer.prioritizer",
     "TaskDefinition": "budget.task",
     "ToolKinds": "messages.tool_call",
     "answer_recall": "messages.tool_schema",

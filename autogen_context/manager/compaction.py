@@ -24,17 +24,12 @@ from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.prioritizer.advising import key_of
-from autogen_context.prioritizer.block_score import (
-    AdvisedScorer,
-    AnswerScorer,
-    BlockScorer,
-    SectionScorer,
-    ValueScorer,
-    efficiency_of,
-)
-from autogen_context.prioritizer.category import SECTION_OF, category_of
+from autogen_context.prioritizer.category import SECTION_OF
+from autogen_context.prioritizer.explanation import Explanation, explained
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.prioritizer.score import Need, Scores, SectionScores, efficiency_of
+from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
@@ -53,6 +48,7 @@ class CompactionPlanner:
         around: counts, looks back, and has what a model made of spans.
 
     Attributes:
+        prioritizer: says what matters.
         references: the values of the conversation, as far as it was read.
         telling: tells of what is out of sight.
     """
@@ -64,6 +60,7 @@ class CompactionPlanner:
         self._known = around.summaries
         self._budget = around.budget
         self._advice = around.advice
+        self.prioritizer = around.prioritizer or ContextPrioritizer()
         self.references = References(rules.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
 
@@ -73,6 +70,8 @@ class CompactionPlanner:
         ahead = settled[: read + READ_AHEAD]
         if len(ahead) > read:
             self.references.follow(ahead, conversation.messages)
+            for unit in range(read, len(ahead)):
+                self.references.cut_also(unit)
             self.telling.follow(conversation.messages[: ahead[-1].unit.stop])
 
     def follow(self, conversation: Conversation) -> None:
@@ -103,16 +102,12 @@ class CompactionPlanner:
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
-        scores = self._asked_for(conversation)
-        scorer: BlockScorer = (
-            AnswerScorer(self.references, scores)
-            if scores
-            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=stale)
-        )
-        self.telling.statements = Statements(stated(notices.standing))
-        summaries = self._summaries(conversation, room, pinned)
         request = newest_request(conversation.messages)
         advice = self._advice.get(key_of(request)) if self._advice else None
+        need = self._need(conversation, room.limit_tokens, stale)
+        self.references.cut(standing(self.references, need))
+        self.telling.statements = Statements(stated(notices.standing))
+        summaries = self._summaries(conversation, room, pinned)
         task = TaskDefinition.from_text(request)
         budget = self._budget.for_compaction(
             BudgetRequest(
@@ -120,11 +115,11 @@ class CompactionPlanner:
                 fixed_tokens=room.fixed_tokens,
                 task=task if advice is None else advice.applied_to(task),
                 messages=len(conversation.messages),
-                asks_back=bool(scores),
+                asks_back=bool(need.relevance),
                 has_summaries=bool(summaries),
             )
         )
-        scorer = self._weighed(scorer, advice, budget)
+        scores = self._shared(self.prioritizer.scores(self.references, need), budget)
         return plan(
             candidates,
             protected=protected,
@@ -133,7 +128,7 @@ class CompactionPlanner:
             budget=budget,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
-                fill=BlockSelector(self.references, self._counter, scorer).fill,
+                fill=BlockSelector(self.references, self._counter, scores).fill,
                 tell=lambda decided, tokens: self.telling.told(
                     self.references.units, decided, summaries=summaries, room_tokens=tokens
                 ),
@@ -154,22 +149,44 @@ class CompactionPlanner:
             people=self._rules.people,
         )
 
-    def _weighed(
-        self, scorer: BlockScorer, advice: Advice | None, budget: CompactionBudget
-    ) -> BlockScorer:
-        """The scores of blocks, with what a model advised of categories, and within the shares of sections, if any."""
-        if advice is None and budget.sections is None:
-            return scorer
-        categories = [category_of(unit.unit, unit.actions) for unit in self.references.units]
-        if advice is not None:
-            scorer = AdvisedScorer(scorer, categories, advice.multipliers)
+    def explained(
+        self,
+        decision: Decision,
+        at: int,
+        conversation: Conversation,
+        room: Room,
+        stale: frozenset[int],
+    ) -> Explanation:
+        """What became of the unit at a position, and why; arguments as of ``planned``."""
+        self.references.follow(conversation.candidates, conversation.messages)
+        need = self._need(conversation, room.limit_tokens, stale)
+        units, unit = standing(self.references, need), None
+        if at < len(self.references.units):
+            self.references.cut([*units, at])
+            unit = self.references.units[at]
+        return explained(decision, at, unit, self.prioritizer.scores(self.references, need))
+
+    def _need(self, conversation: Conversation, room_tokens: int, stale: frozenset[int]) -> Need:
+        """What is chosen for."""
+        task = newest_request(conversation.messages)
+        advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
+        return Need(
+            room_tokens=room_tokens,
+            task=task,
+            relevance=self._asked_for(conversation),
+            stale=stale,
+            advised={} if advice is None else advice.multipliers,
+        )
+
+    def _shared(self, scores: Scores, budget: CompactionBudget) -> Scores:
+        """The scores within the shares of sections, if any."""
         if budget.sections is None:
-            return scorer
-        sections = [SECTION_OF[category] for category in categories]
+            return scores
+        sections = [SECTION_OF[unit.category] for unit in self.references.units]
         shares = efficiency_of(self.references, sections).moved(budget.sections)
         filled = budget.total_tokens * budget.kept_fraction
         left = {section: int(filled * share) for section, share in shares.items()}
-        return SectionScorer(scorer, self.references.units, sections, left)
+        return SectionScores(scores, self.references, sections, left)
 
     def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""

@@ -25,7 +25,6 @@ from autogen_context.manager.rules import Fixed, Room, Rules, Surroundings
 from autogen_context.manager.window import Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
-from autogen_context.recall.exchanges import newest_request
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -403,15 +402,10 @@ class Engine:
 
     def explained(self, view: ContextView, position: int) -> "Explanation":
         """What became of the message at a position, and why."""
-        from autogen_context.prioritizer.explanation import Explainer  # noqa: PLC0415 - when somebody asks
-
         at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
-        messages, references = self.conversation.messages, self.planner.references
-        references.follow(self.conversation.candidates, messages)
-        self._around.memory.follow(messages)
-        task = newest_request(messages)
-        explainer = Explainer(references, task, self._around.memory.scores(task))
-        return explainer.explain(view.decisions[at], at)
+        there = Room(limit_tokens=self.room_tokens(view), fixed_tokens=0)
+        stale = self.notices.stale(view, self.conversation.candidates)
+        return self.planner.explained(view.decisions[at], at, self.conversation, there, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Positions of the messages that are pinned."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.plan import with_notice
 from autogen_context.manager.rules import Rules, Surroundings
-from autogen_context.prioritizer.block_score import ValueScorer
+from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.finished import (
@@ -135,21 +135,26 @@ def without(
         room_tokens: what a request may have.
         left_fraction: of the tokens of each span, what is left of it.
     """
-    decided, units = tuple(decisions), planner.references.units
-    scorer = ValueScorer(planner.references, room_tokens=room_tokens)
-    selector = BlockSelector(planner.references, counter, scorer)
+    decided, references = tuple(decisions), planner.references
     for span in spans:
         inner = span.inner(decided, stays)
         if not inner:
             continue
-        scorer.keep_all_but(inner)
         tokens = sum(decided[i].tokens_after for i in inner)
         standing = {i: each for i, each in enumerate(decided) if i not in inner}
-        chosen = standing | selector.choose(inner, int(tokens * left_fraction))
+        for i in inner:
+            references.cut_also(i)
+        scores = planner.prioritizer.scores(references, Need(room_tokens=room_tokens))
+        selector = BlockSelector(references, counter, scores)
+        sent = {i: each for i, each in standing.items() if each.action != "drop"}
+        filled = selector.fill(sent, int(tokens * left_fraction), among=inner)
+        chosen = {**standing, **filled.stays}
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)
-        told = planner.telling.told(units, seen, summaries={}, room_tokens=room)
+        told = planner.telling.told(references.units, seen, summaries={}, room_tokens=room)
         held = sum(each.tokens_after for each in decided)
-        decided = with_notice(candidates, chosen, told, limit_tokens=held, count=counter.message)
+        decided = with_notice(
+            candidates, chosen, told, left=filled.left, limit_tokens=held, count=counter.message
+        )
     return decided

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
+    from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.decision import Trigger
@@ -37,6 +38,10 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "vectors": ("warm", "a VectorStore"),
     "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
     "advisor": ("advise", "an Advisor"),
+    "prioritizer": (
+        "scores",
+        "a ContextPrioritizer, or your own with a method scores(conversation, need)",
+    ),
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
@@ -60,6 +65,7 @@ class Given:
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         advisor: advises on tasks.
+        prioritizer: says what matters; the standard one where there is none.
         triggers: proposes what is finished.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
@@ -80,6 +86,7 @@ class Given:
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
+    prioritizer: "Prioritizer | None" = None
     triggers: "Trigger | None" = None
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()

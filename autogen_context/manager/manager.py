@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.decision import Trigger
@@ -61,6 +62,7 @@ class IncrementalContextManager:
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
+        prioritizer: says what matters: which parts of the conversation stay; ``ContextPrioritizer()``, or your own.
         triggers: proposes what is finished, to be cut as soon as the price says so; a ``SemanticHybridTrigger``, or an
             object with its method ``observe(turn)``. It is copied for the conversation. With ``compaction="when_full"``
             nothing asks it but ``dry_run``.
@@ -92,6 +94,7 @@ class IncrementalContextManager:
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
+        prioritizer: "Prioritizer | None" = None,
         triggers: "Trigger | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
@@ -113,6 +116,7 @@ class IncrementalContextManager:
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
+            prioritizer=prioritizer,
             triggers=triggers,
             clock=clock,
             original_store=original_store,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.config.config import ContextConfig
     from autogen_context.models.embedder import WarmVectors
     from autogen_context.prioritizer.advising import Advise
+    from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.tokens.measure import TokenCounter
@@ -29,6 +30,7 @@ class ManagerOptions(TypedDict, total=False):
     vectors: "WarmVectors | None"
     summarizer: "Summarize | None"
     advisor: "Advise | None"
+    prioritizer: "Prioritizer | None"
     triggers: "Trigger | None"
     clock: Callable[[], float] | None
     original_store: "OriginalTier | None"

@@ -15,17 +15,19 @@ from autogen_context.budget.policy import CompactionBudget
 from autogen_context.compressor.people import Said
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
+from autogen_context.prioritizer.selection import Filled
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 from autogen_context.view.protected import Fit, ProtectedPlan, Protection
 
+OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 FRAME = "-"  # in place of what is told, to measure what stands around it
 
 
 Tell = Callable[[Mapping[int, Decision], int], str]
 """What is to be known of the units that have no decision, or of which only parts stay, within so many tokens."""
 
-Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
-"""Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
+Fill = Callable[[Mapping[int, Decision], int], Filled]
+"""Decides on units that are still open, given those decided on, within so many tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +92,11 @@ def plan(
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
     recent = tokens_of(chosen) - protected_tokens - people_tokens
     told_tokens = max(0, int(beside * budget.told_fraction))
-    chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
+    filled = means.fill(chosen, max(0, beside - recent - told_tokens))
+    chosen |= filled.stays
     told = means.tell(chosen, told_tokens)
-    return with_notice(candidates, chosen, told, limit_tokens=limit_tokens, count=means.count)
+    left, count = filled.left, means.count
+    return with_notice(candidates, chosen, told, left=left, limit_tokens=limit_tokens, count=count)
 
 
 def people_first(
@@ -162,23 +166,30 @@ def with_notice(
     chosen: Mapping[int, Decision],
     told: str = "",
     *,
+    left: Mapping[int, Decision],
     limit_tokens: int,
     count: Callable[[Message], int],
 ) -> tuple[Decision, ...]:
     """A decision for each unit: those without one are left out, and a notice in place of the first says so.
 
-    What is told of them stands in it where there is room, and where that is less than they had.
+    What is told of them stands in it where there is room, and where that is less than they had. ``left`` says why some of
+    them were not chosen.
     """
     dropped = [i for i in range(len(candidates)) if i not in chosen]
-    reason = "left out: what stays is worth more"
-    decided = dict(chosen) | {i: replaced(candidates[i], "drop", reason, (), 0) for i in dropped}
+    decided = dict(chosen) | {
+        i: left.get(i) or replaced(candidates[i], "drop", OUT_OF_REACH, (), 0) for i in dropped
+    }
     gone = [candidates[i] for i in dropped]
     room = min(limit_tokens - tokens_of(decided), sum(candidate.tokens for candidate in gone))
     for notice in (notice_of(gone, told), notice_of(gone)):
         if count(notice) <= room:
-            first, piece = candidates[dropped[0]], Written(message=notice)
-            reason += "; a notice stands here"
-            decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+            first = decided[dropped[0]]
+            decided[dropped[0]] = replace(
+                first,
+                reason=f"{first.reason}; a notice stands here",
+                pieces=(Written(message=notice),),
+                tokens_after=count(notice),
+            )
             break
     return tuple(decided[i] for i in range(len(candidates)))
 

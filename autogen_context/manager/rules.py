@@ -20,6 +20,7 @@ from autogen_context.view.conversation import Orphans
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.prioritizer.advice import Advice
+    from autogen_context.prioritizer.score import Prioritizer
 
 CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 """By the window alone; also when the provider's cache has run out and it is worth it; also what is finished, when that pays."""
@@ -96,6 +97,7 @@ class Surroundings:
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
+        prioritizer: says what matters; ``ContextPrioritizer`` where there is none.
         triggers: what proposes what is finished, to be copied; by the rules where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
@@ -108,4 +110,5 @@ class Surroundings:
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]
     cache_clock: Callable[[], float] | None = None
+    prioritizer: "Prioritizer | None" = None
     triggers: Trigger | None = None

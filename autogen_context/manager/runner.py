@@ -330,6 +330,7 @@ class TurnRunner:
             advice=advice,
             cache_clock=given.clock,
             triggers=given.triggers,
+            prioritizer=given.prioritizer,
         )
         window = window_of(given.config, counter)
         self._asked_back = None

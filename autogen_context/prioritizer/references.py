@@ -1,11 +1,13 @@
 """Which values stand where in a conversation, and who used them again.
 
-Promise: a unit is read once; following a conversation unit by unit or all at once gives the same references.
+Promise: following a conversation unit by unit or all at once gives the same references. Of each unit stays who named what in
+it and what was done; texts are cut into blocks, whose values are counted, only for the units that stand for choice: what a
+compaction costs does not grow with what is long gone.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
@@ -16,6 +18,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, strings_in
+from autogen_context.prioritizer.category import Category, category_of
 from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
 
@@ -27,7 +30,7 @@ class UnitText:
     Attributes:
         candidate: the unit as the plan sees it.
         messages: what it says.
-        passages: its texts, cut into blocks.
+        passages: its texts, cut into blocks; none while it does not stand for choice.
         used: values that the model named, in what it said or called.
         asked: values that a person named.
         told: values of the system prompt.
@@ -46,6 +49,11 @@ class UnitText:
     def unit(self) -> Unit:
         """The unit itself."""
         return self.candidate.unit
+
+    @property
+    def category(self) -> Category:
+        """Which of the seven it belongs to."""
+        return category_of(self.unit, self.actions)
 
     @property
     def is_sought(self) -> bool:
@@ -76,10 +84,9 @@ class References:
 
     Attributes:
         units: what stands in each unit.
-        blocks: how many blocks have a value.
-        total_blocks: how many blocks there are.
+        blocks: how many blocks have a value, of the units that stand for choice.
+        total_blocks: how many blocks these have.
         asked: how many units in which a person named a value.
-        told: how many system messages have a value.
         superseded: which units later ones make worthless.
 
     Args:
@@ -91,10 +98,15 @@ class References:
         self.blocks: Counter[str] = Counter()
         self.total_blocks = 0
         self.asked: Counter[str] = Counter()
-        self.told: Counter[str] = Counter()
         self.superseded = Superseded()
         self._kinds = kinds
+        self._cut: set[int] = set()
         self._uses: defaultdict[str, list[int]] = defaultdict(list)
+
+    @property
+    def standing(self) -> list[int]:
+        """The units whose texts are in blocks, ascending: those that stand for choice."""
+        return sorted(self._cut)
 
     @property
     def used(self) -> Collection[str]:
@@ -119,31 +131,51 @@ class References:
         for candidate in candidates[same:]:
             self._add(unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds))
 
+    def cut(self, units: Iterable[int]) -> None:
+        """Have the texts of these units in blocks, and of no others."""
+        wanted = set(units)
+        for unit in self._cut - wanted:
+            self._forget_blocks(unit)
+        for unit in sorted(wanted - self._cut):
+            self.cut_also(unit)
+
+    def cut_also(self, unit: int) -> None:
+        """Have the texts of one more unit in blocks."""
+        if unit in self._cut:
+            return
+        self._cut.add(unit)
+        text = self.units[unit]
+        passages = passages_of(text.messages)
+        self.units[unit] = replace(text, passages=passages)
+        blocks = [block for passage in passages for block in passage.blocks]
+        self.blocks.update(chain.from_iterable([block.values for block in blocks]))
+        self.total_blocks += len(blocks)
+
+    def _forget_blocks(self, unit: int) -> None:
+        self._cut.discard(unit)
+        text = self.units[unit]
+        for passage in text.passages:
+            for block in passage.blocks:
+                forget(block.values, self.blocks)
+            self.total_blocks -= len(passage.blocks)
+        self.units[unit] = replace(text, passages=())
+
     def _add(self, text: UnitText) -> None:
         for value in text.used:
             self._uses[value].append(len(self.units))
         if text.asked:
             self.asked.update(text.asked)
-        if text.told:
-            self.told.update(text.told)
-        blocks = [block for passage in text.passages for block in passage.blocks]
-        self.blocks.update(chain.from_iterable([block.values for block in blocks]))
-        self.total_blocks += len(blocks)
         self.units.append(text)
         self.superseded.add(text.candidate.unit, text.actions)
 
     def _forget_last(self) -> None:
+        self._forget_blocks(len(self.units) - 1)
         text = self.units.pop()
         for value in text.used:
             self._uses[value].pop()
             if not self._uses[value]:
                 del self._uses[value]
         forget(text.asked, self.asked)
-        forget(text.told, self.told)
-        for passage in text.passages:
-            for block in passage.blocks:
-                forget(block.values, self.blocks)
-            self.total_blocks -= len(passage.blocks)
 
 
 def forget(values: Iterable[str], counts: Counter[str]) -> None:
@@ -168,7 +200,7 @@ def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -
     return UnitText(
         candidate=candidate,
         messages=messages,
-        passages=passages_of(messages),
+        passages=(),
         used=used,
         asked=asked,
         told=told,

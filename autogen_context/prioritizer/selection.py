@@ -14,22 +14,24 @@ Source:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from math import ceil
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written, index_of
-from autogen_context.prioritizer.block_score import BlockAt, BlockScorer
 from autogen_context.prioritizer.blocks import Kept, Passage, extracted
 from autogen_context.prioritizer.references import References, UnitText
+from autogen_context.prioritizer.score import BlockAt, Need, Scores
+from autogen_context.prioritizer.value import relevance_of
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision, kept, replaced, tokens_of
+from autogen_context.view.decision import Decision, Rank, kept, replaced, tokens_of
 
 MARK_TOKENS = 6  # for the mark where something is left out
 FRAME_FRACTION = 0.4  # of a unit's frame, counted against its first block: others will share it
 MOST_FRAME = 40  # tokens counted against the first block
 LEAST_ROOM = 25  # tokens; with less left the choice ends
+REACH = 8  # rooms: of what is older nothing stands for choice
 
 Staying = dict[int, dict[int, set[int]]]
 """Of each unit, of each of its passages, the blocks that stay."""
@@ -48,43 +50,86 @@ class UnitCost:
     passages: Sequence[Sequence[int]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """What became of the units that stood for choice.
+
+    Attributes:
+        stays: decisions on those of which something stays.
+        left: decisions on the others.
+    """
+
+    stays: Mapping[int, Decision]
+    left: Mapping[int, Decision]
+
+
+def standing(conversation: References, need: Need) -> list[int]:
+    """The units that stand for choice, ascending.
+
+    Those of the newest ``REACH`` rooms; where a person asks for the past, as much of those that answer best.
+    """
+    units = conversation.units
+    order: Iterable[int] = range(len(units) - 1, -1, -1)
+    if need.relevance:
+        order = sorted(order, key=lambda i: -relevance_of(units[i].unit, need.relevance))
+    found: list[int] = []
+    left = REACH * need.room_tokens
+    for i in order:
+        if left <= 0:
+            break
+        left -= units[i].candidate.tokens
+        found.append(i)
+    return sorted(found)
+
+
 class BlockSelector:
     """Chooses among the units of a conversation.
 
     Args:
-        references: the values of the conversation.
+        conversation: its units.
         counter: counts messages.
-        scorer: scores blocks.
+        scores: of its blocks.
     """
 
-    def __init__(
-        self, references: References, counter: MessageCounter, scorer: BlockScorer
-    ) -> None:
-        self._units = references.units
+    def __init__(self, conversation: References, counter: MessageCounter, scores: Scores) -> None:
+        self._conversation = conversation
+        self._units = conversation.units
         self._counter = counter
-        self._scorer = scorer
+        self._scores = scores
 
-    def fill(self, taken: Mapping[int, Decision], room_tokens: int) -> dict[int, Decision]:
+    def fill(
+        self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
+    ) -> Filled:
         """Decide on units that are still open.
 
         Args:
             taken: what was decided on others, by position.
             room_tokens: what may be chosen.
-
-        Returns:
-            Decisions on those of which something stays.
+            among: positions of those that are chosen from; left out, all that stand for choice.
         """
         for i in taken:
             if not self._units[i].is_sought:
-                self._scorer.keep_unit(i)
-        open_ = [i for i in range(len(self._units)) if i not in taken]
-        return self.choose(open_, room_tokens)
+                self._scores.keep_unit(i)
+        units = self._conversation.standing if among is None else among
+        costs = {i: self._cost(self._units[i]) for i in units if i not in taken}
+        selection = Selection(costs, scores=self._scores, room_tokens=room_tokens)
+        stays = self._within(selection.choose(), room_tokens)
+        ranking = selection.ranking()
+        least = min((ranking[i].score for i in stays), default=None)
+        return Filled(
+            stays={i: replace(stays[i], rank=ranking[i]) for i in stays},
+            left={i: self._left(i, ranking[i], least) for i in costs if i not in stays},
+        )
 
-    def choose(self, units: Iterable[int], room_tokens: int) -> dict[int, Decision]:
-        """Decide on some units, ascending; all else is as the scorer has it."""
-        costs = {i: self._cost(self._units[i]) for i in units}
-        order = Selection(costs, scorer=self._scorer, room_tokens=room_tokens).choose()
-        return self._within(order, room_tokens)
+    def _left(self, i: int, rank: Rank, least: float | None) -> Decision:
+        """The decision to leave a unit out, and why: its score is no higher than that of what stays, or it did not fit."""
+        if least is None or rank.score > least:
+            why = f"{rank}, and its best part did not fit what was left of the room"
+        else:
+            why = f"{rank}; what stays has {least:.3g} or more"
+        return replace(
+            replaced(self._units[i].candidate, "drop", f"left out: {why}", (), 0), rank=rank
+        )
 
     def _cost(self, unit: UnitText) -> UnitCost:
         passages = [self._tokens(unit.messages[p.message], p) for p in unit.passages]
@@ -130,39 +175,56 @@ class Selection:
 
     Args:
         costs: of the units, by position.
-        scorer: scores blocks.
+        scores: of their blocks.
         room_tokens: what may be chosen.
     """
 
-    def __init__(
-        self, costs: Mapping[int, UnitCost], *, scorer: BlockScorer, room_tokens: int
-    ) -> None:
+    def __init__(self, costs: Mapping[int, UnitCost], *, scores: Scores, room_tokens: int) -> None:
         self._costs = costs
         self._frames = {  # with a mark for each passage and nothing else
             unit: cost.frame_tokens + MARK_TOKENS * len(cost.passages)
             for unit, cost in costs.items()
         }
-        self._scorer = scorer
+        self._scores = scores
         self._room = room_tokens
         self._order: list[BlockAt] = []
-        self._units: set[int] = set()
+        self._best: dict[int, float] = {}  # of each unit of which something is kept, for the first
         self._kept: set[BlockAt] = set()
+        self._heap = [(-self._density(at), -at.unit, at) for at in self._blocks()]
+        self._too_large: list[tuple[float, int, BlockAt]] = []
 
     def choose(self) -> list[BlockAt]:
-        """The blocks that stay, the best first."""
-        heap = [(-self._density(at), at) for at in self._blocks()]
+        """The blocks that stay, the best first; of equals those of the newest unit."""
+        heap = self._heap
         heapify(heap)
         while heap and self._room >= LEAST_ROOM:
-            _, at = heappop(heap)
+            _, unit, at = heappop(heap)
             if at in self._kept:
                 continue
             density = self._density(at)
             if heap and -density > heap[0][0]:
-                heappush(heap, (-density, at))
-            elif self._take(at):
+                heappush(heap, (-density, unit, at))
+            elif self._take(at, density):
                 for beside in self._beside(at):  # no mark is needed there any more
-                    heappush(heap, (-self._density(beside), beside))
+                    heappush(heap, (-self._density(beside), unit, beside))
+            else:
+                self._too_large.append((-density, unit, at))
         return self._order
+
+    def ranking(self) -> dict[int, Rank]:
+        """The score of each unit when it was decided on, for each token of its best block, and its place by that.
+
+        Nothing that is left out was more when it was last compared than what was kept, but for what did not fit.
+        """
+        best = dict.fromkeys(self._costs, 0.0)
+        for negative, _, at in (*self._heap, *self._too_large):
+            best[at.unit] = max(best[at.unit], -negative)
+        best |= self._best
+        places = sorted(best, key=lambda unit: (-best[unit], -unit))
+        return {
+            unit: Rank(score=best[unit], place=place, among=len(best))
+            for place, unit in enumerate(places, 1)
+        }
 
     def _blocks(self) -> list[BlockAt]:
         return [
@@ -173,22 +235,22 @@ class Selection:
         ]
 
     def _density(self, at: BlockAt) -> float:
-        """ValueScorer per token; of a frame that others will share, a part."""
+        """The score for each token; of a frame that others will share, a part."""
         tokens: float = self._tokens(at)
-        if at.unit not in self._units:
+        if at.unit not in self._best:
             tokens += min(MOST_FRAME, FRAME_FRACTION * self._frames[at.unit])
-        return self._scorer.score(at) / max(1.0, tokens)
+        return self._scores.score(at) / max(1.0, tokens)
 
-    def _take(self, at: BlockAt) -> bool:
+    def _take(self, at: BlockAt, density: float) -> bool:
         """Keep a block if it fits what is left; says whether it does."""
-        tokens = self._tokens(at) + (0 if at.unit in self._units else self._frames[at.unit])
+        tokens = self._tokens(at) + (0 if at.unit in self._best else self._frames[at.unit])
         if tokens > self._room:
             return False
         self._room -= tokens
         self._order.append(at)
         self._kept.add(at)
-        self._units.add(at.unit)
-        self._scorer.keep(at)
+        self._best.setdefault(at.unit, density)
+        self._scores.keep(at)
         return True
 
     def _tokens(self, at: BlockAt) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.piece import Piece
 from autogen_context.messages.segment import Unit
@@ -32,6 +34,26 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """How a unit stood when a compaction chose by score.
+
+    Attributes:
+        score: of its best part, for each token, as it was compared.
+        place: by that score, 1 for the highest.
+        among: how many units stood for choice.
+    """
+
+    score: float
+    place: int
+    among: int
+
+    @override
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.score:.3g} a token, place {self.place} of {self.among}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What became of a unit, and why.
 
@@ -45,6 +67,7 @@ class Decision:
         pieces: what is sent for it; for the first of the dropped, a notice.
         handle: the key of the original in its store, where it was reduced, shortened or dropped.
         before: what is sent in front of it: earlier exchanges that it asks for, notices. Its tokens count as the unit's.
+        rank: how it stood when a compaction chose by score; ``None`` where it was not compared.
     """
 
     start: int
@@ -56,6 +79,7 @@ class Decision:
     pieces: tuple[Piece, ...]
     handle: Text = ""
     before: tuple[Piece, ...] = ()
+    rank: Rank | None = None
 
     @property
     def hides(self) -> bool:

@@ -128,7 +128,7 @@ def test_every_message_is_explained() -> None:
         explained = keeper.explain(dict(message))
         assert decided(explained) in turn.decisions
         assert explained.start <= position < explained.stop
-        assert 0 <= explained.score <= 1
+        assert explained.score >= 0
         assert explained.reasons
     assert keeper.explain(TASK).start == len(LONG)
     for stranger in (says("never seen"), says("the task")):
@@ -150,7 +150,7 @@ def test_a_loaded_state_knows_what_was_decided_and_billed() -> None:
     keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
     other.load_state(keeper.save_state())
     assert decided(other.explain(LONG[3])) == decided(keeper.explain(LONG[3]))
-    assert other.explain(LONG[3]).reasons == ("its messages were not read yet",)
+    assert other.explain(LONG[3]).reasons[-1] == "its messages were not read yet"
     bounds = [each.prepare_nowait(LONG).certificate.bound for each in (keeper, other)]
     assert bounds[0] == bounds[1]
     assert other.explain(LONG[3]) == keeper.explain(LONG[3])

@@ -129,12 +129,6 @@ def test_a_long_line_is_cut_where_something_ends(item: str, end: str) -> None:
         assert block.text.endswith(end)
 
 
-def test_data_without_any_end_is_cut_by_length() -> None:
-    """Base64 has no words."""
-    blocks = blocks_of("QUJD" * 1_000)
-    assert {len(block.text) % PART_CHARS[1] for block in blocks[:-1]} == {0}
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),

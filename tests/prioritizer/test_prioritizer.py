@@ -1,227 +1,268 @@
-"""What matters for a task: scores with their reasons, in order."""
+"""What matters: the one score that a manager chooses by, a prioritizer of one's own, and labelled parts."""
 
-from dataclasses import replace
+import json
+from collections.abc import Sequence
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context import ContextWindowExceeded, IncrementalContextManager
 from autogen_context.budget.task import TaskDefinition, TaskType
+from autogen_context.messages.message import joined_text
 from autogen_context.prioritizer.attention import ContextPart
-from autogen_context.prioritizer.category import Category, weights_of
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer, Signals
-
-CATEGORIES = st.sampled_from(get_args(Category))
-UNIT = st.floats(0, 1)
-TASKS = st.builds(TaskDefinition, text=st.just("x"), type=st.sampled_from(get_args(TaskType)))
-ADVISED = st.dictionaries(CATEGORIES, st.floats(allow_nan=False, allow_infinity=False))
-SIGNALS = st.builds(
-    Signals,
-    category=CATEGORIES,
-    relevance=UNIT,
-    recency=UNIT,
-    references=st.integers(0, 50),
-    error=st.booleans(),
-    decision=st.booleans(),
-    stale=st.booleans(),
-    critical=st.booleans(),
-)
+from autogen_context.prioritizer.category import BASE_WEIGHTS, Category, weights_of
+from autogen_context.prioritizer.prioritizer import ContextPrioritizer
+from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.score import BlockAt, Need, Prioritizer, Scores, UnitScores
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import transcripts
+from support.counting import Characters
+from support.scoring import references_of, returns
 
 
-@st.composite
-def lists(draw: st.DrawFn) -> list[Signals]:
-    """What is known of some units, some of them superseded by later ones."""
-    signals = draw(st.lists(SIGNALS, max_size=12))
-    last = len(signals) - 1
-    newer = [
-        draw(st.none() | st.integers(i + 1, last)) if i < last else None for i in range(last + 1)
-    ]
-    return [replace(s, superseded_by=by) for s, by in zip(signals, newer, strict=True)]
+class Reversed:
+    """The usual scores upside down: what matters most goes first."""
+
+    def scores(self, conversation: References, need: Need) -> Scores:
+        """One over the usual score of the best block of each unit, for a character."""
+        usual = ContextPrioritizer().scores(conversation, need)
+        best = [
+            max(
+                (
+                    usual.score(BlockAt(i, p, b)) / len(block.text)
+                    for p, passage in enumerate(unit.passages)
+                    for b, block in enumerate(passage.blocks)
+                ),
+                default=0.0,
+            )
+            for i, unit in enumerate(conversation.units)
+        ]
+        return UnitScores(conversation, [1 / (score + 1e-3) for score in best])
 
 
-def scores(
-    task: TaskDefinition, signals: list[Signals], advised: dict[Category, float]
-) -> list[float]:
-    """The scores alone."""
-    return [p.score for p in ContextPrioritizer().rank(task, signals, advised=advised).priorities]
+class Naming:
+    """What names a word comes first; of the rest the longest."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def scores(self, conversation: References, _need: Need) -> Scores:
+        """By the text and the position of each unit."""
+        scores = [
+            (2.0 if self._word in joined_text(unit.messages) else 0.0) + i * 1e-6
+            for i, unit in enumerate(conversation.units)
+        ]
+        return UnitScores(conversation, scores, [f"score {score:.1f}" for score in scores])
 
 
-@given(TASKS, lists(), ADVISED)
-def test_the_order_is_by_score(
-    task: TaskDefinition, signals: list[Signals], advised: dict[Category, float]
-) -> None:
-    """Scores are above 0 and at most 1, whatever is advised; critical first, equals as they came, superseded below the newer."""
-    ranked = ContextPrioritizer().rank(task, signals, advised=advised)
-    assert all(0 < priority.score <= 1 for priority in ranked.priorities)
-    assert ranked == ContextPrioritizer().rank(task, signals, advised=advised)
-    assert sorted(ranked.order) == list(range(len(signals)))
-    keys = [(not signals[i].critical, -ranked.priorities[i].score, i) for i in ranked.order]
-    assert keys == sorted(keys)
-    for i, known in enumerate(signals):
-        if known.superseded_by is not None:
-            assert ranked.priorities[i].score < ranked.priorities[known.superseded_by].score
+def worked(steps: int) -> list[ChatMessage]:
+    """An agent that reads files, each of which it needs again two steps later."""
+    messages: list[ChatMessage] = [{"role": "user", "content": "Mend the vault."}]
+    for step in range(steps):
+        path = f"src/part_{step}.py"
+        call = {"name": "read_file", "arguments": json.dumps({"path": path})}
+        said = f"Step {step}, as in src/part_{max(0, step - 2)}.py"
+        text = "".join(f"vault_{step * 37 + n} = {step * 7919 + n}\n" for n in range(12))
+        messages += [
+            {
+                "role": "assistant",
+                "content": said,
+                "tool_calls": [{"id": f"c{step}", "type": "function", "function": call}],
+            },
+            {"role": "tool", "tool_call_id": f"c{step}", "content": f"# {path}\n{text}"},
+        ]
+    return messages
 
 
-def test_a_long_chain_stays_in_order() -> None:
-    """However often the same was read, each read is below the next, and above nothing."""
-    count = 3_000
-    chain = [Signals(superseded_by=i + 1 if i < count - 1 else None) for i in range(count)]
-    ranked = ContextPrioritizer().rank("x", chain)
-    assert ranked.order == tuple(reversed(range(count)))
-    assert ranked.priorities[0].score > ranked.priorities[-1].score / 5
+def lived_through(
+    messages: Sequence[ChatMessage], prioritizer: Prioritizer | None, window_tokens: int = 2_000
+) -> IncrementalContextManager:
+    """A manager that prepared a turn after each message."""
+    manager = IncrementalContextManager(
+        model="gpt-4", window_tokens=window_tokens, counter=Characters(), prioritizer=prioritizer
+    )
+    for stop in range(1, len(messages) + 1):
+        manager.prepare_nowait(messages[:stop])
+    return manager
 
 
-@given(TASKS, lists(), ADVISED, st.data())
-def test_more_never_lowers(
-    task: TaskDefinition,
-    signals: list[Signals],
-    advised: dict[Category, float],
-    data: st.DataObject,
-) -> None:
-    """Relevance, recency, references, a decision or an error raise a score, if anything, and lower no other one."""
-    if not signals:
+def actions(manager: IncrementalContextManager, messages: Sequence[ChatMessage]) -> list[str]:
+    """What became of each unit."""
+    return [f"{d.action} {d.tokens_after}" for d in manager.prepare_nowait(messages).decisions]
+
+
+def test_reversed_scores_change_what_is_sent() -> None:
+    """F1: the exported part decides in a manager's run; without one it is ``ContextPrioritizer``."""
+    messages = worked(40)
+    usual = actions(lived_through(messages, None), messages)
+    assert actions(lived_through(messages, ContextPrioritizer()), messages) == usual
+    assert actions(lived_through(messages, Reversed()), messages) != usual
+
+
+def test_a_prioritizer_of_ones_own() -> None:
+    """What it puts first is kept, however old; its score and its words are those that are explained."""
+    messages = worked(40)
+    manager = lived_through(messages, Naming("vault_80"))
+    wanted = next(m for m in messages if "vault_80" in str(m["content"]))
+    explained = manager.explain(wanted)
+    assert explained.action in ("keep", "shorten")
+    assert explained.rank is not None
+    assert explained.score == explained.rank.score > 0
+    assert explained.reasons == (str(explained.rank), "score 2.0")
+    assert lived_through(messages, None).explain(wanted).action == "drop"
+
+
+@pytest.mark.parametrize("prioritizer", [None, Reversed()], ids=["usual", "reversed"])
+def test_what_is_explained_is_what_decided(prioritizer: Prioritizer | None) -> None:
+    """F36: of all that a compaction compared, what left scored no more than what stayed, or says why it left; both say where they stood."""
+    messages = worked(40)
+    manager = lived_through(messages, prioritizer)
+    explained = {
+        d.start: manager.explain(messages[d.start])
+        for d in manager.prepare_nowait(messages).decisions
+    }
+    compared = [e for e in explained.values() if e.rank is not None]
+    left = [e for e in compared if e.action == "drop"]
+    stayed = [e for e in compared if e.action != "drop"]
+    assert left
+    assert stayed
+    for gone in left:
+        assert gone.rank is not None
+        assert gone.reasons[0] == str(gone.rank)
+        assert f"{gone.score:.3g} a token" in gone.reason
+        if "did not fit" not in gone.reason:
+            assert all(gone.score <= kept.score for kept in stayed)
+
+
+@settings(max_examples=25, deadline=None)
+@given(transcripts(max_messages=24), st.integers(300, 900))
+def test_every_score_is_explained(messages: list[ChatMessage], window_tokens: int) -> None:
+    """F36 for any conversation: what left and could have fitted never scored more than what stayed; a state keeps it."""
+    manager = IncrementalContextManager(
+        model="gpt-4", window_tokens=window_tokens, counter=Characters()
+    )
+    other = IncrementalContextManager(
+        model="gpt-4", window_tokens=window_tokens, counter=Characters()
+    )
+    try:
+        decisions = manager.prepare_nowait(messages).decisions
+    except ContextWindowExceeded:
         return
-    i = data.draw(st.integers(0, len(signals) - 1))
-    known = signals[i]
-    more = replace(
-        known,
-        relevance=data.draw(st.floats(known.relevance, 1)),
-        recency=data.draw(st.floats(known.recency, 1)),
-        references=known.references + data.draw(st.integers(0, 9)),
-        error=known.error or data.draw(st.booleans()),
-        decision=known.decision or data.draw(st.booleans()),
+    least = min((d.rank.score for d in decisions if d.rank and d.action != "drop"), default=None)
+    for decision in decisions:
+        if decision.rank and decision.action == "drop" and "did not fit" not in decision.reason:
+            assert least is None or decision.rank.score <= least
+    other.load_state(json.loads(json.dumps(manager.save_state())))
+    assert other.prepare_nowait(messages).decisions == decisions
+
+
+def test_what_is_superseded_says_so() -> None:
+    """P6, P8: age, later uses and the newer reading are told in the words of the score."""
+    read = returns("alpha_1 = 5\n" * 9, name="read_file", arguments='{"path": "a.py"}')
+    again = returns("alpha_1 = 5\n" * 9, name="read_file", arguments='{"path": "a.py"}')
+    reasons = (
+        ContextPrioritizer().scores(references_of([*read, *again]), Need(room_tokens=99)).reasons(0)
     )
-    before = scores(task, signals, advised)
-    after = scores(task, [*signals[:i], more, *signals[i + 1 :]], advised)
-    assert all(new >= old - 1e-12 for old, new in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        Signals(relevance=0.1),
-        Signals(recency=0.1),
-        Signals(references=1),
-        Signals(error=True),
-        Signals(decision=True),
-    ],
-    ids=["relevance", "recency", "references", "error", "decision"],
-)
-def test_each_signal_counts(more: Signals) -> None:
-    """What has it is above what has nothing, and below what has it and more."""
-    signals = [Signals(), more, replace(more, relevance=0.5)]
-    nothing, little, much = scores(TaskDefinition(text="x"), signals, {})
-    assert nothing < little < much
-
-
-@given(TASKS, SIGNALS, ADVISED)
-def test_stale_and_superseded_lower(
-    task: TaskDefinition, known: Signals, advised: dict[Category, float]
-) -> None:
-    """What was changed since is worth less than what was not, and what was shown again less than that."""
-    fresh = replace(known, stale=False)
-    newest = Signals(category="requirements", relevance=1.0, recency=1.0, references=50)
-    signals = [fresh, replace(known, stale=True), replace(fresh, superseded_by=3), newest]
-    one, stale, superseded, _ = scores(task, signals, advised)
-    assert superseded < stale < one
-
-
-@given(TASKS, SIGNALS, CATEGORIES, CATEGORIES, ADVISED)
-def test_the_weight_of_the_category_decides_between_equals(
-    task: TaskDefinition,
-    known: Signals,
-    one: Category,
-    other: Category,
-    advised: dict[Category, float],
-) -> None:
-    """For this type of task, and by what is advised."""
-    weights = weights_of(task.type, advised=advised)
-    first, second = scores(task, [replace(known, category=c) for c in (one, other)], advised)
-    assert (first > second) == (weights[one] > weights[other])
-
-
-@given(TASKS, lists())
-def test_reasons_tell_what_counted(task: TaskDefinition, signals: list[Signals]) -> None:
-    """Each signal that is there is named with its number, and none that is not."""
-    for priority in ContextPrioritizer().rank(task, signals).priorities:
-        known, told = priority.signals, " | ".join(priority.reasons)
-        assert f"{known.category}: weight {priority.weight:.2f}" in told
-        assert (f"relevance {known.relevance:.2f}" in told) == (known.relevance >= 0.005)
-        assert (f"recency {known.recency:.2f}" in told) == (known.recency >= 0.005)
-        assert (f"used again by {known.references} later message" in told) == (known.references > 0)
-        assert ("error" in told) == known.error
-        assert ("decision" in told) == known.decision
-        assert ("critical" in told) == known.critical
-        assert ("superseded" in told) == (known.superseded_by is not None)
-        assert ("stale" in told) == (known.stale and known.superseded_by is None)
-
-
-def test_reasons_in_words() -> None:
-    """As they are shown."""
-    known = Signals(category="related", relevance=0.62, references=3, recency=0.5, superseded_by=1)
-    known = replace(known, remark="older read of config.py")
-    ranked = ContextPrioritizer().rank("Fix the bug", [known, Signals(references=1, stale=True)])
-    assert ranked.priorities[0].reasons == (
-        "related: weight 0.99",
-        "relevance 0.62",
-        "used again by 3 later messages",
-        "recency 0.50",
-        "superseded: older read of config.py",
-    )
-    assert ranked.priorities[1].reasons[1:] == (
+    said = "; ".join(reasons)
+    for word in (
+        "names a.py, alpha_1",
         "used again by 1 later message",
-        "stale: changed since",
+        "tokens old",
+        "superseded: older read of a.py",
+    ):
+        assert word in said
+    asked = ContextPrioritizer().scores(
+        references_of(read), Need(room_tokens=99, relevance=[0.2, 0.7])
     )
+    assert asked.reasons(0) == ("relevance 0.70 to what is asked",)
+
+
+@pytest.mark.parametrize(("advised", "exponent"), [(True, 0.0), (True, 0.5), (False, 1.0)])
+def test_a_category_counts_as_advised_or_asked_for(*, advised: bool, exponent: float) -> None:
+    """P1, P2: what a model advises multiplies the scores of a category; its weight for the task does where that is asked for."""
+    text = "vault_1 = 7\n" * 9
+    listing = returns(text, name="list_directory", arguments='{"path": "."}')
+    run = returns(text, name="bash", arguments='{"command": "pytest"}')
+    multipliers: dict[Category, float] = {
+        **dict.fromkeys(BASE_WEIGHTS, 1.0),
+        "execution": 4.0,
+        "structure": 0.25,
+    }
+    need = Need(room_tokens=9_999, task="debug the crash", advised=multipliers if advised else {})
+    scores = ContextPrioritizer(category_exponent=exponent).scores(
+        references_of([*listing, *run]), need
+    )
+    plain = ContextPrioritizer().scores(references_of([*listing, *run]), Need(room_tokens=9_999))
+    first, second = BlockAt(0, 0, 0), BlockAt(1, 0, 0)
+    assert scores.score(second) / scores.score(first) > plain.score(second) / plain.score(first)
+    assert any(reason.startswith("execution: counts") for reason in scores.reasons(1))
+
+
+def test_unit_scores_that_are_none() -> None:
+    """One for each unit, and none negative; the error names it and the way out."""
+    conversation = references_of(returns("a"))
+    with pytest.raises(ValueError, match=r"scores: 2 of them; give one for each of the 1 units"):
+        UnitScores(conversation, [1.0, 2.0])
+    for wrong in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=r"scores\[0\]=.*: give a number, 0 or more"):
+            UnitScores(conversation, [wrong])
+    with pytest.raises(ValueError, match="category_exponent=2: give 0 to 1"):
+        ContextPrioritizer(category_exponent=2)
+
+
+# ---- labelled parts
+
+
+TASKS = st.builds(
+    TaskDefinition, text=st.just("mend the vault"), type=st.sampled_from(get_args(TaskType))
+)
+PARTS = st.lists(
+    st.builds(
+        ContextPart,
+        st.sampled_from(["goal", "memory", "test output", "SYSTEM_GRAPH", "notes"]),
+        st.sampled_from(["", "mend", "the vault of the mint", "lunch is at noon"]),
+        st.booleans(),
+    ),
+    max_size=9,
+)
+ADVISED = st.dictionaries(st.sampled_from(get_args(Category)), st.floats(allow_nan=False))
+
+
+@given(TASKS, PARTS, ADVISED)
+def test_parts_are_ordered_by_score(
+    task: TaskDefinition, parts: list[ContextPart], advised: dict[Category, float]
+) -> None:
+    """P5: scores are above 0 and at most 1, whatever is advised; critical first, equals as they came; a reason for each number."""
+    ranked = ContextPrioritizer().prioritize(task, parts, advised=advised)
+    assert all(0 < priority.score <= 1 for priority in ranked.priorities)
+    keys = [(not parts[i].critical, -ranked.priorities[i].score, i) for i in ranked.order]
+    assert keys == sorted(keys)
+    weights = weights_of(task.type, advised=advised)
+    for part, priority in zip(parts, ranked.priorities, strict=True):
+        assert any("relevance" in reason for reason in priority.reasons)
+        assert any(reason.split(":")[0] in weights for reason in priority.reasons)
+        assert ("critical: comes first" in priority.reasons) == part.critical
 
 
 def test_parts_by_label_and_words() -> None:
-    """The label gives the category, the words the relevance; what is critical comes first."""
+    """The label gives the category, the words the relevance; F24: parts that are alike keep theirs."""
     parts = [
         ContextPart("memory", "The user likes tea."),
         ContextPart("actions", "auth.py was read; the crash is in login_user."),
         ContextPart("goal", "Fix the crash in auth.py."),
-        ContextPart("notes", "Nothing.", critical=True),
+        ContextPart("notes", "Never push to main.", critical=True),
     ]
     ranked = ContextPrioritizer().prioritize("Fix the crash in auth.py", parts)
-    assert ranked.task.type == "debug"
     assert ranked.order == (3, 2, 1, 0)
-    found = [priority.signals.category for priority in ranked.priorities]
-    assert found == ["memory", "execution", "requirements", "general"]
-    assert ranked.priorities[0].signals.relevance == 0 < ranked.priorities[1].signals.relevance
+    assert ranked.priorities[1].reasons == ("execution: weight 0.90", "relevance 0.78")
+    many = ContextPrioritizer().prioritize("Fix the crash in auth.py", [parts[1]] * 50)
+    assert {priority.score for priority in many.priorities} == {ranked.priorities[1].score}
 
 
-def test_parts_that_are_alike_keep_their_relevance() -> None:
-    """F24: what all parts share with the task counts for each of them."""
-    parts = [ContextPart("memory", f"the port of server {i}") for i in range(10, 30)]
-    [alone] = ContextPrioritizer().prioritize("the port of the server", parts[:1]).priorities
-    among = ContextPrioritizer().prioritize("the port of the server", parts).priorities
-    assert {priority.score for priority in among} == {alone.score}
-
-
-@pytest.mark.parametrize("task", ["", "x", TaskDefinition.from_text("Explain the parser")])
+@pytest.mark.parametrize("task", ["", TaskDefinition(text="?!")])
 def test_nothing_to_rank(task: str | TaskDefinition) -> None:
     """No parts are no error, nor is a task without words."""
     assert ContextPrioritizer().prioritize(task, []).order == ()
-    assert ContextPrioritizer().prioritize(task, [ContextPart("", "")]).order == (0,)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"relevance": 1.1}, r"relevance=1\.1: give a number in 0\.\.1"),
-        ({"recency": float("nan")}, r"recency=nan: give a number in 0\.\.1"),
-        ({"references": -1}, "references=-1: give a count"),
-    ],
-)
-def test_wrong_signals(wrong: dict[str, float], message: str) -> None:
-    """They are refused with the way out."""
-    with pytest.raises(ValueError, match=message):
-        Signals(**wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the point
-
-
-@pytest.mark.parametrize("newer", [0, -1, 2])
-def test_only_later_ones_supersede(newer: int) -> None:
-    """What is superseded by itself, by nothing or by what is before it is refused."""
-    with pytest.raises(ValueError, match=rf"superseded_by={newer}: give a position in 1\.\.1"):
-        ContextPrioritizer().rank("x", [Signals(superseded_by=newer), Signals()])
+    assert ContextPrioritizer().prioritize(task, [ContextPart("notes", "x")]).order == (0,)

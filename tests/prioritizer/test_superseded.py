@@ -200,11 +200,6 @@ def test_the_first_change_makes_stale() -> None:
     assert [found.stale(i) for i in range(4)] == [1, None, None, None]
 
 
-def test_superseded_parts_add_up() -> None:
-    """What a unit shows may be shown again by two others; the later of them supersedes it."""
-    assert superseded(units_of("cat a.py b.py", "cat a.py", "cat b.py")) == {0: 2}
-
-
 def test_a_pending_call_supersedes_nothing() -> None:
     """Its result may never come."""
     assert superseded([*units_of("pytest"), unit_of([("pytest", None)])]) == {}

@@ -12,9 +12,10 @@ from autogen_context.manager.plan import FRAME, Fill, Means, notice_of, plan
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.block_score import ValueScorer
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.prioritizer.score import Need
+from autogen_context.prioritizer.selection import BlockSelector, Filled
+from autogen_context.prioritizer.value import ValueScores
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
 from autogen_context.view.protected import Protection, protected_of, satisfied, voices_of
@@ -49,14 +50,14 @@ def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
     """Fills as a session does."""
     references = References()
     references.follow(candidates, [m for c in candidates for m in c.unit.messages])
-    return BlockSelector(
-        references, COUNTER, ValueScorer(references, room_tokens=budget.total_tokens)
-    ).fill
+    references.cut(range(len(candidates)))
+    scores = ValueScores(references, Need(room_tokens=budget.total_tokens), {})
+    return BlockSelector(references, COUNTER, scores).fill
 
 
-def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Mapping[int, Decision]:
+def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Filled:
     """Leaves all that is open out."""
-    return {}
+    return Filled(stays={}, left={})
 
 
 CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)

@@ -3,20 +3,22 @@
 from collections.abc import Iterable, Sequence
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.prioritizer.block_score import FOCUS_UNITS, BlockAt, ValueScorer
 from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.score import BlockAt, Need
+from autogen_context.prioritizer.value import FOCUS_UNITS, ValueScores
 from support.units import candidates_of
 
 
-def scorer_of(messages: Sequence[Message], room: int = 10_000) -> ValueScorer:
-    """Scores the blocks of a conversation."""
-    return ValueScorer(references_of(messages), room_tokens=room)
+def scores_of(messages: Sequence[Message], room: int = 10_000) -> ValueScores:
+    """The scores of the blocks of a conversation."""
+    return ValueScores(references_of(messages), Need(room_tokens=room), {})
 
 
 def references_of(messages: Sequence[Message]) -> References:
     """The values of a conversation."""
     references = References()
     references.follow(candidates_of(messages), messages)
+    references.cut(range(len(references.units)))
     return references
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, groupby
 from random import Random
 
-from autogen_context.prioritizer.block_score import BlockAt
+from autogen_context.prioritizer.score import BlockAt
 from autogen_context.prioritizer.selection import MARK_TOKENS, UnitCost
 
 LESS = 0.3  # of a value's worth, where another kept block has it
@@ -33,6 +33,10 @@ class Covering:
             if at.unit == unit:
                 self.keep(at)
 
+    def reasons(self, unit: int, /) -> tuple[str, ...]:
+        """What the blocks of a unit name."""
+        return tuple(v for at, values in self.named.items() if at.unit == unit for v in values)
+
     def of_all(self, spots: Iterable[BlockAt]) -> float:
         """What blocks are worth together."""
         fresh = Covering(named=self.named, weights=self.weights)
@@ -48,7 +52,7 @@ class Case:
     """A choice to make."""
 
     costs: Mapping[int, UnitCost]
-    scorer: Covering
+    scores: Covering
     room_tokens: int
 
 
@@ -75,7 +79,7 @@ def drawn(random: Random, *, blocks: int, overlapping: bool) -> Case:
     weights = {name: random.choice([0.1, 0.5, 1, 1, 2, 3]) for name in names}
     whole = cost(costs, spots)
     room = int(whole * random.uniform(0.2, 0.7))
-    return Case(costs=costs, scorer=Covering(named=named, weights=weights), room_tokens=room)
+    return Case(costs=costs, scores=Covering(named=named, weights=weights), room_tokens=room)
 
 
 def cost(costs: Mapping[int, UnitCost], spots: Iterable[BlockAt]) -> int:
@@ -92,8 +96,8 @@ def cost(costs: Mapping[int, UnitCost], spots: Iterable[BlockAt]) -> int:
 
 def best(case: Case) -> float:
     """The most that fits is worth."""
-    spots = list(case.scorer.named)
+    spots = list(case.scores.named)
     every = chain.from_iterable(combinations(spots, n) for n in range(len(spots) + 1))
     return max(
-        case.scorer.of_all(some) for some in every if cost(case.costs, some) <= case.room_tokens
+        case.scores.of_all(some) for some in every if cost(case.costs, some) <= case.room_tokens
     )

@@ -77,7 +77,11 @@ class Arrival:
             return before  # no result came, and no repair, which costs tokens
         if before.action == "drop":
             gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
-            return before if gone.stop == before.stop else replace(gone, before=before.before)
+            return (
+                before
+                if gone.stop == before.stop
+                else replace(gone, before=before.before, rank=before.rank)
+            )
         if before.action == "shorten":
             return self._grown(before, candidate)
         return self._again(candidate, before, written_in(before), since=before.stop, spared=spared)
@@ -127,6 +131,7 @@ class Arrival:
         """A unit that stays, decided on again from a position on; what stands in front of it stays there."""
         reason = before.reason.removesuffix(REDUCED)
         again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
+        again = replace(again, rank=before.rank)
         if not before.before:
             return again
         in_front = sum(map(self._counter.message, messages_of(before.before, ())))
