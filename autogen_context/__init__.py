@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
-    from autogen_context.compressor.summarizer import Breaker, Summarizer
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         ChangeRefused,
@@ -82,7 +81,6 @@ __all__ = [
     "AttentionFilter",
     "AttentionScore",
     "AttentionScorer",
-    "Breaker",
     "CacheStats",
     "Certificate",
     "ChangeRefused",
@@ -138,7 +136,6 @@ __all__ = [
     "StoreRefused",
     "StoreUnavailable",
     "SubtaskTrigger",
-    "Summarizer",
     "TaskDefinition",
     "TokenBudget",
     "TokenBudgetManager",
@@ -184,8 +181,6 @@ _HOMES = {
     "IntentModel": "triggers.intent_model",
     "ModelLimit": "tokens.limits",
     "ModelLimits": "tokens.limits",
-    "Summarizer": "compressor.summarizer",
-    "Breaker": "compressor.summarizer",
     "Certificate": "session.assemble",
     "AttentionFilter": "prioritizer.attention",
     "ContextPart": "prioritizer.attention",

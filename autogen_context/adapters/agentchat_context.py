@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
-from autogen_core.models import LLMMessage
+from autogen_core.models import ChatCompletionClient, LLMMessage
 from pydantic import BaseModel, Field
 from typing_extensions import override
 
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.agentchat_summary import complete_with
 from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
-    from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.compressor.compressor import Compressor
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.intent_model import AskIntent
@@ -69,8 +70,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         initial_messages: what the conversation begins with.
         config: all settings; the first three win over it.
         vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
-        summarizer: likewise.
-        advisor: likewise.
+        compressor: likewise.
+        model_client: likewise; a client of autogen-ext will do.
         intents: likewise.
         original_store: likewise.
         files: as for the manager; its folder is part of the component's configuration.
@@ -100,8 +101,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         initial_messages: Sequence[LLMMessage] | None = None,
         config: ContextConfig | None = None,
         vectors: WarmVectors | None = None,
-        summarizer: "Summarize | None" = None,
-        advisor: "Advise | None" = None,
+        compressor: "Compressor | None" = None,
+        model_client: ChatCompletionClient | ModelClient | None = None,
         intents: "AskIntent | None" = None,
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | None" = None,
@@ -117,8 +118,8 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             config=settings if described else with_reserve(settings),
             host=AgentChatFormat(),
             vectors=vectors,
-            summarizer=summarizer,
-            advisor=advisor,
+            compressor=compressor,
+            model_client=asked(model_client),
             intents=intents,
             original_store=original_store,
             files=files,
@@ -237,3 +238,8 @@ def jsons(known: Envelope) -> list[Json]:
 def schemas(tools: list[Json] | None) -> list[AgentTool] | None:
     """Plain dicts as tools."""
     return cast("list[AgentTool] | None", tools)  # they were schemas when they were saved
+
+
+def asked(client: ChatCompletionClient | ModelClient | None) -> ModelClient | None:
+    """A client of the host, or any other, as a manager asks it."""
+    return complete_with(client) if isinstance(client, ChatCompletionClient) else client

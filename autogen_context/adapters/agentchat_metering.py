@@ -22,13 +22,13 @@ from typing_extensions import override
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
 from autogen_context.config.config import ContextConfig
+from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
 
 if TYPE_CHECKING:
     from autogen_context.cache.originals import OriginalTier
-    from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.compressor.compressor import Compressor
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.intent_model import AskIntent
@@ -43,8 +43,8 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
     window_tokens: int | None = None,
     config: ContextConfig | None = None,
     vectors: WarmVectors | None = None,
-    summarizer: "Summarize | None" = None,
-    advisor: "Advise | None" = None,
+    compressor: "Compressor | None" = None,
+    model_client: ChatCompletionClient | ModelClient | None = None,
     intents: "AskIntent | None" = None,
     original_store: "OriginalTier | None" = None,
     files: "FileChangeTracker | None" = None,
@@ -60,8 +60,8 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
         config: all settings; they win over what the client says, ``window_tokens`` wins over them.
         vectors: as for the context.
-        summarizer: likewise; ``Summarizer(complete_with(client))`` asks the agent's own model.
-        advisor: likewise; ``Advisor(complete_with(client))``.
+        compressor: likewise.
+        model_client: likewise; the agent's own client, or a cheaper one.
         intents: likewise.
         original_store: likewise.
         files: likewise.
@@ -83,8 +83,8 @@ def managed(  # noqa: PLR0913 - what a manager can be made of
         window_tokens=window_tokens,
         config=ContextConfig(**{**said, **chosen}),
         vectors=vectors,
-        summarizer=summarizer,
-        advisor=advisor,
+        compressor=compressor,
+        model_client=model_client,
         intents=intents,
         original_store=original_store,
         files=files,

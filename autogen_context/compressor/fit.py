@@ -7,7 +7,7 @@ pairs stay closed; texts below the common length stay as they are.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autogen_context.compressor.shorten import shorten_arguments, shorten_text
+from autogen_context.compressor.shorten import Shorten, shorten_arguments, shorten_text
 from autogen_context.messages.message import Message, ToolCall, without_images
 from autogen_context.messages.piece import Piece, Written, index_of
 from autogen_context.tokens.message_counter import MessageCounter
@@ -22,6 +22,7 @@ def fit_pieces(
     room_tokens: int,
     counter: MessageCounter,
     keep_calls: bool = False,
+    shorten: Shorten = shorten_text,
 ) -> tuple[tuple[Piece, ...], int] | None:
     """The pieces of one unit within ``room_tokens``.
 
@@ -30,13 +31,16 @@ def fit_pieces(
         messages: what these say, n messages.
         room_tokens: what they may have together, in tokens.
         counter: counts texts and messages.
+        shorten: brings a text within a room; arguments of calls are shortened in their JSON.
         keep_calls: leave messages with calls as they are (a pending call is never touched).
 
     Returns:
         n pieces, shortened where they must be, and their tokens; ``None`` if even empty texts do not fit.
     """
     for candidate in (tuple(messages), tuple(map(without_images, messages))):
-        short = Fitter(counter=counter, keep_calls=keep_calls).fit(candidate, room_tokens)
+        short = Fitter(counter=counter, keep_calls=keep_calls, shorten=shorten).fit(
+            candidate, room_tokens
+        )
         if short is not None:
             written = tuple(
                 piece if after is before else Written(message=after, index=index_of(piece))
@@ -52,6 +56,7 @@ class Fitter:
 
     counter: MessageCounter
     keep_calls: bool
+    shorten: Shorten
 
     def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
         """The messages within the room, or ``None``."""
@@ -83,7 +88,7 @@ class Fitter:
         return message if short == message else short
 
     def _short(self, text: str, length: int) -> str:
-        return shorten_text(text, room_tokens=length, count=self.counter.text)
+        return self.shorten(text, room_tokens=length, count=self.counter.text)
 
     def _short_call(self, call: ToolCall, length: int) -> ToolCall:
         arguments = shorten_arguments(call.arguments, room_tokens=length, count=self.counter.text)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autogen_context.compressor.guard import guarded
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.companions import Companions, companions_of
 from autogen_context.manager.given import Given
@@ -53,8 +54,8 @@ class Conversing:
         self.ahead = Ahead(
             given.config,
             vectors=given.vectors,
-            summarizer=given.summarizer,
-            advisor=given.advisor,
+            compressor=given.compressor,
+            model_client=given.model_client,
             intents=given.intents,
         )
         self.lock = threading.RLock()
@@ -213,6 +214,7 @@ class Conversing:
             window=window,
             stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
+            compressor=guarded(self.ahead.compressor),
             summaries=self.ahead.summaries(counter, state),
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,

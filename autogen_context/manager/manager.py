@@ -17,6 +17,7 @@ from autogen_context.manager.given import Given
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
+from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.applying import updated
 from autogen_context.session.change import ContextChange, UpdatedContext
@@ -32,8 +33,7 @@ from autogen_context.tokens.measure import TokenCounter
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
-    from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.compressor.compressor import Compressor
     from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -56,8 +56,11 @@ class IncrementalContextManager:
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
-        summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
-        advisor: says what matters for a task, in the background; an ``Advisor``.
+        compressor: makes every text that is sent shorter than it came; a ``SemanticCompressor``, or one of your own with the
+            methods of ``Compressor``.
+        model_client: is asked, in the background, for summaries of what will be left out and for advice on the task: a
+            ``CompletionClient``, or an async function of a prompt. A part's own client wins over it; without any no model is
+            asked.
         intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
             an ``IntentModel``. The rules say so where it has not answered.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
@@ -80,8 +83,8 @@ class IncrementalContextManager:
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
-        summarizer: "Summarize | None" = None,
-        advisor: "Advise | None" = None,
+        compressor: "Compressor | None" = None,
+        model_client: ModelClient | None = None,
         intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
@@ -99,8 +102,8 @@ class IncrementalContextManager:
             host=self._host,
             counter=counter,
             vectors=vectors,
-            summarizer=summarizer,
-            advisor=advisor,
+            compressor=compressor,
+            model_client=model_client,
             intents=intents,
             clock=clock,
             original_store=original_store,
@@ -116,7 +119,7 @@ class IncrementalContextManager:
         """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
 
         With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
-        background. With a ``summarizer``, what will go next is summarised in the background; a turn that compacts waits
+        background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
         await self._conversing.look_up()

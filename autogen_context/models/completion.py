@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from autogen_context.argument import wrong_argument
+
 
 class Complete(Protocol):
     """What the package asks of a chat model; a host's own client is wrapped in a function of this shape."""
@@ -9,3 +11,28 @@ class Complete(Protocol):
     async def __call__(self, prompt: str, /) -> str:
         """Answer a prompt. Any exception counts as no answer."""
         ...
+
+
+class CompletesPrompts(Protocol):
+    """A client with such a function, such as ``CompletionClient``."""
+
+    async def complete(self, prompt: str, /) -> str:
+        """Answer a prompt."""
+        ...
+
+
+ModelClient = Complete | CompletesPrompts
+"""Who is called where a model is asked."""
+
+
+def complete_of(client: ModelClient, *, argument: str = "model_client") -> Complete:
+    """What a client answers prompts with.
+
+    Raises:
+        ValueError: it answers none; names the argument and the way out.
+    """
+    found: object = getattr(client, "complete", client)
+    if callable(found):
+        return found
+    give = "a CompletionClient, or an async function of a prompt; complete_with(client) makes one of autogen-agentchat's"
+    raise wrong_argument(argument, client, give)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.message import content_digest
-from autogen_context.models.background import is_cut_off
+from autogen_context.models.background import Background, is_cut_off
 from autogen_context.prioritizer.advice import Advice
 
 
@@ -29,12 +29,16 @@ class Advising:
     Args:
         advisor: asks a model.
         known: advice of a saved state, by the key of its task.
+        background: where it is asked for.
 
     Attributes:
         known: the advice there is, by the key of its task; one at most.
     """
 
-    def __init__(self, advisor: Advise, known: Mapping[str, Advice]) -> None:
+    def __init__(
+        self, advisor: Advise, known: Mapping[str, Advice], background: Background
+    ) -> None:
+        self._background = background
         self.known = dict(known)
         self._advisor = advisor
         self._key = ""
@@ -46,14 +50,7 @@ class Advising:
         if key in self.known or (self._key == key and self._task and not is_cut_off(self._task)):
             return
         self._key = key
-        self._task = asyncio.create_task(self._ask(key, text), name="advice")
-
-    async def aclose(self) -> None:
-        """End what is still under way."""
-        task = self._task
-        if task is not None and task.get_loop() is asyncio.get_running_loop():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        self._task = self._background.start(self._ask(key, text), name="advice")
 
     async def _ask(self, key: str, text: str) -> None:
         advice = await self._advisor.advise(TaskDefinition.from_text(text))

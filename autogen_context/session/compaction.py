@@ -45,10 +45,13 @@ class Compaction:
         self._rules = rules
         self._counter = around.counter
         self._memory = around.memory
+        self._compressor = around.compressor
         self._known = around.summaries
         self._budgeting = Budgeting(rules, around.advice)
         self.references = References(rules.kinds)
-        self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
+        self.telling: EvictionNotice[Name] = EvictionNotice(
+            around.counter, rules.people, compressor=around.compressor
+        )
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -134,7 +137,7 @@ class Compaction:
         units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
         people = People(
             ranks=self.telling.rank,
-            states=self.telling.states,
+            stated=self._compressor.stated,
             is_used=self._is_used,
             counter=self._counter,
         )
@@ -177,4 +180,5 @@ class Compaction:
             room_tokens=room_tokens,
             counter=self._counter,
             keep_calls=bool(candidate.unit.unanswered),
+            shorten=self._compressor.shorten,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.compressor import Compressor
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
@@ -113,6 +114,7 @@ class Surroundings:
         window: what a request may have.
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
+        compressor: makes every text that is sent shorter than it came.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
@@ -125,6 +127,7 @@ class Surroundings:
     window: Window
     stash: OriginalStore
     memory: Memory
+    compressor: Compressor
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]
     clock: Callable[[], float]

@@ -53,7 +53,12 @@ class Session:
         )
         self._rules = rules
         self._around = around
-        self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.stash.put_text)
+        self._arrival = Arrival(
+            counter,
+            kinds=rules.kinds,
+            keep=around.stash.put_text,
+            on_arrival=around.compressor.on_arrival,
+        )
         self.can_recall(can=False)  # until it is seen
         self._holding = Holding(
             self.conversation,
