@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
+    from autogen_context.adapters.register import register
     from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
@@ -60,14 +61,14 @@ if TYPE_CHECKING:
     from autogen_context.session.assemble import Certificate
     from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.finished import FinishedEstimate, FinishedSpan
     from autogen_context.session.prepared import Prepared
     from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
-    from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger
+    from autogen_context.triggers.decision import Trigger, TriggerDecision, TriggerSettings
+    from autogen_context.triggers.finished import FinishedEstimate, FinishedSpan
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger
     from autogen_context.triggers.intent import IntentBasedTrigger
     from autogen_context.triggers.intent_model import IntentModel
     from autogen_context.triggers.price import CostEstimate
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
     from autogen_context.view.decision import Decision
+    from autogen_context.view.notice import Notice
+    from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
 
 __all__ = [
     "Advisor",
@@ -94,6 +97,7 @@ __all__ = [
     "ContextError",
     "ContextPart",
     "ContextPrioritizer",
+    "ContextProvider",
     "ContextTransform",
     "ContextWindowExceeded",
     "CostEstimate",
@@ -117,12 +121,14 @@ __all__ = [
     "ModelLimits",
     "NoSuchVersion",
     "NotInHistory",
+    "Notice",
     "OpenAIEmbedder",
     "OriginalNotFound",
     "Prepared",
     "PrioritizedContext",
     "ProjectContext",
     "ProjectView",
+    "ProviderTurn",
     "RecallDecision",
     "RecallGate",
     "SemanticBoundaryDetector",
@@ -140,6 +146,7 @@ __all__ = [
     "TokenBudget",
     "TokenBudgetManager",
     "TokenCounter",
+    "Told",
     "ToolKinds",
     "Trigger",
     "TriggerDecision",
@@ -151,6 +158,7 @@ __all__ = [
     "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
+    "register",
     "staleness",
     "turn_of",
 ]
@@ -158,6 +166,7 @@ __all__ = [
 _HOMES = {
     "ManagedChatCompletionContext": "adapters.agentchat",
     "ContextTransform": "adapters.classic",
+    "register": "adapters.register",
     "ContextConfig": "config",
     "InvalidTranscript": "errors",
     "ContextWindowExceeded": "errors",
@@ -191,6 +200,10 @@ _HOMES = {
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",
+    "Notice": "view.notice",
+    "ContextProvider": "view.provider",
+    "ProviderTurn": "view.provider",
+    "Told": "view.provider",
     "Entry": "ledger.entry",
     "Ledger": "ledger.ledger",
     "Count": "tokens.measure",
@@ -206,7 +219,7 @@ _HOMES = {
     "SemanticBoundaryDetector": "triggers.boundary",
     "TriggerDecision": "triggers.decision",
     "SemanticHybridTrigger": "triggers.hybrid",
-    "Trigger": "triggers.hybrid",
+    "Trigger": "triggers.decision",
     "IntentBasedTrigger": "triggers.intent",
     "TriggerSettings": "triggers.decision",
     "StalenessTracker": "triggers.staleness",
@@ -224,8 +237,8 @@ _HOMES = {
     "ContextChange": "session.change",
     "UpdatedContext": "session.change",
     "VersionDiff": "session.diff",
-    "FinishedSpan": "session.finished",
-    "FinishedEstimate": "session.finished",
+    "FinishedSpan": "triggers.finished",
+    "FinishedEstimate": "triggers.finished",
     "Prepared": "session.prepared",
     "Version": "session.versions",
     "ContextCache": "cache.cache",

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from recorded import read
 from side_by_side import table
+from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
 
@@ -78,6 +79,7 @@ class Told(logging.Handler):
         self.mended = 0
         self.refused: Counter[str] = Counter()
 
+    @override
     def emit(self, record: logging.LogRecord) -> None:
         """Take in a record."""
         said = record.getMessage()

@@ -6,7 +6,7 @@ from itertools import chain
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-from autogen_context.adapters.agentchat import managed
+from autogen_context import register
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
 
 FILES = 60
@@ -24,27 +24,25 @@ async def main() -> None:
     calls = [Call("read_log", {"number": number}) for number in range(FILES)]
     model = ScriptedModel(chain(calls, [Say("Every worker ran out of disk.")]))
     async with LoopbackServer(model, window_tokens=WINDOW_TOKENS) as server:
-        # With a real model these two lines are all that changes in a program: wrap the client, pass the context.
-        inner = OpenAIChatCompletionClient(
+        client = OpenAIChatCompletionClient(
             model="gpt-4o-2024-08-06", base_url=server.base_url, api_key="none"
         )
-        client, context = managed(inner, window_tokens=WINDOW_TOKENS)
-        agent = AssistantAgent(
-            "reader", client, tools=[read_log], model_context=context, max_tool_iterations=FILES + 1
-        )
+        agent = AssistantAgent("reader", client, tools=[read_log], max_tool_iterations=FILES + 1)
+        # With a real model this line is all that changes in a program.
+        context = register(agent, window_tokens=WINDOW_TOKENS)
         result = await agent.run(task="Why did the workers stop?")
         await client.close()
 
     assert not server.rejected
     assert context.last_prepared is not None
-    everything = await context.save_state()
+    everything = await agent.save_state()
     print(result.messages[-1].to_text())
-    print(f"{len(everything['messages'])} messages in the conversation,", end=" ")
+    print(f"{len(everything['llm_context']['messages'])} messages in the conversation,", end=" ")
     print(f"{len(context.last_prepared.messages)} in the last request,", end=" ")
     print(f"{max(request.prompt_tokens for request in server.requests)} tokens in the largest one.")
     dropped = next(d for d in context.last_prepared.decisions if d.action == "drop")
     print(f"Messages {dropped.start} to {dropped.stop - 1} were dropped: {dropped.reason}.")
-    print(context.manager.recall(dropped.handle)[-1].results[0].text.splitlines()[-1])
+    print(context.recall(dropped.handle)[-1].results[0].text.splitlines()[-1])
 
 
 if __name__ == "__main__":

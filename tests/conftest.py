@@ -21,9 +21,10 @@ settings.load_profile("suite")
 pytest_plugins = ("support.coder", "support.shop")  # fixtures that several files have
 
 WAITS = (
-    "manager.projecting.FIRST_WAIT_S",
-    "manager.projecting.LONGEST_WAIT_S",
-    "manager.following.LONGEST_WAIT_S",
+    "project.provider.FIRST_WAIT_S",
+    "project.provider.LONGEST_WAIT_S",
+    "project.files.LONGEST_WAIT_S",
+    "manager.providers.LONGEST_WAIT_S",
 )
 LOCKS = ("cache.store._LOCKED_S",)
 

@@ -2,12 +2,12 @@
 
 Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known.
 
+``register_agentchat``
+    puts an agent inside its window as it is; ``autogen_context.register`` does the same for an agent of any host.
 ``ManagedChatCompletionContext``
     a ``model_context`` for any agent, declarative, with state.
-``managed``
-    a client and a context that measure everything by themselves.
 ``MeteredChatCompletionClient``
-    the client of that pair, to put around a client of your own.
+    a client that tells such a context of system prompt, tools and bills; ``register`` puts it around the agent's.
 ``recall_tool``
     the tool with which an agent asks back what left its window.
 ``complete_with``
@@ -26,8 +26,9 @@ if find_spec("autogen_core") is None:
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient, managed
+from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient
 from autogen_context.adapters.agentchat_recall import recall_tool
+from autogen_context.adapters.agentchat_register import register_agentchat
 from autogen_context.adapters.agentchat_summary import complete_with
 
 __all__ = [
@@ -37,6 +38,6 @@ __all__ = [
     "ManagedChatCompletionContext",
     "MeteredChatCompletionClient",
     "complete_with",
-    "managed",
     "recall_tool",
+    "register_agentchat",
 ]

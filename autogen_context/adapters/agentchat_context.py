@@ -1,35 +1,30 @@
 """A model context for autogen-agentchat that keeps its agent inside the window.
 
-Promise: what ``get_messages`` returns fits the window together with the system prompt and tools that are known; the
-list that is kept is never handed out; a state that was saved continues to the byte in another process.
+Promise: what ``get_messages`` returns fits the window together with the system prompt and tools that are known, and
+with what is held back for those that are not; the list that is kept is never handed out; a state that was saved continues
+to the byte in another process.
 """
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from functools import partial
+from typing import Any, Self, Unpack, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
-from autogen_core.models import ChatCompletionClient, LLMMessage
-from pydantic import BaseModel, Field
+from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
+from autogen_context.adapters.agent_context import AgentContext, with_reserve
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_summary import complete_with
-from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.models.completion import ModelClient
-from autogen_context.models.embedder import WarmVectors
+from autogen_context.manager.options import ManagerOptions
 from autogen_context.session.prepared import Prepared
-
-if TYPE_CHECKING:
-    from autogen_context.cache.originals import OriginalTier
-    from autogen_context.compressor.compressor import Compressor
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
 
@@ -47,6 +42,8 @@ class ManagedContextConfig(BaseModel):
     Of files and a project it has the folders; what they share with others (a watch, a cache) is not in it.
     """
 
+    model_config = ConfigDict(extra="forbid")
+
     settings: Json = Field(default_factory=Json)
     system_message: str | None = None
     tools: list[Json] | None = None
@@ -54,31 +51,39 @@ class ManagedContextConfig(BaseModel):
     files: str | None = None
     project: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _settings_in_their_place(cls, given: object) -> object:
+        """A setting beside ``settings`` would be an unknown key; the error says where it belongs."""
+        if isinstance(given, Mapping):
+            names = cast("Mapping[object, object]", given).keys()
+            misplaced = sorted(set(map(str, names)) & ContextConfig.model_fields.keys() - {"tools"})
+            if misplaced:
+                raise ValueError(
+                    f"{misplaced[0]} belongs into 'settings': {{'settings': {{{misplaced[0]!r}: ...}}}}"
+                )
+        return given  # pyright: ignore[reportUnknownVariableType]  # what is in it is checked next
 
-class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedContextConfig]):
+
+class ManagedChatCompletionContext(
+    AgentContext[LLMMessage], ChatCompletionContext, Component[ManagedContextConfig]
+):
     """A ``model_context`` for any agent of autogen-agentchat; each agent needs its own.
 
-    The agent adds its system prompt and its tools where no context sees them. Tell them here and they are measured; or
-    use ``managed``, which sees them; otherwise 1,000 tokens are held back for them, or ``reserve_tokens``.
+    The agent adds its system prompt and its tools where no context sees them. ``register(agent)`` sees and measures both.
+    For a context alone, tell them here; for each of the two that is not told 1,000 tokens are held back (an eighth of a
+    window below 8,000), or ``reserve_tokens`` for both.
 
     Args:
         model: name of the model; decides limit and tokenizer.
-        window_tokens: the most input tokens a request may have; from the model's limits where left out.
-        reserve_tokens: of these, what is held back for what the agent adds and is not told here.
-        system_message: the agent's system prompt.
+        system_message: the agent's system prompt; ``""`` where it has none.
         tools: the agent's tools, as it takes them, or their schemas.
         initial_messages: what the conversation begins with.
-        config: all settings; the first three win over it.
-        vectors: as for the manager; no part of the component's configuration, so give it again to one that was loaded.
-        compressor: likewise.
-        model_client: likewise; a client of autogen-ext will do.
-        intents: likewise.
-        original_store: likewise.
-        files: as for the manager; its folder is part of the component's configuration.
-        project: likewise.
+        options: all other arguments of ``IncrementalContextManager`` but ``host``. Of them settings and folders are part of
+            the component's configuration; give the others again to a context that was loaded.
 
     Attributes:
-        manager: to pin, explain and recall messages, and for what was billed so far.
+        manager: for what was billed so far, versions, changes, and all that is not here.
         envelope: what the agent sends beside this context, as far as it is known.
         handed_out: what ``get_messages`` returned last.
         last_prepared: the last request with its certificate and the decisions; the system prompt leads it, if known.
@@ -90,57 +95,68 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
     component_config_schema = ManagedContextConfig
     component_provider_override = "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
 
-    def __init__(  # noqa: PLR0913 - the three that every adapter takes, and what only this host has
+    def __init__(
         self,
         model: str | None = None,
         *,
-        window_tokens: int | None = None,
-        reserve_tokens: int | None = None,
         system_message: str | None = None,
         tools: Sequence[AgentTool] | None = None,
         initial_messages: Sequence[LLMMessage] | None = None,
-        config: ContextConfig | None = None,
-        vectors: WarmVectors | None = None,
-        compressor: "Compressor | None" = None,
-        model_client: ChatCompletionClient | ModelClient | None = None,
-        intents: "AskIntent | None" = None,
-        original_store: "OriginalTier | None" = None,
-        files: "FileChangeTracker | None" = None,
-        project: "ProjectContext | None" = None,
+        **options: Unpack[ManagerOptions],
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
-        described = system_message is not None or tools is not None
-        settings = (config or ContextConfig()).updated(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
-        )
         self.envelope = envelope([system_message] if system_message else [], tools)
-        self.manager = IncrementalContextManager(
-            config=settings if described else with_reserve(settings),
-            host=AgentChatFormat(),
-            vectors=vectors,
-            compressor=compressor,
-            model_client=asked(model_client),
-            intents=intents,
-            original_store=original_store,
-            files=files,
-            project=project,
-            clock=time.time,
+        self._told = (system_message, None if tools is None else self.envelope.tools)
+        settings = ContextConfig.for_entry(
+            options.get("config"),
+            model=model,
+            window_tokens=options.pop("window_tokens", None),
+            reserve_tokens=options.pop("reserve_tokens", None),
         )
+        options["config"] = with_reserve(settings, unseen=self._told.count(None))
+        options.setdefault("clock", time.time)
+        client = options.get("model_client")
+        if isinstance(client, ChatCompletionClient):
+            options["model_client"] = complete_with(client)
+        self._new_manager = partial(IncrementalContextManager, host=AgentChatFormat(), **options)
+        files, project = options.get("files"), options.get("project")
+        self._folders = {
+            "files": str(files.root) if files else None,
+            "project": str(project.root) if project else None,
+        }
+        self.manager = self._new_manager()
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()
-        self._described = self.envelope if described else None
-        self._folders = {
-            name: str(given.root)
-            for name, given in (("files", files), ("project", project))
-            if given is not None
-        }
+        self._answered_by = ""
+        self._is_answer_due = False
 
     @override
     async def add_message(self, message: LLMMessage) -> None:
         """Take a message in; it is read and measured now, once the first turn has loaded the tokenizer."""
         await super().add_message(message)
+        self._note_speaker(message)
         if self.last_prepared is not None:
             self.manager.observe([*self.envelope.system, *self._messages])
+
+    def go_on_with(self, other: ChatCompletionContext) -> None:
+        """Take over the conversation of another context, which stays as it is."""
+        self._messages = list(other._messages)  # noqa: SLF001 - what the base class saves as its state
+        self._initial_messages = other._initial_messages  # noqa: SLF001 - likewise
+
+    def _note_speaker(self, message: LLMMessage) -> None:
+        """Warn of a second agent: the first answer after a request is that of the agent which sent it."""
+        if not self._is_answer_due:
+            return
+        self._is_answer_due = False
+        if not isinstance(message, AssistantMessage):
+            return
+        first = self._answered_by = self._answered_by or message.source
+        if message.source != first:
+            warnings.warn(
+                f"the agents {first!r} and {message.source!r} use one context, so that each is sent what the other was told; "
+                "give each agent a ManagedChatCompletionContext of its own, or register(agent) each",
+                stacklevel=3,
+            )
 
     @override
     async def get_messages(self) -> list[LLMMessage]:
@@ -155,7 +171,19 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
         prepared = await self.manager.prepare(request, self.envelope.tools_as_sent)
         self.last_prepared = prepared
         self.handed_out = tuple(self.envelope.opened(prepared.messages))
+        self._is_answer_due = True
         return list(self.handed_out)
+
+    @override
+    async def clear(self) -> None:
+        """Forget the conversation: its messages, pins, versions, and what left its window."""
+        await super().clear()
+        await self._begin_anew()
+
+    async def _begin_anew(self) -> None:
+        old, self.manager = self.manager, self._new_manager()
+        self.last_prepared, self.handed_out = None, ()
+        await old.aclose()
 
     @override
     async def save_state(self) -> Mapping[str, Any]:
@@ -177,57 +205,35 @@ class ManagedChatCompletionContext(ChatCompletionContext, Component[ManagedConte
             beside = EnvelopeState.model_validate(state.get("envelope"))
             self.manager.load_state(state["manager"])
             self.envelope = envelope(beside.system, schemas(beside.tools))
+        else:
+            await self._begin_anew()
         self._messages = messages
 
     @override
     def _to_config(self) -> ManagedContextConfig:
-        described = self._described
+        system_message, tools = self._told
         return ManagedContextConfig(
             settings=self.manager.config.model_dump(mode="json", exclude_unset=True),
-            system_message="".join(described.texts) if described else None,
-            tools=jsons(described) if described else None,
+            system_message=system_message,
+            tools=None if tools is None else [dict(schema) for schema in tools],
             initial_messages=self._initial_messages,
-            files=self._folders.get("files"),
-            project=self._folders.get("project"),
+            **self._folders,
         )
 
     @classmethod
     @override
     def _from_config(cls, config: ManagedContextConfig) -> Self:
+        from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - only here
+        from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - only here
+
         return cls(
             system_message=config.system_message,
             tools=schemas(config.tools),
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
-            files=followed(config.files),
-            project=project_of(config.project),
+            files=FileChangeTracker(config.files) if config.files else None,
+            project=ProjectContext(config.project) if config.project else None,
         )
-
-
-def followed(folder: str | None) -> "FileChangeTracker | None":
-    """The files of a folder, where one is named.
-
-    Raises:
-        ValueError: there is no such folder here.
-    """
-    if folder is None:
-        return None
-    from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - for who has them
-
-    return FileChangeTracker(folder)
-
-
-def project_of(folder: str | None) -> "ProjectContext | None":
-    """The context of a folder, where one is named.
-
-    Raises:
-        ValueError: there is no such folder here.
-    """
-    if folder is None:
-        return None
-    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
-
-    return ProjectContext(folder)
 
 
 def jsons(known: Envelope) -> list[Json]:
@@ -238,8 +244,3 @@ def jsons(known: Envelope) -> list[Json]:
 def schemas(tools: list[Json] | None) -> list[AgentTool] | None:
     """Plain dicts as tools."""
     return cast("list[AgentTool] | None", tools)  # they were schemas when they were saved
-
-
-def asked(client: ChatCompletionClient | ModelClient | None) -> ModelClient | None:
-    """A client of the host, or any other, as a manager asks it."""
-    return complete_with(client) if isinstance(client, ChatCompletionClient) else client

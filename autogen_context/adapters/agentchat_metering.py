@@ -5,8 +5,9 @@ was prepared, prepared once more with that; a bill is recorded only for the requ
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autogen_agentchat.utils import remove_images
 from autogen_core import ComponentModel
 from autogen_core.models import (
     ChatCompletionClient,
@@ -17,89 +18,24 @@ from autogen_core.models import (
     RequestUsage,
 )
 from autogen_core.tools import Tool, ToolSchema
+from pydantic import BaseModel
 from typing_extensions import override
 
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
-from autogen_context.config.config import ContextConfig
-from autogen_context.models.completion import ModelClient
-from autogen_context.models.embedder import WarmVectors
 from autogen_context.session.prepared import Prepared
-
-if TYPE_CHECKING:
-    from autogen_context.cache.originals import OriginalTier
-    from autogen_context.compressor.compressor import Compressor
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
 
 
-def managed(  # noqa: PLR0913 - what a manager can be made of
-    client: ChatCompletionClient,
-    *,
-    window_tokens: int | None = None,
-    config: ContextConfig | None = None,
-    vectors: WarmVectors | None = None,
-    compressor: "Compressor | None" = None,
-    model_client: ChatCompletionClient | ModelClient | None = None,
-    intents: "AskIntent | None" = None,
-    original_store: "OriginalTier | None" = None,
-    files: "FileChangeTracker | None" = None,
-    project: "ProjectContext | None" = None,
-) -> tuple["MeteredChatCompletionClient", ManagedChatCompletionContext]:
-    """A client and a context for one agent, from what the client says of its model.
-
-    Nothing has to be described: the client sees the agent's system prompt and tools, so that they are measured, and the
-    bills, which make the count exact. A model that takes one system message alone gets later ones as the user's.
-
-    Args:
-        client: the agent's model client.
-        window_tokens: the most input tokens a request may have; from the model's limits where left out.
-        config: all settings; they win over what the client says, ``window_tokens`` wins over them.
-        vectors: as for the context.
-        compressor: likewise.
-        model_client: likewise; the agent's own client, or a cheaper one.
-        intents: likewise.
-        original_store: likewise.
-        files: likewise.
-        project: likewise.
-
-    Returns:
-        ``model_client`` and ``model_context`` of the agent.
-
-    Raises:
-        ValueError: a setting makes no sense; names it, its value and the way out.
-    """
-    said: dict[str, Any] = {
-        "model": model_of(client),
-        "single_system": not client.model_info.get("multiple_system_messages", False),
-        "reserve_tokens": 0,
-    }
-    chosen = config.model_dump(exclude_unset=True) if config else {}
-    context = ManagedChatCompletionContext(
-        window_tokens=window_tokens,
-        config=ContextConfig(**{**said, **chosen}),
-        vectors=vectors,
-        compressor=compressor,
-        model_client=model_client,
-        intents=intents,
-        original_store=original_store,
-        files=files,
-        project=project,
-    )
-    return MeteredChatCompletionClient(client, context), context
-
-
 class MeteredChatCompletionClient(ChatCompletionClient):
     """A client for the one agent that has this context; it does what the client within does.
 
-    A request is the context's if it is system messages and then what the context handed out last, the same objects, and
-    nothing else. Others (another agent's, a team's selector, a question with something added, images taken out for a
-    model without vision) go through untouched and are not recorded. Neither are answers from a cache, and streams
-    without usage (OpenAI's: ``stream_options={"include_usage": True}`` in the client's arguments).
+    A request is the context's if it is system messages and then what the context handed out last (without its images, for
+    a model that has no vision), and nothing else. Others (another agent's, a team's selector, a question with something
+    added) go through untouched and are not recorded. Neither are answers from a cache, and streams without usage
+    (OpenAI's: ``stream_options={"include_usage": True}`` in the client's arguments).
 
     Args:
         client: the client that is called.
@@ -119,7 +55,7 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         Raises:
             ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
         """
-        request, prepared = await self._measured(messages, tools)
+        request, prepared = await self._measured(messages, tools, options)
         result = await self._client.create(request, tools=tools, **options)
         self._record(prepared, result)
         return result
@@ -133,24 +69,30 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         Raises:
             ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
         """
-        request, prepared = await self._measured(messages, tools)
+        request, prepared = await self._measured(messages, tools, options)
         async for chunk in self._client.create_stream(request, tools=tools, **options):
             if isinstance(chunk, CreateResult):
                 self._record(prepared, chunk)
             yield chunk
 
     async def _measured(
-        self, request: Request, tools: Tools
+        self, request: Request, tools: Tools, options: Mapping[str, Any]
     ) -> tuple[Request, Prepared[LLMMessage] | None]:
         """The request to send, and how it was prepared; ``None`` if it is not the context's."""
         context = self._context
-        around = envelope_around(context.handed_out, request, tools)
+        around = envelope_around(
+            self._shown(context.handed_out), request, [*tools, *answer_schema(options)]
+        )
         if around is None:
             return request, None
         if around != context.envelope:
             context.envelope = around
-            request = [*around.system, *await context.get_messages()]
+            request = [*around.system, *self._shown(await context.get_messages())]
         return request, context.last_prepared
+
+    def _shown(self, messages: Request) -> Request:
+        """Messages as an agent sends them to this model."""
+        return messages if self._client.model_info["vision"] else remove_images(list(messages))
 
     def _record(self, prepared: Prepared[LLMMessage] | None, result: CreateResult) -> None:
         billed = result.usage.prompt_tokens
@@ -198,6 +140,17 @@ class MeteredChatCompletionClient(ChatCompletionClient):
     def dump_component(self) -> ComponentModel:
         """The client within: a context cannot be named in a component, so an agent that is loaded is not metered."""
         return self._client.dump_component()
+
+
+def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
+    """The schema that an answer must have, which a provider counts as it counts a tool's."""
+    wanted: object = options.get("json_output")
+    if not (isinstance(wanted, type) and issubclass(wanted, BaseModel)):
+        return ()
+    parameters: Any = (
+        wanted.model_json_schema()
+    )  # AutoGen's type of it names fewer keys than JSON schema has
+    return (ToolSchema(name=wanted.__name__, parameters=parameters),)
 
 
 def model_of(client: ChatCompletionClient) -> str:

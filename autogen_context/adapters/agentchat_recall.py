@@ -6,10 +6,10 @@ where they can be.
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol
 
 from autogen_core import CancellationToken, ComponentModel
-from autogen_core.tools import FunctionTool
+from autogen_core.tools import FunctionTool, StaticStreamWorkbench
 from typing_extensions import override
 
 from autogen_context.messages.tool_schema import (
@@ -21,7 +21,6 @@ from autogen_context.messages.tool_schema import (
 )
 
 
-@runtime_checkable
 class HasManager(Protocol):
     """A model context, as far as the tool needs it."""
 
@@ -31,32 +30,32 @@ class HasManager(Protocol):
         ...
 
 
-def recall_tool(context: HasManager | RecallsContext) -> FunctionTool:
-    """The tool for the agent that has this context.
+def recall_tool(context: HasManager) -> FunctionTool:
+    """The tool for the agent that has this context; ``register(agent)`` adds it by itself.
 
     Args:
-        context: the agent's ``ManagedChatCompletionContext``, or its manager.
+        context: the agent's ``ManagedChatCompletionContext``.
 
     Returns:
         A tool for the agent's ``tools``; each agent needs its own, since its context is its own.
     """
-    return RecallTool(context.manager if isinstance(context, HasManager) else context)
+    return RecallTool(context)
 
 
 class RecallTool(FunctionTool):
     """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it.
 
     Args:
-        recaller: who answers.
+        context: whose manager answers.
     """
 
-    def __init__(self, recaller: RecallsContext) -> None:
+    def __init__(self, context: HasManager) -> None:
         async def recall_context(
             handle: Annotated[str, RECALL_ARGUMENTS["handle"]] = "",
             query: Annotated[str, RECALL_ARGUMENTS["query"]] = "",
             lines: Annotated[str, RECALL_ARGUMENTS["lines"]] = "",
         ) -> str:
-            return await asyncio.to_thread(recaller.recall_context, handle, query, lines)
+            return await asyncio.to_thread(context.manager.recall_context, handle, query, lines)
 
         super().__init__(recall_context, RECALL_DESCRIPTION, name=RECALL_TOOL_NAME)
 
@@ -81,3 +80,19 @@ class RecallTool(FunctionTool):
             "recall_context belongs to the context of a running agent: dump the agent without it, and give "
             "recall_tool(context) to the agent that was loaded"
         )
+
+
+class RecallWorkbench(StaticStreamWorkbench):
+    """The tool as a workbench beside the agent's own; a dump has it empty, since its context is the running agent's.
+
+    Args:
+        context: whose manager answers.
+    """
+
+    def __init__(self, context: HasManager) -> None:
+        super().__init__([RecallTool(context)])
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """An empty workbench: ``register`` adds the tool to the agent that is loaded."""
+        return StaticStreamWorkbench([]).dump_component()

@@ -11,26 +11,21 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakSet
+from typing import Any, Protocol, Unpack
 
+from autogen_context.adapters.agent_context import with_reserve
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
 from autogen_context.adapters.classic_format import ClassicFormat
+from autogen_context.adapters.classic_recall import CallingAgent, RecallHook
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, BilledAgent, Bills
-from autogen_context.adapters.unseen import with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.tokens.measure import TokenCounter
-
-if TYPE_CHECKING:  # loaded for those who ask for it
-    from autogen_context.cache.originals import OriginalTier
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
+from autogen_context.manager.options import ManagerOptions
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 
 
-class ClassicAgent(BilledAgent, Protocol):
+class ClassicAgent(BilledAgent, CallingAgent, Protocol):
     """What is used of a ``ConversableAgent``."""
 
     hook_lists: dict[str, list[Callable[..., Any]]]
@@ -52,15 +47,10 @@ class ContextTransform:
 
     Args:
         model: name of the model; decides limit and tokenizer.
-        window_tokens: the most input tokens a request may have; from the model's limits where left out.
-        reserve_tokens: of these, what is sent beside the messages and is not measured. Left out it is 0 for
-            ``add_to_agent``, which measures system message and tools, and 1,000 for ``apply_transform``, which cannot
-            (an eighth of a window below 8,000).
-        config: all settings; the three above win over it.
-        counter: counts tokens; the model's tokenizer where left out.
-        original_store: as for the manager; shared by all conversations.
-        files: likewise.
-        project: likewise. A classic hook cannot wait, so that the first turns may go without it; it is read meanwhile.
+        options: all other arguments of ``IncrementalContextManager`` but ``host``; what is in them is shared by all
+            conversations. ``reserve_tokens`` left out is 0 for ``add_to_agent``, which measures system message and tools, and
+            2,000 for ``apply_transform``, which cannot (a quarter of a window below 8,000). A classic hook cannot wait, so
+            that the first turns may go without the context of a ``project``; it is read meanwhile.
 
     Raises:
         ValueError: a setting makes no sense; names it, its value and the way out.
@@ -69,25 +59,16 @@ class ContextTransform:
         conversations: what became of the lists that ``apply_transform`` got.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        window_tokens: int | None = None,
-        reserve_tokens: int | None = None,
-        config: ContextConfig | None = None,
-        counter: TokenCounter | None = None,
-        original_store: "OriginalTier | None" = None,
-        files: "FileChangeTracker | None" = None,
-        project: "ProjectContext | None" = None,
-    ) -> None:
-        self._config = (config or ContextConfig()).updated(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+    def __init__(self, model: str | None = None, **options: Unpack[ManagerOptions]) -> None:
+        self._config = ContextConfig.for_entry(
+            options.get("config"),
+            model=model,
+            window_tokens=options.pop("window_tokens", None),
+            reserve_tokens=options.pop("reserve_tokens", None),
         )
-        self._counter = counter
-        self._original_store, self._files, self._project = original_store, files, project
-        self._agents: WeakSet[ClassicAgent] = WeakSet()
-        self.conversations = Conversations(partial(self._new_manager, with_reserve(self._config)))
+        options.setdefault("clock", time.time)
+        self._options = options
+        self.conversations = self._new_conversations(with_reserve(self._config, unseen=2))
 
     def apply_transform(self, messages: list[ChatDict]) -> list[ChatDict]:
         """The list to send in place of this one; within ``TransformMessages``, or called by hand.
@@ -124,61 +105,62 @@ class ContextTransform:
             The agent's conversations: ``manager`` and ``last_prepared`` of the last turn.
 
         Raises:
-            ValueError: this is no classic agent, or it has this transform already.
+            ValueError: this is no classic agent, or it has a ``ContextTransform`` already.
             ContextWindowExceeded: out of the agent's ``generate_reply``, when what must stay does not fit; nothing is lost,
                 the agent can go on after a larger window or a shorter system message.
             InvalidTranscript: likewise, when a message cannot be read.
         """
-        self._check(agent)
-        self._agents.add(agent)
-        conversations = Conversations(partial(self._new_manager, self._config))
-        agent.register_hook(BEFORE_REPLY, before_reply(agent, conversations))
+        check(agent)
+        conversations = self._new_conversations(self._config)
+        agent.register_hook(BEFORE_REPLY, PrepareHook(agent, conversations).before_reply)
         if BEFORE_CALL in agent.hook_lists:
             bills = Bills(agent, conversations)
             agent.register_hook(BEFORE_CALL, bills.before)
             agent.register_hook(AFTER_CALL, bills.after)
         return conversations
 
-    def _check(self, agent: ClassicAgent) -> None:
-        """Refuse what cannot work, and warn of what would work on the wrong messages."""
-        if BEFORE_REPLY not in getattr(agent, "hook_lists", ()):
-            kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-            raise ValueError(
-                f"agent: a ConversableAgent of classic AutoGen is wanted, not {kind}; for autogen-agentchat use "
-                "autogen_context.adapters.agentchat"
-            )
-        if agent in self._agents:
-            raise ValueError("agent: it has this transform already; add each transform once")
-        if hasattr(agent, "groupchat"):
-            warnings.warn(
-                "a GroupChatManager sends the last message on as the transform leaves it, and asks no model for a "
-                "reply; add the transform to the members of the group instead",
-                stacklevel=3,
-            )
-
-    def _new_manager(self, config: ContextConfig) -> IncrementalContextManager:
-        return IncrementalContextManager(
-            config=config,
-            host=ClassicFormat(),
-            counter=self._counter,
-            clock=time.time,
-            original_store=self._original_store,
-            files=self._files,
-            project=self._project,
-        )
+    def _new_conversations(self, config: ContextConfig) -> Conversations:
+        options = ManagerOptions(**self._options)
+        options["config"] = config
+        return Conversations(partial(IncrementalContextManager, host=ClassicFormat(), **options))
 
 
-def before_reply(
-    agent: ClassicAgent, conversations: Conversations
-) -> Callable[[list[ChatDict]], list[ChatDict]]:
+class PrepareHook:
     """The hook of one agent; what the agent adds is read at each turn, since it can change."""
 
-    def prepare(messages: list[ChatDict]) -> list[ChatDict]:
-        return conversations.prepare(
+    def __init__(self, agent: ClassicAgent, conversations: Conversations) -> None:
+        self._agent = agent
+        self._conversations = conversations
+
+    def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
+        """The list to send."""
+        agent = self._agent
+        return self._conversations.prepare(
             messages, system=agent.system_message, tools=schemas_of(agent.llm_config)
         )
 
-    return prepare
+
+def check(agent: ClassicAgent) -> None:
+    """Refuse what cannot work, and warn of what would work on the wrong messages.
+
+    Raises:
+        ValueError: it is no classic agent, or has a ``ContextTransform``.
+    """
+    hooks = getattr(agent, "hook_lists", {}).get(BEFORE_REPLY)
+    if hooks is None:
+        kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
+        raise ValueError(
+            f"agent: a ConversableAgent of classic AutoGen is wanted, with the hook {BEFORE_REPLY}, not {kind}; for an agent of "
+            "another host use register(agent)"
+        )
+    if any(isinstance(getattr(hook, "__self__", None), PrepareHook) for hook in hooks):
+        raise ValueError("agent: it has a ContextTransform already; register each agent once")
+    if hasattr(agent, "groupchat"):
+        warnings.warn(
+            "a GroupChatManager sends the last message on as the transform leaves it, and asks no model for a "
+            "reply; register the members of the group instead",
+            stacklevel=4,
+        )
 
 
 def schemas_of(llm_config: Any) -> list[Mapping[str, object]]:
@@ -186,3 +168,34 @@ def schemas_of(llm_config: Any) -> list[Mapping[str, object]]:
     if not llm_config:
         return []
     return [*(llm_config.get("tools") or ()), *(llm_config.get("functions") or ())]
+
+
+def register_classic(
+    agent: ClassicAgent, model: str | None = None, **options: Unpack[ManagerOptions]
+) -> Conversations:
+    """Put an agent inside its window, through its hooks; one that has tools gets ``recall_context``.
+
+    Args:
+        agent: a ``ConversableAgent`` that asks a model.
+        model: its model's name; left out, as its ``llm_config`` says.
+        options: as for ``ContextTransform``.
+
+    Raises:
+        ValueError: the agent asks no model, or is registered already.
+    """
+    if not agent.llm_config:
+        raise ValueError(
+            "agent: it has no llm_config and so sends nothing to a model; register the agents that do"
+        )
+    said = {"model": model_of(agent.llm_config)}
+    options["config"] = ContextConfig.for_entry(options.get("config"), said=said, model=model)
+    conversations = ContextTransform(**options).add_to_agent(agent)
+    hooks = agent.hook_lists[BEFORE_REPLY]  # the tool is there before it is counted
+    hooks.insert(len(hooks) - 1, RecallHook(agent, conversations).before_reply)
+    return conversations
+
+
+def model_of(llm_config: Any) -> str:
+    """The name of the model that an agent asks first."""
+    entries = llm_config.get("config_list") or [llm_config]
+    return str(entries[0].get("model") or "")

@@ -11,6 +11,7 @@ from operator import is_
 from threading import Lock
 from typing import Any
 
+from autogen_context.adapters.agent_context import AgentContext
 from autogen_context.adapters.classic_format import sent_fields
 from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.messages.json_value import fields_of
@@ -30,19 +31,19 @@ class Followed:
     seen: list[ChatDict] = field(default_factory=list[ChatDict])
 
 
-class Conversations:
+class Conversations(AgentContext[ChatDict]):
     """The conversations of one agent, each with a manager of its own.
 
     Args:
         new_manager: makes the manager of a conversation.
 
     Attributes:
-        manager: that of the conversation of the last turn; ``None`` before the first.
+        manager: that of the conversation of the last turn; before the first, that of the first.
         last_prepared: what the last turn gave; where the agent is known, its system message stands at position 0.
     """
 
     def __init__(self, new_manager: Callable[[], IncrementalContextManager]) -> None:
-        self.manager: IncrementalContextManager | None = None
+        self.manager = new_manager()
         self.last_prepared: Prepared[ChatDict] | None = None
         self._new_manager = new_manager
         self._known: list[Followed] = []  # the one of the last turn at the end
@@ -75,7 +76,9 @@ class Conversations:
 
     def _followed(self, messages: list[ChatDict]) -> Followed:
         """The conversation that this list continues."""
-        found = continued(self._known, messages) or Followed(manager=self._new_manager())
+        found = continued(self._known, messages)
+        if found is None:
+            found = Followed(manager=self._new_manager() if self._known else self.manager)
         found.seen = list(messages)
         others = [conversation for conversation in self._known if conversation is not found]
         self._known = [*others, found][-CONVERSATIONS:]

@@ -2,44 +2,44 @@
 
 Promise: each agent gets back what left its own window, also where one agent runs the tools of several. Nothing here
 imports the host.
+
+In classic AutoGen the agent that asks a model does not run what the model calls: whom it talks to does, and in a group any
+member that has the function. So the function is given to these, when they are known: before the agent's reply.
 """
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from autogen_context.adapters.classic import BEFORE_REPLY
-from autogen_context.adapters.classic_conversations import ChatDict
+from autogen_context.adapters.classic_conversations import ChatDict, Conversations
 from autogen_context.messages.tool_schema import (
     RECALL_TOOL_NAME,
-    RecallsContext,
     answer_recall,
+    has_recall_tool,
     recall_tool_schema,
 )
-
-
-class HasConversations(Protocol):
-    """What ``ContextTransform.add_to_agent`` returns, as far as the tool needs it."""
-
-    @property
-    def manager(self) -> RecallsContext | None:
-        """Who answers for the conversation of the last turn; ``None`` before the first."""
-        ...
 
 
 class CallingAgent(Protocol):
     """What is used of the ``ConversableAgent`` that asks a model."""
 
+    @property
+    def llm_config(self) -> Any:
+        """An ``LLMConfig``, a dict, or ``False``."""
+        ...
+
+    @property
+    def chat_messages(self) -> Mapping[Any, Any]:
+        """Its conversations, by whom it talks to."""
+        ...
+
     def update_tool_signature(self, tool_sig: Any, is_remove: bool) -> None:  # noqa: FBT001 - the host's signature
         """Tell the model of a tool."""
         ...
 
-    def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
-        """Let a callable take part in a method of the agent."""
-        ...
-
 
 class RunningAgent(Protocol):
-    """What is used of the ``ConversableAgent`` that runs tools."""
+    """What is used of a ``ConversableAgent`` that may run tools."""
 
     @property
     def function_map(self) -> dict[str, Callable[..., Any]]:
@@ -51,67 +51,70 @@ class RunningAgent(Protocol):
         ...
 
 
-def add_recall_tool(
-    conversations: HasConversations, *, caller: CallingAgent, executor: RunningAgent
-) -> None:
-    """Let an agent ask back what left its window.
+class RecallHook:
+    """Gives an agent the tool, if it has tools at all, and the function to those who run its calls.
 
     Args:
-        conversations: what ``ContextTransform.add_to_agent`` gave for the caller.
-        caller: the agent whose model is told of the tool.
-        executor: the agent that runs the caller's tools; it may run those of several, one after the other.
-
-    Raises:
-        ValueError: the executor has a function of this name that is not ours.
+        agent: the agent that asks a model.
+        conversations: what was prepared for it.
     """
-    recall = executor.function_map.get(RECALL_TOOL_NAME)
-    answering = Answering() if recall is None else answering_of(recall)
-    if recall is None:
-        executor.register_function({RECALL_TOOL_NAME: answering.recall_context})
-    caller.update_tool_signature(recall_tool_schema(), is_remove=False)
-    caller.register_hook(BEFORE_REPLY, answering.when_asked(conversations))
+
+    def __init__(self, agent: CallingAgent, conversations: Conversations) -> None:
+        self._agent = agent
+        self._conversations = conversations
+
+    def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
+        """Note whose model is asked now; the messages stay as they are."""
+        tools = (self._agent.llm_config or {}).get("tools")
+        if not tools or not messages or runs_tools(messages[-1]):
+            return messages
+        for executor in executors_of(self._agent):
+            recall = executor.function_map.get(RECALL_TOOL_NAME)
+            if recall is None:
+                recall = Answering().recall_context
+                executor.register_function({RECALL_TOOL_NAME: recall})
+            answering: object = getattr(recall, "__self__", None)
+            if not isinstance(answering, Answering):
+                warnings.warn(
+                    f"an agent has a function {RECALL_TOOL_NAME!r} of its own: give that another name, or what left the window "
+                    "cannot be asked back",
+                    stacklevel=2,
+                )
+                return messages
+            answering.conversations = self._conversations
+        if not has_recall_tool(tools):
+            self._agent.update_tool_signature(recall_tool_schema(), is_remove=False)
+        return messages
+
+
+def executors_of(agent: CallingAgent) -> Iterator[RunningAgent]:
+    """Who may run what an agent's model calls: whom it talks to, and in a group itself and the members that run tools."""
+    for peer in [agent, *agent.chat_messages]:
+        group = getattr(peer, "groupchat", None)
+        members = [
+            member
+            for member in getattr(group, "agents", ())
+            if getattr(member, "function_map", None)
+        ]
+        yield from (each for each in [peer, *members] if hasattr(each, "register_function"))
 
 
 class Answering:
-    """The function of one executor, which is not told who calls it: it answers for the agent that spoke last."""
+    """The function of one executor, which is not told who calls it: it answers for the agent that spoke last.
 
-    def __init__(self) -> None:
-        self._last: HasConversations | None = None
+    Attributes:
+        conversations: those of that agent.
+    """
 
-    def when_asked(
-        self, conversations: HasConversations
-    ) -> Callable[[list[ChatDict]], list[ChatDict]]:
-        """The hook of a caller, by which it is known that its model is asked now."""
-
-        def note(messages: list[ChatDict]) -> list[ChatDict]:
-            if messages and not runs_tools(messages[-1]):
-                self._last = conversations
-            return messages
-
-        return note
+    conversations: Conversations | None = None
 
     def recall_context(self, **arguments: object) -> str:
         """Answer a call; see ``RECALL_ARGUMENTS``."""
-        recaller = self._last.manager if self._last is not None else None
-        if recaller is None:
+        if self.conversations is None or self.conversations.last_prepared is None:
             return "Nothing has left this conversation so far: all of it is in sight."
-        return answer_recall(recaller, arguments)
+        return answer_recall(self.conversations.manager, arguments)
 
 
 def runs_tools(message: Mapping[str, object]) -> bool:
     """Whether the reply to this message is what tools return: no model is asked."""
     return bool(message.get("tool_calls") or message.get("function_call"))
-
-
-def answering_of(recall: Callable[..., Any]) -> Answering:
-    """What answers behind a function that is registered already.
-
-    Raises:
-        ValueError: it is somebody else's.
-    """
-    owner: object = getattr(recall, "__self__", None)
-    if not isinstance(owner, Answering):
-        raise ValueError(  # noqa: TRY004 - the argument is of the right type, what is in it is not
-            f"executor: it has a function {RECALL_TOOL_NAME!r} already; give that another name"
-        )
-    return owner

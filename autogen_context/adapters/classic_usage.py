@@ -63,7 +63,7 @@ class Bills:
         """Note what was billed so far, if this call sends what was prepared last."""
         manager, prepared = self._conversations.manager, self._conversations.last_prepared
         self._call = None
-        if manager and prepared and ends_in(messages, prepared) and is_openai(self._agent):
+        if prepared and ends_in(messages, prepared) and is_openai(self._agent):
             self._call = OpenCall(
                 thread=get_ident(),
                 billed_before=billed(self._agent),

@@ -1,7 +1,8 @@
 """Shorten what is too large for its room: head, tail and error lines stay, a mark says how much went.
 
 Promise: the result fits the room, has fewer tokens than the input, and is the same for the same input. A text that fits
-is returned as it is. Calls keep their names and ids, and arguments that were valid JSON stay valid JSON.
+is returned as it is; what is shortened says so, if there is room for a token. Calls keep their names and ids, and arguments
+that were valid JSON stay valid JSON.
 """
 
 import json
@@ -31,7 +32,8 @@ HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
 SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
 LONGEST_LINE = 300  # characters of one error line
 FITTING_STEPS = 6
-MORE = "…"
+MORE = "…"  # the least mark
+LEAST_ARGUMENTS = '{"shortened":"…"}'  # stands for all of a call's arguments
 WORD = re.compile(r"\S+")
 LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
 
@@ -41,7 +43,7 @@ def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
 
     Args:
         text: any text.
-        room_tokens: what the result may have, in tokens; 0 or less gives an empty text.
+        room_tokens: what the result may have, in tokens; where not even a mark fits, an empty text is what does.
         count: tokens of a text, an upper bound or exact.
 
     Returns:
@@ -53,7 +55,7 @@ def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
     mark = mark_of(tokens)
     room = room_tokens - count(mark) - 2
     if room < 1:
-        return mark if count(mark) <= room_tokens else ""
+        return next((least for least in (mark, MORE) if count(least) <= room_tokens), "")
     return fitted(text, mark=mark, tokens=tokens, room_tokens=room_tokens, count=count)
 
 
@@ -153,9 +155,10 @@ def error_lines(text: str, *, head: int, tail: int, most: int) -> str:
 
 
 def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:
-    """Arguments of a call within ``room_tokens``: long strings in them are shortened, their keys stay.
+    """Arguments of a call within ``room_tokens``: long strings in them are shortened with marks, their keys stay.
 
-    What is no JSON, or does not fit even so, becomes a JSON object with the shortened text.
+    What is no JSON, or does not fit even so, becomes a JSON object with the shortened text, or with a mark alone; that is the
+    least there is, whatever the room.
     """
     if count(arguments) <= room_tokens:
         return arguments
@@ -165,7 +168,12 @@ def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> 
             break
         if count(dumped) <= room_tokens:
             return dumped
-    return wrapped(arguments, room_tokens=room_tokens, count=count)
+    for room in (room_tokens - 6, room_tokens // 2, room_tokens // 4):
+        short = shorten_text(arguments, room_tokens=room, count=count)
+        dumped = json.dumps({"shortened": short}, ensure_ascii=False)
+        if short and count(dumped) <= room_tokens:
+            return dumped
+    return LEAST_ARGUMENTS
 
 
 def with_short_values(arguments: str, room_tokens: int, count: CountText) -> str | None:
@@ -178,9 +186,9 @@ def with_short_values(arguments: str, room_tokens: int, count: CountText) -> str
 
 
 def with_short_strings(value: object, room_tokens: int, count: CountText) -> object:
-    """The same JSON value with each string within ``room_tokens``."""
+    """The same JSON value with each string within ``room_tokens``, or a mark in its place."""
     if isinstance(value, str):
-        return shorten_text(value, room_tokens=room_tokens, count=count)
+        return value and (shorten_text(value, room_tokens=room_tokens, count=count) or MORE)
     if isinstance(value, list):
         items = cast("list[object]", value)
         return [with_short_strings(item, room_tokens, count) for item in items]
@@ -188,13 +196,3 @@ def with_short_strings(value: object, room_tokens: int, count: CountText) -> obj
         fields = cast("dict[str, object]", value)  # JSON has no other keys
         return {key: with_short_strings(item, room_tokens, count) for key, item in fields.items()}
     return value
-
-
-def wrapped(arguments: str, *, room_tokens: int, count: CountText) -> str:
-    """The shortened text of arguments, as a JSON object; an empty object where not even that fits."""
-    for room in (room_tokens - 6, room_tokens // 2, room_tokens // 4):
-        short = shorten_text(arguments, room_tokens=room, count=count)
-        dumped = json.dumps({"shortened": short}, ensure_ascii=False)
-        if short and count(dumped) <= room_tokens:
-            return dumped
-    return "{}"

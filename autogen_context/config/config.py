@@ -8,7 +8,7 @@ equals ``config``.
 import os
 import reprlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self, cast
 
@@ -24,14 +24,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from typing_extensions import override
 
-from autogen_context.argument import require_path
+from autogen_context.argument import require_kind, require_path
 from autogen_context.config.given import (
+    FILE_VARIABLE,
     Given,
     Problem,
     Reading,
     given_as_arguments,
     given_in_environment,
     given_in_file,
+    of_other_programs,
     read,
 )
 from autogen_context.config.settings import Settings
@@ -64,6 +66,7 @@ class ContextConfig(Settings):
 
         Args:
             path: a .toml, .json, .yaml or .yml file; its settings stand at the top, or in a table ``autogen_context`` or ``agent``.
+                Left out, the file that the variable ``AUTOGEN_CONTEXT_CONFIG`` names, if any.
             environ: variables such as ``AUTOGEN_CONTEXT_WINDOW_TOKENS``; left out, those of the process.
             settings: as for ``ContextConfig``.
 
@@ -74,18 +77,53 @@ class ContextConfig(Settings):
             ValueError: the file cannot be read, or a setting is wrong; it names the file or variable.
             MissingExtra: the file is YAML and PyYAML is not installed.
         """
+        variables = os.environ if environ is None else environ
+        named = given_in_environment(variables)
+        return cls._from_places(path, variables, [], named, given_as_arguments(settings))
+
+    @classmethod
+    def for_entry(
+        cls, config: Self | None, *, said: Mapping[str, object] | None = None, **settings: object
+    ) -> Self:
+        """The settings with which a manager or an adapter works, the environment among them.
+
+        Args:
+            config: what the user set; it wins over the environment.
+            said: what the host says of its model; everything else wins over it.
+            settings: arguments beside ``config``, which win over it; ``None`` is not given.
+
+        Raises:
+            ValueError: a setting is wrong; it names the argument, the file or the variable.
+        """
+        if config is not None:
+            require_kind("config", config, ContextConfig, give="a ContextConfig(...)")
+        chosen = config.model_dump(exclude_unset=True) if config is not None else {}
+        chosen |= {name: value for name, value in settings.items() if value is not None}
+        named = given_in_environment(os.environ)
+        others = of_other_programs(named, cls.model_fields)
+        for other in others:
+            warnings.warn(f"{other.name} has no effect: it names no setting", stacklevel=3)
+        named = [given for given in named if given not in others]
+        said_by_host, arguments = given_as_arguments(said or {}), given_as_arguments(chosen)
+        return cls._from_places(None, os.environ, said_by_host, named, arguments)
+
+    @classmethod
+    def _from_places(
+        cls,
+        path: str | os.PathLike[str] | None,
+        variables: Mapping[str, str],
+        *layers: Sequence[Given],
+    ) -> Self:
+        """Settings from what a host says, variables and arguments, and from a file, which comes second."""
+        named = variables.get(FILE_VARIABLE) if path is None else path
         if path is not None:
             require_path("path", path)
-        variables = os.environ if environ is None else environ
-        layers = [
-            given_in_file(Path(path)) if path is not None else [],
-            given_in_environment(variables),
-            given_as_arguments(settings),
-        ]
+        said, *others = layers
+        layers = (said, given_in_file(Path(named)) if named else [], *others)
         server_url = variables.get("OPENAI_BASE_URL")
         reading = read(layers, settings=cls.model_fields, server_url=server_url)
         for text in reading.warnings:
-            warnings.warn(text, stacklevel=2)
+            warnings.warn(text, stacklevel=3)
         return cls.model_validate(reading)
 
     def updated(self, **settings: object) -> Self:

@@ -15,6 +15,7 @@ from typing import cast
 from autogen_context.errors import MissingExtra
 
 PREFIX = "AUTOGEN_CONTEXT_"
+FILE_VARIABLE = f"{PREFIX}CONFIG"
 TABLE = "autogen_context"
 TABLE_OF_THE_ORIGINAL = "agent"
 SUFFIXES = (".toml", ".json", ".yaml", ".yml")
@@ -151,12 +152,18 @@ def given_as_arguments(settings: Mapping[str, object]) -> list[Given]:
     return [Given(key=key, value=value, name=f"'{key}'") for key, value in settings.items()]
 
 
+def of_other_programs(variables: Sequence[Given], settings: Collection[str]) -> list[Given]:
+    """Of the variables with the prefix those that are not even near a setting: some program's, which nobody meant for us."""
+    known = [*settings, *RENAMED, *WITHOUT_EFFECT]
+    return [given for given in variables if not get_close_matches(given.key, known, n=1)]
+
+
 def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
     """Settings from variables with the prefix; an empty variable counts as not set."""
     return [
         Given(key=name.removeprefix(PREFIX).lower(), value=value, name=name)
         for name, value in environ.items()
-        if name.startswith(PREFIX) and value
+        if name.startswith(PREFIX) and name != FILE_VARIABLE and value
     ]
 
 

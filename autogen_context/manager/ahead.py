@@ -5,7 +5,7 @@ whatever fails costs its result and nothing else.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakMethod
 
 from autogen_context.compressor.compressor import (
@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advising
-    from autogen_context.session.intents import Intents
     from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.intents import Intents
 
 
 class Ahead:
@@ -52,15 +52,17 @@ class Ahead:
         *,
         vectors: WarmVectors | None,
         compressor: Compressor | None,
-        model_client: ModelClient | None,
+        model_client: ModelClient | Literal["host"] | None,
         intents: "AskIntent | None" = None,
     ) -> None:
         self._config = config
         self._background = Background(self)
         self._embedding = Prefetch(vectors) if vectors is not None else None
         self.compressor = compressor or SemanticCompressor()
-        self._model_client = model_client
-        self._summarises = summarizing(self.compressor, model_client, EstimateCounter()) is not None
+        self._model_client = None if model_client is None else complete_of(model_client)
+        self._summarises = (
+            summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
+        )
         self._intents = intents_of(config, intents, self._background)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
@@ -93,9 +95,7 @@ class Ahead:
         from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
         from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(
-            Advising(Advisor(complete_of(self._model_client)), state.advice, self._background)
-        )
+        self._advising.append(Advising(Advisor(self._model_client), state.advice, self._background))
         return self._advising[-1].known
 
     async def load_tokenizer(self) -> None:
@@ -164,6 +164,6 @@ def intents_of(
     rules = rules_of(config)
     if rules.compaction != "cost_based" and not rules.dry_run:
         return None
-    from autogen_context.session.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
 
     return Intents(model, rules.kinds, background)

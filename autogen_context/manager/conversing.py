@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from autogen_context.compressor.guard import guarded
 from autogen_context.manager.ahead import Ahead
-from autogen_context.manager.companions import Companions, companions_of
 from autogen_context.manager.given import Given
+from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
@@ -45,7 +45,7 @@ class Conversing:
     Attributes:
         given: the same.
         ahead: works ahead of turns.
-        companions: those who go along with the conversation.
+        providers: tell of the world beside it.
         lock: held while the session is used.
     """
 
@@ -59,8 +59,12 @@ class Conversing:
             intents=given.intents,
         )
         self.lock = threading.RLock()
-        self.companions = companions_of(
-            given.config, files=given.files, project=given.project, count=self._count
+        self.providers = providers_of(
+            given.config,
+            files=given.files,
+            project=given.project,
+            count=self._count,
+            others=given.providers,
         )
         self._tokenizer_awaited = given.counter is not None
         self._made: tuple[MessageCounter, Window, Session] | None = None
@@ -91,17 +95,16 @@ class Conversing:
     @property
     def is_idle(self) -> bool:
         """Whether a turn has nothing to wait for."""
-        return self.ahead.is_idle and not self.companions
+        return self.ahead.is_idle and not self.providers
 
     @property
     def state(self) -> State:
         """What another needs to continue."""
-        return replace(self.session.state, companions=self.companions.state)
+        return replace(self.session.state, companions=self.providers.state)
 
     def take_in(self, payloads: Sequence[object]) -> None:
         """Follow the host's list."""
         self.session.take_in(payloads)
-        self.companions.read(self.session)
 
     def turn(
         self, payloads: Sequence[object], tools: Sequence[Mapping[str, object]]
@@ -113,12 +116,12 @@ class Conversing:
             host = self.given.host
             return untouched(payloads, host=host, counter=counter, window=window, fixed=fixed)
         self.take_in(payloads)
-        self.companions.turn(session, fixed.tokens)
+        self.providers.turn(session, fixed.tokens)
         return session.turn(payloads, fixed)
 
     def roll_back(self, version: int) -> Version:
         """Have everything as it was in a version; raises what ``Session.roll_back`` does."""
-        self.companions.doubt()
+        self.providers.begin_anew()
         return self.session.roll_back(version)
 
     def fixed(self, tools: Sequence[Mapping[str, object]]) -> Fixed:
@@ -139,23 +142,23 @@ class Conversing:
     async def before_turn(self, tools: Sequence[Mapping[str, object]]) -> None:
         """Do what a turn with these tools, or later ones, will need of disk and models; its messages are taken in."""
         fixed_tokens = self.fixed(tools).tokens
-        await self.companions.before_turn(self.session, fixed_tokens)
+        await self.providers.before_turn(self.session, fixed_tokens)
         await self.ahead.before_turn(self.session, fixed_tokens)
 
     def resume(self, state: State) -> None:
         """Go on from a state that was loaded.
 
         Raises:
-            StateError: what a companion saved is damaged; nothing was changed.
+            StateError: what a provider saved is damaged; nothing was changed.
         """
-        self.go_on(state, self.companions.resumed(state))
+        self.go_on(state, self.providers.resumed(state))
 
-    def go_on(self, state: State, companions: Companions) -> None:
-        """Go on from a state, with those who go along with it."""
+    def go_on(self, state: State, providers: Providers) -> None:
+        """Go on from a state, with its providers."""
         counter, window = self.counter, self.window
         window.calibrate(counter.calibration.resumed(state.calibration))
         self._made = counter, window, self._session(counter, window, state)
-        self.companions = companions
+        self.providers = providers
 
     def branch(self, other: "Conversing") -> None:
         """Let another go on from here, under a name of its own."""
@@ -164,14 +167,14 @@ class Conversing:
         name = branch_id(session.context_id, session.branches)
         other.window.resize(window.limit_tokens + self.given.config.reserve_tokens)
         state = replace(session.state, context_id=name, branches=0)
-        other.go_on(state, self.companions.branch())
+        other.go_on(state, self.providers.branch())
         other.session.can_recall(can=session.recalls)
         if payloads := session.conversation.history.payloads:
             other.session.take_in(payloads)
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        await self.companions.aclose()
+        await self.providers.aclose()
         await self.ahead.aclose()
 
     def _count(self, text: str) -> int:

@@ -3,9 +3,10 @@
 Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
@@ -13,6 +14,7 @@ from autogen_context.messages.message import HostFormat
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
@@ -29,10 +31,11 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "intents": ("ask", "an IntentModel"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
-    "files": ("root", "FileChangeTracker(folder)"),
-    "project": ("for_conversation", "ProjectContext(folder)"),
+    "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
+    "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
+OWN_PROVIDERS = ("files", "project")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class Given:
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
         project: a folder whose context stands behind the system prompt.
+        providers: tell of the world beside the messages; the user's own.
     """
 
     config: ContextConfig
@@ -58,12 +62,13 @@ class Given:
     counter: TokenCounter | None
     vectors: WarmVectors | None
     compressor: "Compressor | None"
-    model_client: ModelClient | None
+    model_client: ModelClient | Literal["host"] | None
     clock: Callable[[], float] | None
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
+    providers: tuple[ContextProvider, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for.
@@ -75,6 +80,62 @@ class Given:
             require_part(name, getattr(self, name))
         if self.model_client is not None:
             complete_of(self.model_client)
+        require_providers(self.providers)
+
+
+def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext | None":
+    """A project, or that of a folder.
+
+    Raises:
+        ValueError: there is no such folder.
+    """
+    if not isinstance(project, str | Path):
+        return project
+    from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
+
+    require_folder("project", project)
+    return ProjectContext(project)
+
+
+def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":
+    """Files that are followed, or those of a folder.
+
+    Raises:
+        ValueError: there is no such folder.
+    """
+    if not isinstance(files, str | Path):
+        return files
+    from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - likewise
+
+    require_folder("files", files)
+    return FileChangeTracker(files)
+
+
+def require_folder(name: str, folder: str | Path) -> None:
+    """Refuse what is no folder.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not Path(folder).is_dir():
+        raise wrong_argument(name, folder, PARTS[name][1])
+
+
+def require_providers(providers: Sequence[ContextProvider]) -> None:
+    """Refuse what cannot tell anything, and two of one name.
+
+    Raises:
+        ValueError: one is no provider, or has a name that is taken.
+    """
+    names = {*OWN_PROVIDERS}
+    for at, provider in enumerate(providers):
+        if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
+            give = "an object with name, before_turn(turn) and turn(turn)"
+            raise wrong_argument(f"providers[{at}]", provider, give)
+        if provider.name in names:
+            name = f"providers[{at}].name={provider.name!r}"
+            raise ValueError(f"{name}: it is taken; give one that no other provider has")
+        names.add(provider.name)
 
 
 def require_part(name: str, part: object) -> None:

@@ -8,12 +8,12 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Literal, Self, cast
 
 from autogen_context.argument import listed, require_kind, require_path, require_text
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.conversing import Conversing
-from autogen_context.manager.given import Given
+from autogen_context.manager.given import Given, project_of, tracker_of
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
@@ -30,6 +30,7 @@ from autogen_context.session.state_file import read_state, write_state
 from autogen_context.session.versions import Version
 from autogen_context.session.window import Usage
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
@@ -52,7 +53,7 @@ class IncrementalContextManager:
         model: name of the model; decides limit and tokenizer.
         window_tokens: the most input tokens a request may have; from the model's limits where left out.
         reserve_tokens: of these, what the host adds where it cannot be seen (system prompt, tools).
-        config: all settings; the three above win over it.
+        config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
@@ -66,8 +67,10 @@ class IncrementalContextManager:
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
-        files: a folder: what somebody else changes of its files is told where the conversation shows them.
-        project: a folder: its context stands behind the system prompt, what is newer in front of the newest message.
+        files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
+            shows them.
+        project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
+        providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
         ValueError: a setting makes no sense, or an argument is none of its kind; names it, its value and the way out.
@@ -84,19 +87,19 @@ class IncrementalContextManager:
         counter: TokenCounter | None = None,
         vectors: WarmVectors | None = None,
         compressor: "Compressor | None" = None,
-        model_client: ModelClient | None = None,
+        model_client: ModelClient | Literal["host"] | None = None,
         intents: "AskIntent | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
-        files: "FileChangeTracker | None" = None,
-        project: "ProjectContext | None" = None,
+        files: "FileChangeTracker | str | Path | None" = None,
+        project: "ProjectContext | str | Path | None" = None,
+        providers: Sequence[ContextProvider] = (),
     ) -> None:
-        settings = ContextConfig() if config is None else config
-        require_kind("config", settings, ContextConfig, give="a ContextConfig(...)")
-        self.config = settings.updated(
-            model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
+        self.config = ContextConfig.for_entry(
+            config, model=model, window_tokens=window_tokens, reserve_tokens=reserve_tokens
         )
         self._host = host or OpenAIChat()
+        own = listed("providers", providers, give="a list of ContextProvider objects")
         given = Given(
             config=self.config,
             host=self._host,
@@ -107,8 +110,9 @@ class IncrementalContextManager:
             intents=intents,
             clock=clock,
             original_store=original_store,
-            files=files,
-            project=project,
+            files=tracker_of(files),
+            project=project_of(project),
+            providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._conversing = Conversing(given)
         self._lock = self._conversing.lock

@@ -123,11 +123,16 @@ def content_digest(*parts: str | bytes) -> bytes:
     return blake2b(b"".join(framed), digest_size=16).digest()
 
 
+def image_note(images: int) -> str:
+    """What stands where so many images were."""
+    return "[image left out]" if images == 1 else f"[{images} images left out]"
+
+
 def without_images(message: Message) -> Message:
     """The message with a note in place of its images, where its text is read."""
     if not message.images:
         return message
-    note = f"[{len(message.images)} image(s) left out]"
+    note = image_note(len(message.images))
     if not message.results:
         return replace(message, images=(), text=f"{message.text}\n{note}".strip())
     *others, last = message.results

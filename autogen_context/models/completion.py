@@ -1,6 +1,6 @@
 """The seam to chat models: anything that answers a prompt with a text."""
 
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from autogen_context.argument import wrong_argument
 
@@ -21,11 +21,22 @@ class CompletesPrompts(Protocol):
         ...
 
 
-ModelClient = Complete | CompletesPrompts
+class HostClient(Protocol):
+    """A client of a host, such as autogen-ext's: the entries of that host take it."""
+
+    @property
+    def model_info(self) -> Any:
+        """What it says of its model."""
+        ...
+
+
+ModelClient = Complete | CompletesPrompts | HostClient
 """Who is called where a model is asked."""
 
 
-def complete_of(client: ModelClient, *, argument: str = "model_client") -> Complete:
+def complete_of(
+    client: ModelClient | Literal["host"], *, argument: str = "model_client"
+) -> Complete:
     """What a client answers prompts with.
 
     Raises:

@@ -10,10 +10,10 @@ from collections.abc import Collection
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_call import ToolKinds
+from autogen_context.project.shown import FilesShown, in_sight
 from autogen_context.session.change import ContextChange
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.effects import applied
-from autogen_context.session.files import FilesShown, in_sight
 from autogen_context.session.held import Held
 from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
 from autogen_context.tokens.message_counter import MessageCounter
@@ -70,11 +70,6 @@ class Beside:
             return True
         self._files.follow(self._conversation.candidates)
         return self._is_shown(path, self._held.stop)
-
-    def take_back(self, path: str) -> None:
-        """A file is again as the context shows it."""
-        news = f"{path} is on disk again as it was read above"
-        self.notices = self.notices.withdraw(("file", path), news)
 
     def follow(self) -> None:
         """Withdraw what was said of files that the context no longer shows as they were."""

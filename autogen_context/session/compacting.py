@@ -17,12 +17,20 @@ from autogen_context.session.conversation import Conversation
 from autogen_context.session.depth import low_fraction
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
-from autogen_context.session.pricing import Pricing
 from autogen_context.session.protected import satisfied
 from autogen_context.session.rules import Room, Rules, Surroundings
 from autogen_context.session.state import State
-from autogen_context.triggers.price import CostEstimate, Rewrite, Situation
+from autogen_context.triggers.price import (
+    CostEstimate,
+    Rewrite,
+    after_rewrite,
+    after_turn,
+    is_cold,
+    judged,
+    price_of_rewrite,
+)
 from autogen_context.view.decision import Decision
+from autogen_context.view.pace import Situation
 
 if TYPE_CHECKING:
     from autogen_context.session.compaction import Compaction
@@ -44,7 +52,7 @@ class Compacting:
     Attributes:
         rewrites: how often what was sent before was not continued.
         must_replan: whether a pin or a change of the past asks for another choice.
-        pricing: judges rewrites.
+        pace: what the price of a rewrite is judged by.
     """
 
     def __init__(
@@ -59,7 +67,7 @@ class Compacting:
     ) -> None:
         self.rewrites = state.rewrites
         self.must_replan = state.must_replan
-        self.pricing = Pricing(rules.rates, around.cache_clock, state.pace)
+        self.pace = state.pace
         self._rules = rules
         self._around = around
         self._window = around.window
@@ -93,9 +101,19 @@ class Compacting:
             pinned: positions of pinned messages.
         """
         forced = self._is_forced(used_tokens, pinned)
-        price = self.pricing.price(self._possible(used_tokens))
-        situation = self.situation(used_tokens)
-        return self.pricing.estimate(price, situation=situation, is_forced=forced)
+        rates = self._rules.rates
+        price = price_of_rewrite(self._possible(used_tokens), rates, is_cold=self.is_cold)
+        return judged(self.pace, price, self.situation(used_tokens), is_forced=forced)
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the provider has nothing cached any more."""
+        return is_cold(self.pace, self._rules.rates, self.now_s)
+
+    @property
+    def now_s(self) -> float | None:
+        """The time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing."""
+        return self._around.cache_clock() if self._around.cache_clock else None
 
     def acts(self, cost: CostEstimate) -> bool:
         """Whether an estimate is acted upon by planning everything anew."""
@@ -145,8 +163,8 @@ class Compacting:
         self._holding.replace(decisions, pinned, since=since)
         self.rewrites += 1
         after = self._held.tokens
-        self.pricing.rewritten(
-            situation, promised_tokens=promised_tokens, saved_tokens=before - after
+        self.pace = after_rewrite(
+            self.pace, situation, promised_tokens=promised_tokens, saved_tokens=before - after
         )
         numbers = {"tokens_before": before, "tokens_after": after, "room_tokens": self.room_tokens}
         logger.info("compacted", extra=numbers)
@@ -154,7 +172,8 @@ class Compacting:
     def pass_turn(self, cost: CostEstimate, *, rewrote: bool) -> None:
         """Go on to the next turn."""
         self.must_replan = False
-        self.pricing.pass_turn(cost, rewrote=rewrote, units=len(self._conversation.candidates))
+        units, now_s = len(self._conversation.candidates), self.now_s
+        self.pace = after_turn(self.pace, cost, rewrote=rewrote, units=units, now_s=now_s)
 
     @property
     def _held(self) -> Held:
@@ -179,14 +198,13 @@ class Compacting:
         tokens = self._held.tokens + used_tokens
         if tokens <= mark or tokens > self.room_tokens:
             return tokens > mark
-        attempt = self.pricing.pace.attempt
-        return attempt is None or not attempt.is_vain(self.situation(used_tokens))
+        return not self.pace.is_vain(self.situation(used_tokens))
 
     def situation(self, used_tokens: int) -> Situation:
         """What decides what a plan can do."""
         return Situation(
             movable_tokens=self._held.tokens + used_tokens,
-            changes=self.pricing.pace.changes,
+            changes=self.pace.changes,
             limit_tokens=self._window.limit_tokens,
         )
 

@@ -6,66 +6,24 @@ was told and no longer holds is taken back; what was never told is not. A block 
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import PlainSerializer
 
 from autogen_context.compressor.shorten import shorten_text
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
-from autogen_context.messages.message import Text
+from autogen_context.view.notice import LABELS, Name, Notice, Topic
+
+__all__ = ["LABELS", "Block", "Name", "Notice", "Notices", "Topic", "block_of", "stated"]
 
 CountText = Callable[[str], int]
-Topic = Literal["task", "requirement", "decision", "file", "outcome", "project"]
-Name = tuple[Topic, Text]
-"""What a notice is about: a later one of the same name takes its place."""
-
 Names = Annotated[frozenset[Name], PlainSerializer(sorted)]
 """Some names; the same ones are saved as the same data."""
 
-LABELS: Mapping[Topic, str] = {  # the most important first
-    "task": "Task: ",
-    "requirement": "Requirement: ",
-    "decision": "Decided: ",
-    "file": "",
-    "outcome": "",
-    "project": "",
-}
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 OPENING, CLOSING = "[Told beside the conversation:", "]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """One thing that is told.
-
-    Attributes:
-        topic: what kind of thing.
-        key: which one.
-        text: how it is, on one line.
-        position: how many of the host's messages were known when it came.
-        detail: what is told with it, quoted below its line: it may be the content of a file.
-        news: how it is told the first time, where that is not how it is told later.
-    """
-
-    topic: Topic
-    key: Text
-    text: Text
-    position: int = 0
-    detail: Text = ""
-    news: Text = ""
-
-    @property
-    def name(self) -> Name:
-        """What it is about."""
-        return self.topic, self.key
-
-    @property
-    def told(self) -> str:
-        """It as it is told; whatever it quotes cannot pass for a line of ours."""
-        line = self.news or f"{LABELS[self.topic]}{self.text}"
-        return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

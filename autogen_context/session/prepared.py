@@ -11,7 +11,7 @@ from autogen_context.triggers.price import CostEstimate
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:  # loaded for who looks for what is finished
-    from autogen_context.session.finished import FinishedEstimate
+    from autogen_context.triggers.finished import FinishedEstimate
 
 Payload = TypeVar("Payload")
 

@@ -24,6 +24,7 @@ from autogen_context.session.sending import Sender
 from autogen_context.session.state import State
 from autogen_context.session.turning import Turning
 from autogen_context.session.versions import Moment, Past, Version, Versions
+from autogen_context.triggers.price import after_change
 
 if TYPE_CHECKING:
     from autogen_context.prioritizer.explanation import Explanation
@@ -117,7 +118,7 @@ class Session:
             stash=tuple(self.stash),
             must_replan=self._compacting.must_replan,
             rewrites=self._compacting.rewrites,
-            pace=self._compacting.pricing.pace,
+            pace=self._compacting.pace,
             usage=self.window.usage,
             summaries=dict(self._around.summaries),
             advice=dict(self._around.advice),
@@ -172,7 +173,7 @@ class Session:
             self._compacting.rewrites += (
                 same < self.beside.sent
             )  # what was heard alone was not sent
-            self._compacting.pricing.changed()
+            self._compacting.pace = after_change(self._compacting.pace)
             self.beside.cut_back(same)
             self.versions.cut_back(same)
         self._holding.follow(self._pinned)
@@ -184,8 +185,16 @@ class Session:
 
     def is_full(self, fixed_tokens: int, *, at_fraction: float) -> bool:
         """Whether the next request, with so much beside messages, fills at least this share of the room."""
-        used = self.held.tokens + self.front.tokens + fixed_tokens
-        return used >= at_fraction * self._compacting.room_tokens
+        return self.used_tokens(fixed_tokens) >= at_fraction * self.room_tokens
+
+    @property
+    def room_tokens(self) -> int:
+        """What a request may have."""
+        return self._compacting.room_tokens
+
+    def used_tokens(self, fixed_tokens: int) -> int:
+        """What the next request has, with so much beside messages."""
+        return self.held.tokens + self.front.tokens + fixed_tokens
 
     def spans_due(self, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
         """What will go next, in parts that are summarised apart; nothing while the room is less full than this share.
@@ -204,12 +213,12 @@ class Session:
         """Keep a message from now on; it comes back if it was dropped."""
         self.pins.add(digest)
         self._compacting.must_replan = True
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def unpin(self, digest: bytes) -> None:
         """Let a pinned message go at the next compaction."""
         self.pins.discard(digest)
-        self._compacting.pricing.changed()
+        self._compacting.pace = after_change(self._compacting.pace)
 
     def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why.

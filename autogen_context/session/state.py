@@ -21,11 +21,11 @@ from autogen_context.prioritizer.advice import Advice
 from autogen_context.session.front import Fronted
 from autogen_context.session.integrity import faults_of_notices
 from autogen_context.session.notices import Notices
-from autogen_context.session.pricing import Pace
 from autogen_context.session.versions import Kept, Moment, Past, Version
 from autogen_context.session.window import Usage
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decision import Decision
+from autogen_context.view.pace import Pace
 
 SCHEMA = 4
 SOURCE = "save_state()"
@@ -69,7 +69,7 @@ class State:
         context_id: which conversation; empty where nobody said so yet.
         branches: how many were made of it.
         front: what stands behind the system prompt.
-        companions: what those who go along with it need to go on, by their names, as JSON data.
+        companions: what context providers need to go on, by their names, as JSON data.
     """
 
     digests: tuple[Digest, ...] = ()
@@ -173,7 +173,7 @@ def load(data: object) -> State:
 
 
 def written(state: SavedState) -> dict[str, object]:
-    """It as JSON data; what companions gave is JSON already, and pydantic would change keys that are no UTF-8."""
+    """It as JSON data; what providers gave is JSON already, and pydantic would change keys that are no UTF-8."""
     given = {"companions": dict(state.companions)} if state.companions else {}
     return saved(state) | given
 

@@ -22,7 +22,8 @@ from autogen_context.session.tail import Tail
 from autogen_context.triggers.price import CostEstimate
 
 if TYPE_CHECKING:
-    from autogen_context.session.finished import FinishedEstimate, Finishing
+    from autogen_context.session.cutting import Finishing
+    from autogen_context.triggers.finished import FinishedEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +133,7 @@ class Turning:
     @cached_property
     def _finishing(self) -> "Finishing":
         """Cuts what is finished; loaded where that is asked for."""
-        from autogen_context.session.finished import Finishing  # noqa: PLC0415 - as said
+        from autogen_context.session.cutting import Finishing  # noqa: PLC0415 - as said
 
         return Finishing(
             self._rules,

@@ -5,9 +5,9 @@ Promise: values only. A scope is never empty, and what is its outcome lies in it
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-from autogen_context.triggers.turn import check_fraction, check_least
+from autogen_context.triggers.turn import Turn, check_fraction, check_least
 
 TriggerKind = Literal["subtask", "intent", "boundary", "staleness", "turn_count", "none"]
 
@@ -73,6 +73,14 @@ class TriggerDecision:
 
 
 NOTHING = TriggerDecision()
+
+
+class Trigger(Protocol):
+    """Something that proposes turns to be compacted."""
+
+    def observe(self, turn: Turn, /) -> TriggerDecision:
+        """What is proposed after one more turn; ``NOTHING`` where nothing is."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

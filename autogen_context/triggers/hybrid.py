@@ -8,13 +8,13 @@ was.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.decision import (
     FALLBACK_TURNS,
     NOTHING,
     Scope,
+    Trigger,
     TriggerDecision,
     TriggerSettings,
 )
@@ -27,14 +27,6 @@ from autogen_context.triggers.turn import Turn, check_fraction, check_least, che
 COUNT_CONFIDENCE = 0.50
 NEWEST_TURNS = 3  # are not proposed for their number alone
 KEPT_READS = 4  # the newest of such a scope: nothing says that they are done with
-
-
-class Trigger(Protocol):
-    """Something that proposes turns to be compacted."""
-
-    def observe(self, turn: Turn, /) -> TriggerDecision:
-        """What is proposed after one more turn; ``NOTHING`` where nothing is."""
-        ...
 
 
 class SemanticHybridTrigger:

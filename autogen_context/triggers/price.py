@@ -16,13 +16,13 @@ Source: docs/decisions/0014-price-of-a-rewrite.md.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.tokens.rates import Rates
+from autogen_context.view.pace import Attempt, Pace, Situation
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
-HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
 
 Why = Literal[
     "forced",
@@ -195,50 +195,94 @@ def _reason(price: RewritePrice, *, waited: float, turns: float, is_vain: bool) 
     return "pays" if waited >= price.cost_tokens else "not yet"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """What decides what a rewrite can do.
+def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
+    """Whether nothing may be cached any more; never without a clock (``now_s`` is ``None``)."""
+    if now_s is None or pace.last_turn_s is None:
+        return False
+    return rates.is_cold(idle_s=now_s - pace.last_turn_s)
 
-    Attributes:
-        movable_tokens: what it may touch, all that must stay apart.
-        changes: how often pins or what was said before have changed.
-        limit_tokens: what a request may have.
+
+def judged(
+    pace: Pace, price: RewritePrice, situation: Situation, *, is_forced: bool = False
+) -> CostEstimate:
+    """Whether to rewrite everything in this turn."""
+    return estimate(
+        price,
+        waited_tokens=pace.waited_tokens,
+        turns=turns_expected(pace.turns),
+        is_forced=is_forced,
+        is_vain=pace.is_vain(situation),
+    )
+
+
+def judged_finished(
+    pace: Pace,
+    price: RewritePrice,
+    situation: Situation,
+    *,
+    turns_to_full: float,
+    acts: bool = True,
+) -> tuple[Pace, CostEstimate]:
+    """Whether to cut what is finished in this turn; what it costs not to is counted from now on.
+
+    Args:
+        pace: of the turns before.
+        price: of the cut.
+        situation: what decides what it can do.
+        turns_to_full: until the window forces a compaction.
+        acts: whether the estimate is acted upon; where not, what it costs not to cut goes on being counted.
     """
+    cost = estimate(
+        price,
+        waited_tokens=pace.finished_waited_tokens,
+        turns=turns_expected(pace.turns),
+        is_vain=pace.is_vain(situation),
+        turns_to_full=turns_to_full,
+    )
+    is_cut = acts and cost.rewrites
+    saving = 0.0 if is_cut else max(0.0, price.saving_tokens)
+    # This turn's saving is in what was waited; it is counted once more when the turn passes.
+    waited = 0.0 if is_cut else cost.waited_tokens - saving
+    return replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving), cost
 
-    movable_tokens: int
-    changes: int = 0
-    limit_tokens: int = 0
 
-    def is_like(self, other: "Situation") -> bool:
-        """Whether nothing but what came in is different."""
-        return (self.changes, self.limit_tokens) == (other.changes, other.limit_tokens)
+def after_rewrite(
+    pace: Pace, situation: Situation, *, promised_tokens: int, saved_tokens: int
+) -> Pace:
+    """The pace with what a rewrite brought."""
+    attempt = Attempt(
+        situation=situation, promised_tokens=promised_tokens, saved_tokens=saved_tokens
+    )
+    return replace(pace, waited_tokens=0.0, attempt=attempt)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """A rewrite that was done, remembered so that one that did not help is not repeated.
+def after_change(pace: Pace) -> Pace:
+    """The pace where pins or what was said before have changed: what did not help may help now."""
+    return replace(pace, changes=pace.changes + 1)
 
-    Attributes:
-        situation: when it was done.
-        promised_tokens: what it was to save.
-        saved_tokens: what it saved; below 0 where more was there afterwards.
+
+def after_turn(
+    pace: Pace, cost: CostEstimate, *, rewrote: bool, units: int, now_s: float | None
+) -> Pace:
+    """The pace for the next turn.
+
+    Args:
+        pace: of this turn.
+        cost: the estimate of this turn.
+        rewrote: whether everything was planned anew.
+        units: how many units there were.
+        now_s: the time, in seconds, by the clock handed in.
     """
-
-    situation: Situation
-    promised_tokens: int
-    saved_tokens: int
-
-    @property
-    def helped(self) -> bool:
-        """Whether it saved a good part of what it promised."""
-        least = HELPED_FRACTION * self.promised_tokens
-        return self.saved_tokens > 0 and self.saved_tokens >= least
-
-    def is_vain(self, now: Situation) -> bool:
-        """Whether nothing has changed that would let it do better: pins, window, past, or as much new as was promised."""
-        grown = now.movable_tokens - self.situation.movable_tokens
-        is_same = now.is_like(self.situation) and grown < max(1, self.promised_tokens)
-        return is_same and not self.helped
+    waited = pace.finished_waited_tokens + pace.finished_saving_tokens
+    return replace(
+        pace,
+        turns=pace.turns + 1,
+        waited_tokens=0.0 if rewrote else cost.waited_tokens,
+        last_turn_s=now_s,
+        seen_units=units,
+        finished_waited_tokens=0.0 if rewrote else waited,
+        finished_saving_tokens=0.0 if rewrote else pace.finished_saving_tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

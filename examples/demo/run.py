@@ -23,8 +23,8 @@ from story import SYSTEM, TASK, steps
 from terminal import progress_bar, say
 from tools import Workspace
 
-from autogen_context import Prepared
-from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
+from autogen_context import Prepared, register
+from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.errors import ContextError
 from autogen_context.report.table import print_turns
 from autogen_context.testing import LoopbackServer, ScriptedModel
@@ -75,23 +75,23 @@ async def converse(
 ) -> tuple[list[LLMMessage], list[Prepared[LLMMessage]]]:
     """Run the agent: the whole conversation, and what was prepared for each request."""
     inner = OpenAIChatCompletionClient(model=MODEL, base_url=base_url, api_key="none")
-    client, context = managed(inner, window_tokens=WINDOW_TOKENS)
     planned = len(list(steps())) + 1
     agent = AssistantAgent(
         "coder",
-        client,
+        inner,
         tools=list(workspace.tools),
-        model_context=context,
         system_message=SYSTEM,
         max_tool_iterations=planned,
     )
+    context = register(agent, window_tokens=WINDOW_TOKENS)
+    assert isinstance(context, ManagedChatCompletionContext)
     sent: list[Prepared[LLMMessage]] = []
     with progress_bar(planned) as on_answer:
         async for event in agent.run_stream(task=TASK):
             if isinstance(event, ToolCallRequestEvent | TextMessage) and context.last_prepared:
                 sent.append(context.last_prepared)
                 on_answer()
-    await client.close()
+    await inner.close()
     return await whole_history(context), sent
 
 

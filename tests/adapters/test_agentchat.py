@@ -229,13 +229,13 @@ def tokens_held_back(context: ManagedChatCompletionContext) -> int:
 @pytest.mark.parametrize(
     ("context", "reserve_tokens"),
     [
-        pytest.param(ManagedChatCompletionContext(MODEL), 1_000, id="nothing-known"),
+        pytest.param(ManagedChatCompletionContext(MODEL), 2_000, id="nothing-known"),
         pytest.param(
-            ManagedChatCompletionContext(MODEL, window_tokens=800), 100, id="small-window"
+            ManagedChatCompletionContext(MODEL, window_tokens=800), 200, id="small-window"
         ),
         pytest.param(
             ManagedChatCompletionContext(MODEL, config=ContextConfig(window_tokens=80)),
-            10,
+            20,
             id="small-window-in-config",
         ),
         pytest.param(
@@ -248,8 +248,10 @@ def tokens_held_back(context: ManagedChatCompletionContext) -> int:
             0,
             id="none",
         ),
-        pytest.param(ManagedChatCompletionContext(MODEL, system_message=PROMPT), 0, id="prompt"),
-        pytest.param(ManagedChatCompletionContext(MODEL, tools=[]), 0, id="no-tools"),
+        pytest.param(
+            ManagedChatCompletionContext(MODEL, system_message=PROMPT), 1_000, id="prompt"
+        ),
+        pytest.param(ManagedChatCompletionContext(MODEL, tools=[]), 1_000, id="no-tools"),
     ],
 )
 def test_what_is_not_described_is_held_back(
@@ -325,7 +327,7 @@ async def test_later_system_messages_are_the_users_where_one_is_taken() -> None:
 
 async def test_what_cannot_fit_is_an_error_with_its_numbers() -> None:
     """``ContextWindowExceeded`` names the parts; the context stays as it is and goes on once there is room."""
-    context = ManagedChatCompletionContext(MODEL, window_tokens=60, tools=[])
+    context = ManagedChatCompletionContext(MODEL, window_tokens=60, system_message="", tools=[])
     rule = said("word " * 100)
     await filled(context, [rule, *step("1")])
     context.manager.pin(rule)
@@ -532,8 +534,8 @@ def test_a_component_holds_back_what_it_held_back(context: ManagedChatCompletion
     [
         pytest.param({"reserve_tokens": 300}, 7_700, id="the number"),
         pytest.param({"reserve_tokens": 0}, 8_000, id="nothing, on purpose"),
-        pytest.param({}, 7_000, id="left out: a guess"),
-        pytest.param({"system_message": "Be brief."}, 8_000, id="told: measured instead"),
+        pytest.param({}, 6_000, id="left out: a guess"),
+        pytest.param({"system_message": "Be brief."}, 7_000, id="F20: one of two told"),
         pytest.param({"config": ContextConfig(reserve_tokens=200)}, 7_800, id="in the settings"),
     ],
 )

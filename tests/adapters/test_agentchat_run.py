@@ -22,11 +22,12 @@ from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
+from autogen_context import register
 from autogen_context.adapters.agentchat import (
     AgentTool,
     Envelope,
     ManagedChatCompletionContext,
-    managed,
+    MeteredChatCompletionClient,
 )
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
@@ -117,11 +118,22 @@ def compactions(server: LoopbackServer) -> int:
 
 
 def coder(
-    client: ChatCompletionClient, context: ManagedChatCompletionContext, **options: Any
+    client: ChatCompletionClient,
+    context: ManagedChatCompletionContext | None = None,
+    **options: Any,
 ) -> AssistantAgent:
     """An agent with the tools and the prompt of these tests."""
     given: dict[str, Any] = {"tools": TOOLS, "system_message": PROMPT, **options}
     return AssistantAgent("coder", client, model_context=context, **given)
+
+
+def registered(
+    agent: AssistantAgent | CodeExecutorAgent, **options: Any
+) -> ManagedChatCompletionContext:
+    """The context that ``register`` gives back."""
+    context = register(agent, **options)
+    assert isinstance(context, ManagedChatCompletionContext)
+    return context
 
 
 async def test_two_hundred_tool_steps_stay_inside_the_window() -> None:
@@ -144,14 +156,10 @@ async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
     runs = [chain(tool_steps(10), [Say("Done.")]) for _ in range(4)]
     model = ScriptedModel(chain(*runs), count=exact_tokens)
     async with serving(model, window_tokens=3_000, **usage) as (server, inner):
-        client, context = managed(inner, window_tokens=3_000)
         agent = coder(
-            client,
-            context,
-            system_message=PROMPT * 40,
-            max_tool_iterations=11,
-            model_client_stream=stream,
+            inner, system_message=PROMPT * 40, max_tool_iterations=11, model_client_stream=stream
         )
+        context = registered(agent, window_tokens=3_000)
         for _ in range(4):
             await agent.run(task="Find out why the build fails.")
             assert context.last_prepared is not None
@@ -168,11 +176,12 @@ async def test_a_metered_agent_needs_no_description(*, stream: bool) -> None:
 async def test_the_first_request_fits_although_its_prompt_was_unknown(*, stream: bool) -> None:
     """A history that fills the window by itself is cut before the request goes out with prompt and tools."""
     async with serving(scripted(Say("Yes.")), window_tokens=3_000) as (server, inner):
-        client, context = managed(inner, window_tokens=3_000)
+        agent = coder(inner, system_message=PROMPT * 40, model_client_stream=stream)
         for number in range(14):
-            await context.add_message(UserMessage(content=f"{number} " * 97, source="user"))
+            said = UserMessage(content=f"{number} " * 97, source="user")
+            await agent.model_context.add_message(said)
+        context = registered(agent, window_tokens=3_000)
         alone = await context.get_messages()
-        agent = coder(client, context, system_message=PROMPT * 40, model_client_stream=stream)
         await agent.run(task="Sure?")
     assert len(alone) == 14
     assert server.rejected == []
@@ -182,8 +191,9 @@ async def test_the_first_request_fits_although_its_prompt_was_unknown(*, stream:
 async def test_streams_without_a_bill_are_no_bill(caplog: pytest.LogCaptureFixture) -> None:
     """Where the provider sends no usage nothing is recorded, and nothing is complained of."""
     async with serving(scripted(Say("Yes."))) as (server, inner):
-        client, context = managed(inner, window_tokens=WINDOW)
-        await coder(client, context, model_client_stream=True).run(task="Sure?")
+        agent = coder(inner, model_client_stream=True)
+        context = registered(agent, window_tokens=WINDOW)
+        await agent.run(task="Sure?")
     assert len(server.requests) == 1
     assert context.manager.usage.requests == 0
     assert [record for record in caplog.records if record.name.startswith("autogen_context")] == []
@@ -194,8 +204,8 @@ async def test_reflections_are_measured_without_the_tools() -> None:
     turn: list[Step] = [Call("read_log", {"lines": 25}), Say("It failed.")]
     model = scripted(*turn * 8)
     async with serving(model, window_tokens=3_000) as (server, inner):
-        client, context = managed(inner, window_tokens=3_000)
-        agent = coder(client, context, system_message=PROMPT * 20, reflect_on_tool_use=True)
+        agent = coder(inner, system_message=PROMPT * 20, reflect_on_tool_use=True)
+        context = registered(agent, window_tokens=3_000)
         for _ in range(8):
             await agent.run(task="What happened?")
     assert server.rejected == []
@@ -234,8 +244,8 @@ async def test_a_memory_goes_where_the_model_takes_it(multiple: bool, roles: lis
         server,
         inner,
     ):
-        client, context = managed(inner)
-        agent = coder(client, context, memory=[memory])
+        agent = coder(inner, memory=[memory])
+        register(agent)
         await agent.run(task="Hi!")
         await agent.run(task="Tea?")
     assert [message["role"] for message in server.requests[-1].messages] == roles
@@ -252,8 +262,8 @@ async def test_strict_templates_get_alternating_roles() -> None:
         server,
         inner,
     ):
-        client, context = managed(inner, window_tokens=3_000, config=config)
-        agent = coder(client, context, memory=[memory], max_tool_iterations=13)
+        agent = coder(inner, memory=[memory], max_tool_iterations=13)
+        register(agent, window_tokens=3_000, config=config)
         await agent.run(task="Hi!")
         await agent.run(task="Tea?")
     assert server.rejected == []
@@ -262,8 +272,8 @@ async def test_strict_templates_get_alternating_roles() -> None:
 async def test_what_cannot_fit_ends_the_run_with_its_numbers() -> None:
     """``ContextWindowExceeded`` comes out of ``run``, and no request was sent."""
     async with serving(scripted(Say("Hello."))) as (server, inner):
-        client, context = managed(inner, window_tokens=300)
-        agent = coder(client, context, system_message="word " * 400)
+        agent = coder(inner, system_message="word " * 400)
+        register(agent, window_tokens=300)
         with pytest.raises(ContextWindowExceeded) as caught:
             await agent.run(task="Hi!")
     assert caught.value.parts["system"] >= 400
@@ -273,7 +283,8 @@ async def test_what_cannot_fit_ends_the_run_with_its_numbers() -> None:
 async def test_others_requests_are_neither_changed_nor_billed() -> None:
     """A question with something added, another conversation, and an answer from a cache teach nothing."""
     async with serving(scripted(Say("a"), Say("b"), Say("c"))) as (server, inner):
-        client, context = managed(inner, window_tokens=WINDOW)
+        context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
+        client = MeteredChatCompletionClient(inner, context)
         await context.add_message(UserMessage(content="Hi!", source="user"))
         own = await context.get_messages()
         more = UserMessage(content="And?", source="user")
@@ -289,7 +300,8 @@ async def test_answers_from_a_cache_cost_nothing() -> None:
     """A result that is marked as cached is no bill."""
     inner = ReplayChatCompletionClient(["a", "b"])
     inner.set_cached_bool_value(True)
-    client, context = managed(inner, window_tokens=WINDOW)
+    context = ManagedChatCompletionContext(MODEL, window_tokens=WINDOW)
+    client = MeteredChatCompletionClient(inner, context)
     await context.add_message(UserMessage(content="word " * 99, source="user"))
     await client.create(await context.get_messages())
     assert context.manager.usage.requests == 0
@@ -301,7 +313,7 @@ async def test_answers_from_a_cache_cost_nothing() -> None:
 async def test_the_metered_client_is_the_client() -> None:
     """All that it is asked beside requests is answered by the client within."""
     inner = ReplayChatCompletionClient(["a"])
-    client, context = managed(inner)
+    client = MeteredChatCompletionClient(inner, ManagedChatCompletionContext())
     hello = [UserMessage(content="Hi!", source="user")]
     await client.create(hello)
     assert client.model_info == inner.model_info
@@ -310,18 +322,18 @@ async def test_the_metered_client_is_the_client() -> None:
     assert client.count_tokens(hello) == inner.count_tokens(hello)
     assert client.remaining_tokens(hello) == inner.remaining_tokens(hello)
     assert client.dump_component() == inner.dump_component()
-    assert context.manager.config.model == ""
 
 
 def test_a_context_takes_what_the_client_says_of_its_model() -> None:
     """Name and system messages come from the client, unless they are set."""
     inner = OpenAIChatCompletionClient(model=MODEL, api_key="none")
-    _, context = managed(inner)
-    assert context.manager.config.model == MODEL
-    assert not context.manager.config.single_system
-    _, context = managed(inner, config=ContextConfig(model="gpt-4o", single_system=True))
-    assert context.manager.config.model == "gpt-4o"
-    assert context.manager.config.single_system
+    config = registered(coder(inner)).manager.config
+    assert config.model == MODEL
+    assert not config.single_system
+    said = ContextConfig(model="gpt-4o", single_system=True)
+    config = registered(coder(inner), config=said).manager.config
+    assert config.model == "gpt-4o"
+    assert config.single_system
 
 
 async def test_an_agent_comes_back_from_its_component_and_state() -> None:
@@ -351,18 +363,15 @@ async def test_a_team_has_a_manager_for_each_agent() -> None:
         server,
         inner,
     ):
-        pairs = [managed(inner, window_tokens=1_500) for _ in range(2)]
-        agents = [
-            AssistantAgent(name, client, model_context=context, system_message=PROMPT)
-            for name, (client, context) in zip(("ann", "bob"), pairs, strict=True)
-        ]
+        agents = [AssistantAgent(name, inner, system_message=PROMPT) for name in ("ann", "bob")]
+        contexts = [register(agent, window_tokens=1_500) for agent in agents]
         team = RoundRobinGroupChat(list(agents), termination_condition=MaxMessageTermination(30))
         await team.run(task="Talk.")
         state = json.loads(json.dumps(await team.save_state()))
         await team.load_state(state)
         await team.run(task="Go on.")
     assert server.rejected == []
-    used = [context.manager.usage.requests for _, context in pairs]
+    used = [context.manager.usage.requests for context in contexts]
     assert sum(used) == len(server.requests)
     assert min(used) >= len(server.requests) // 2 - 1
     assert compactions(server) >= MANY
@@ -407,14 +416,8 @@ async def test_an_agent_that_executes_code_stays_inside_the_window(tmp_path: Pat
         executor = LocalCommandLineCodeExecutor(work_dir=tmp_path)
     model = scripted(*[Say(code), Say("Counted.")] * 4)
     async with serving(model, window_tokens=2_000) as (server, inner):
-        client, context = managed(inner, window_tokens=2_000)
-        agent = CodeExecutorAgent(
-            "runner",
-            executor,
-            model_client=client,
-            model_context=context,
-            approval_func=approved,
-        )
+        agent = CodeExecutorAgent("runner", executor, model_client=inner, approval_func=approved)
+        context = registered(agent, window_tokens=2_000)
         for _ in range(4):
             await agent.run(task="Count.")
     assert server.rejected == []

@@ -245,7 +245,6 @@ def test_an_empty_list_stays_empty() -> None:
     """There is nothing to prepare, and no conversation begins."""
     transform = transform_of(100)
     assert transform.apply_transform([]) == []
-    assert transform.conversations.manager is None
 
 
 def test_logs_tell_what_happened() -> None:
@@ -343,7 +342,7 @@ def test_one_system_message_is_the_agents_own() -> None:
 
 @pytest.mark.parametrize(
     ("window_tokens", "reserve_tokens", "limit_tokens"),
-    [(4_000, None, 3_500), (16_000, None, 15_000), (16_000, 0, 16_000), (16_000, 200, 15_800)],
+    [(4_000, None, 3_000), (16_000, None, 14_000), (16_000, 0, 16_000), (16_000, 200, 15_800)],
     ids=["small window", "large window", "nothing", "by number"],
 )
 def test_room_is_held_back_for_what_a_list_does_not_show(
@@ -396,7 +395,6 @@ def bills_of(
         other = threading.Thread(target=after, args=("reply",))
         other.start()
         other.join()
-    assert conversations.manager is not None
     return conversations.manager.usage.requests
 
 
@@ -429,7 +427,7 @@ def test_a_transform_is_added_once() -> None:
 
 def test_what_is_no_classic_agent_is_refused() -> None:
     """The error names what came and where to look."""
-    with pytest.raises(ValueError, match=r"not builtins\.object; .*adapters\.agentchat"):
+    with pytest.raises(ValueError, match=r"not builtins\.object; .*register\(agent\)"):
         transform_of(2_000).add_to_agent(object())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  the law
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypedDict
 
 import pytest
 from autogen import ConversableAgent
+from autogen_agentchat.agents import AssistantAgent
 from autogen_core import FunctionCall
 from autogen_core.models import (
     AssistantMessage,
@@ -19,8 +20,8 @@ from autogen_core.models import (
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from typing_extensions import Unpack
 
-from autogen_context import ContextConfig, FileChangeTracker, ProjectContext
-from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
+from autogen_context import ContextConfig, FileChangeTracker, ProjectContext, register
+from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.scope import Scope
@@ -73,8 +74,8 @@ def alone(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
     return ManagedChatCompletionContext(config=ContextConfig(window_tokens=8_000), **parts)
 
 
-def in_a_pair(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
-    """A context with a client that measures."""
+def registered(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+    """The context of an agent whose client measures."""
     info = {
         "vision": False,
         "function_calling": True,
@@ -84,7 +85,8 @@ def in_a_pair(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
         "multiple_system_messages": True,
     }
     client = ReplayChatCompletionClient([], model_info=info)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # a typed dict
-    _, context = managed(client, window_tokens=8_000, **parts)
+    context = register(AssistantAgent("coder", client), window_tokens=8_000, **parts)
+    assert isinstance(context, ManagedChatCompletionContext)
     return context
 
 
@@ -111,7 +113,7 @@ class Helper:
         raise CompletionFailed("none")
 
 
-@pytest.mark.parametrize("made", [alone, in_a_pair])
+@pytest.mark.parametrize("made", [alone, registered])
 async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> None:
     """In front of the messages; another one that loads its state goes on to the byte."""
     context = made(project=ProjectContext(root))
@@ -126,7 +128,7 @@ async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> No
     assert await other.get_messages() == await context.get_messages()
 
 
-@pytest.mark.parametrize("made", [alone, in_a_pair])
+@pytest.mark.parametrize("made", [alone, registered])
 async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Made) -> None:
     """Vectors, a compressor with a client of its own, a client for advice, and where originals are shared."""
     vectors, own, client = Helper(), Helper(), Helper()
@@ -150,7 +152,7 @@ async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Ma
     await context.manager.aclose()
 
 
-@pytest.mark.parametrize("made", [alone, in_a_pair])
+@pytest.mark.parametrize("made", [alone, registered])
 async def test_a_context_of_agentchat_is_told_of_changed_files(root: Path, made: Made) -> None:
     """Those that its conversation shows."""
     context = made(files=FileChangeTracker(root))
@@ -245,8 +247,6 @@ def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
     transform = ContextTransform(window_tokens=200, counter=Words(), original_store=tier)
     history = [{"role": "user", "content": f"{n} " + "and so on " * 20} for n in range(20)]
     transform.apply_transform(history)
-    manager = transform.conversations.manager
-    assert manager is not None
-    decisions = manager.prepare_nowait(history).decisions
+    decisions = transform.conversations.manager.prepare_nowait(history).decisions
     handles = {decision.handle for decision in decisions if decision.handle}
     assert tier.held(handles, now=0.0) == handles != set()

@@ -1,7 +1,7 @@
 """A real agent of autogen-agentchat asks back what left its window, and gets it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from autogen_agentchat.agents import AssistantAgent
@@ -9,18 +9,15 @@ from autogen_agentchat.messages import ToolCallExecutionEvent
 from autogen_core import CancellationToken
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-from autogen_context.adapters.agentchat import ManagedChatCompletionContext, managed
-from autogen_context.adapters.agentchat_recall import recall_tool
+from autogen_context import register
+from autogen_context.adapters.agentchat import ManagedChatCompletionContext, recall_tool
 from autogen_context.messages.tool_schema import (
     RECALL_ARGUMENTS,
     RECALL_DESCRIPTION,
     RECALL_TOOL_NAME,
 )
-from autogen_context.recall.asked_back import AskedBack
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Decision
-from support.recalling import LeftOut, asked_back
 
 FILES = 30
 WINDOW_TOKENS = 4_000
@@ -31,15 +28,6 @@ COUNTER = MessageCounter.for_model(MODEL)
 async def read_log(number: int) -> str:
     """Read one of the log files."""
     return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
-
-
-def answering(context: ManagedChatCompletionContext) -> AskedBack:
-    """Who answers for a context."""
-
-    def decisions() -> Sequence[Decision]:
-        return context.last_prepared.decisions if context.last_prepared is not None else ()
-
-    return asked_back(LeftOut(context.manager, decisions))
 
 
 class Curious:
@@ -72,16 +60,10 @@ async def read_and_ask_back() -> tuple[Curious, list[str]]:
     script = ScriptedModel(model, count=lambda text: COUNTER.count(text).tokens)
     async with LoopbackServer(script, window_tokens=WINDOW_TOKENS) as server:
         inner = OpenAIChatCompletionClient(model=MODEL, base_url=server.base_url, api_key="none")
-        client, context = managed(inner, window_tokens=WINDOW_TOKENS)
-        agent = AssistantAgent(
-            "reader",
-            client,
-            tools=[read_log, recall_tool(answering(context))],
-            model_context=context,
-            max_tool_iterations=FILES + 5,
-        )
+        agent = AssistantAgent("reader", inner, tools=[read_log], max_tool_iterations=FILES + 5)
+        register(agent, window_tokens=WINDOW_TOKENS)
         result = await agent.run(task="Read all logs.")
-        await client.close()
+        await inner.close()
     assert [request.error for request in server.rejected] == []
     assert result.messages[-1].to_text() == "Done."
     events = [event for event in result.messages if isinstance(event, ToolCallExecutionEvent)]
@@ -106,30 +88,23 @@ async def test_what_comes_back_is_not_reduced_again() -> None:
 
 async def test_the_model_is_told_of_it() -> None:
     """By the same words as everywhere."""
-    schema = recall_tool(answering(ManagedChatCompletionContext("gpt-4o"))).schema
+    schema = recall_tool(ManagedChatCompletionContext("gpt-4o")).schema
     assert (schema["name"], schema.get("description")) == (RECALL_TOOL_NAME, RECALL_DESCRIPTION)
     properties = schema.get("parameters", {})["properties"]
     assert {name: value["description"] for name, value in properties.items()} == RECALL_ARGUMENTS
     assert {value["type"] for value in properties.values()} == {"string"}
 
 
-class Known:
-    """A context, as far as the tool looks at it."""
-
-    def __init__(self) -> None:
-        self.manager = answering(ManagedChatCompletionContext("gpt-4o"))
-
-
 @pytest.mark.parametrize("arguments", [{}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}])
 async def test_a_context_answers_through_its_manager(arguments: dict[str, object]) -> None:
     """Also to arguments of other types, which the host would refuse."""
-    tool = recall_tool(Known())
+    tool = recall_tool(ManagedChatCompletionContext("gpt-4o"))
     answer = await tool.run_json(arguments, CancellationToken())
     assert tool.return_value_as_string(answer).startswith("Give the handle")
 
 
 async def test_it_is_not_dumped_without_its_context() -> None:
     """What would be loaded could answer nothing; the error says what to do."""
-    tool = recall_tool(Known())
+    tool = recall_tool(ManagedChatCompletionContext("gpt-4o"))
     with pytest.raises(NotImplementedError, match=r"give recall_tool\(context\) to the agent"):
         tool.dump_component()

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 import pytest
 from autogen import ConversableAgent
 
-from autogen_context.adapters.classic import ContextTransform
-from autogen_context.adapters.classic_conversations import Conversations
-from autogen_context.adapters.classic_recall import add_recall_tool
+from autogen_context import register
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
-from autogen_context.recall.asked_back import AskedBack
 from autogen_context.testing import (
     Call,
     LoopbackServer,
@@ -21,7 +18,6 @@ from autogen_context.testing import (
     approximate_tokens,
 )
 from autogen_context.tokens.measure import Count
-from support.recalling import LeftOut, asked_back
 
 FILES = 20
 GO = {"role": "user", "content": "Go."}
@@ -41,21 +37,6 @@ class Approximate:
     def count(self, text: str, /) -> Count:
         """Tokens of a text."""
         return Count(tokens=approximate_tokens(text), source="tokenizer")
-
-
-class Answers:
-    """The conversations of an agent, with who answers for them."""
-
-    def __init__(self, conversations: Conversations) -> None:
-        self._conversations = conversations
-
-    @property
-    def manager(self) -> AskedBack | None:
-        """That of the last turn."""
-        manager, prepared = self._conversations.manager, self._conversations.last_prepared
-        if manager is None or prepared is None:
-            return None
-        return asked_back(LeftOut(manager, lambda: prepared.decisions))
 
 
 class Curious:
@@ -107,8 +88,7 @@ def reader(name: str, server: LoopbackServer, user: ConversableAgent) -> Convers
     coder.register_for_llm(name="read", description="Read a file.")(read)
     if "read" not in user.function_map:
         user.register_for_execution(name="read")(read)
-    transform = ContextTransform("gpt-4o", window_tokens=WINDOW_TOKENS, counter=Approximate())
-    add_recall_tool(Answers(transform.add_to_agent(coder)), caller=coder, executor=user)
+    register(coder, window_tokens=WINDOW_TOKENS, counter=Approximate())
     return coder
 
 
@@ -131,11 +111,13 @@ def test_agents_get_their_bytes_back() -> None:
 
 def test_the_turns_of_a_shared_executor_are_told_apart() -> None:
     """Each answer is for the agent whose model was asked last, also where that runs a tool in between."""
-    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
+    with LoopbackServer(ScriptedModel([Say("ok")] * 2)) as server:
         user = agent("user", None)
         one, two = reader("left", server, user), reader("right", server, user)
+        for coder in (one, two):
+            user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
         recall = user.function_map[RECALL_TOOL_NAME]
-        assert recall(query="x").startswith("Nothing has left this conversation")
+        assert recall(query="secret").startswith("Nothing that is kept")
         for name, speaker, other in (("left", one, two), ("right", two, one)):
             said = [{"role": "user", "content": f"{name} secret " * 20_000}, GO]
             speaker.process_all_messages_before_reply(said)
@@ -144,17 +126,25 @@ def test_the_turns_of_a_shared_executor_are_told_apart() -> None:
 
 
 def test_a_function_of_that_name_is_not_replaced() -> None:
-    """It is somebody else's."""
-    with LoopbackServer(ScriptedModel([])) as server:
+    """It is somebody else's; the warning says what follows."""
+    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
         user = agent("user", None)
         user.register_function({RECALL_TOOL_NAME: read})
-        with pytest.raises(ValueError, match="it has a function 'recall_context' already"):
-            reader("left", server, user)
+        with pytest.warns(UserWarning, match="has a function 'recall_context' of its own"):
+            user.initiate_chat(
+                reader("left", server, user), message="Go.", silent=True, max_turns=1
+            )
+    assert user.function_map[RECALL_TOOL_NAME] is read
 
 
-def test_the_model_is_told_of_it() -> None:
-    """By the same schema as everywhere, and it is counted with the other tools."""
-    with LoopbackServer(ScriptedModel([])) as server:
-        coder = reader("left", server, agent("user", None))
-        assert coder.llm_config
-        assert recall_tool_schema() in list(coder.llm_config["tools"])
+@pytest.mark.parametrize("has_tools", [True, False])
+def test_an_agent_with_tools_is_told_of_it(*, has_tools: bool) -> None:
+    """By the same schema as everywhere; an agent without tools gets none, since its server may take none."""
+    with LoopbackServer(ScriptedModel([Say("ok")])) as server:
+        user, coder = agent("user", None), agent("left", server)
+        register(coder, window_tokens=WINDOW_TOKENS, counter=Approximate())
+        if has_tools:
+            coder.register_for_llm(name="read", description="Read a file.")(read)
+        user.initiate_chat(coder, message="Go.", silent=True, max_turns=1)
+    told = [tool["function"] for tool in server.requests[0].tools]
+    assert (recall_tool_schema()["function"] in told) == has_tools

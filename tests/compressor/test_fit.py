@@ -1,5 +1,6 @@
 """A unit fits its room, and stays a unit."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.fit import LEAST_LAST, common_length, fit_pieces, lengths
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
+from autogen_context.compressor.shorten import LEAST_ARGUMENTS
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, image_note
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit, segment
@@ -57,31 +59,50 @@ def bones(message: Message) -> object:
     return message.role, message.name, message.extra, calls, results
 
 
-def emptied(message: Message) -> Message:
-    """The least that can be left of a message."""
+def least_of(message: Message) -> Message:
+    """A mark in place of each text, argument and image that costs more than one."""
+    note = f"\n{image_note(len(message.images))}" if message.images else ""
+    arguments = [min(call.arguments, LEAST_ARGUMENTS, key=COUNTER.text) for call in message.calls]
+    results = [replace(result, text=result.text and "…") for result in message.results]
+    if results and note:
+        results[-1] = replace(results[-1], text=f"{results[-1].text}{note}")
     return replace(
         message,
-        text="x" if message.text or message.images or not message.results else "",
+        text=f"{message.text and '…'}{'' if results else note}",
         images=(),
-        calls=tuple(replace(call, arguments="{}") for call in message.calls),
-        results=tuple(replace(result, text="") for result in message.results),
+        calls=tuple(replace(c, arguments=a) for c, a in zip(message.calls, arguments, strict=True)),
+        results=tuple(results),
     )
+
+
+def texts_in(message: Message) -> list[str]:
+    """What may be shortened of it."""
+    results = [result.text for result in message.results]
+    return [message.text, *results, *(call.arguments for call in message.calls)]
 
 
 @settings(max_examples=150)
 @given(unit=UNITS, room=st.integers(0, 500), keep_calls=st.booleans())
-def test_it_fits_and_keeps_its_bones(unit: Unit, room: int, *, keep_calls: bool) -> None:
-    """Within the room, the same calls and results, kept calls untouched; refused only where not even empty texts fit."""
+def test_it_fits_and_what_goes_is_marked(unit: Unit, room: int, *, keep_calls: bool) -> None:
+    """F12, F13: within the room, the same calls and results; each text, argument and image is whole or marked, or nothing fits."""
     short = fit(unit.messages, room, keep_calls=keep_calls)
     if short is None:
         assert room < cost(unit.messages)
-        assert keep_calls or cost(tuple(map(emptied, unit.messages))) > room
+        assert keep_calls or cost(tuple(map(least_of, unit.messages))) > room
         return
     assert cost(short) <= room
     assert list(map(bones, short)) == list(map(bones, unit.messages))
     if keep_calls:
         assert [m for m in short if m.calls] == [m for m in unit.messages if m.calls]
-    if cost(unit.messages) + len(unit.messages[0].calls) <= room:
+    for before, after in zip(unit.messages, short, strict=True):
+        for text, left in zip(texts_in(before), texts_in(after), strict=True):
+            assert left == text or "…" in left or "left out]" in left
+        assert after.images == before.images or image_note(len(before.images)) in "".join(
+            texts_in(after)
+        )
+        for call, kept in zip(before.calls, after.calls, strict=True):
+            assert kept == call or json.loads(kept.arguments)
+    if cost(unit.messages) <= room:
         assert all(after is before for after, before in zip(short, unit.messages, strict=True))
 
 

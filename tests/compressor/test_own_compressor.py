@@ -188,14 +188,16 @@ async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
         await asyncio.Event().wait()
         return ""
 
-    for _ in range(20):
-        config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
-        manager = IncrementalContextManager(
-            config=config, counter=Characters(), model_client=client(hangs)
-        )
-        await manager.prepare(run(90))
-    assert len(asyncio.all_tasks()) > 1
-    del manager
+    config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
+    managers = [
+        IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
+        for _ in range(20)
+    ]
+    for each in managers:
+        await each.prepare(run(60))
+    assert len(asyncio.all_tasks()) > len(managers)
+    del each
+    managers.clear()
     gc.collect()
     for _ in range(3):
         await asyncio.sleep(0)

@@ -244,4 +244,4 @@ def test_images_are_never_counted_as_text(counter: str, url: str) -> None:
     turn = manager(60_000, counter).prepare_nowait([message])
     assert turn.messages == [message]
     [short] = manager(200, counter).prepare_nowait([message]).messages
-    assert short["content"] == [{"type": "text", "text": "look\n[3 image(s) left out]"}]
+    assert short["content"] == [{"type": "text", "text": "look\n[3 images left out]"}]

@@ -29,12 +29,13 @@ WINDOWS = st.integers(min_value=40, max_value=3_000)
 BROKEN = broken_transcripts().map(lambda messages: [m for m in messages if m.get("role")])
 ANY_TRANSCRIPT = transcripts() | BROKEN
 MARKS = (
-    "[…",
+    "…",
     "earlier messages (",
     "[no result",
     "[Recalled from earlier",
     "[result of a tool call",
-    "image(s) left",
+    "images left out",
+    "image left out",
 )
 LARGE_IMAGE, SMALL_IMAGE = 85 + 8 * 170, 85  # tokens of GPT-4, where the size is not known
 
@@ -214,8 +215,7 @@ def test_8_order_is_kept_and_inventions_are_marked(messages: Transcript, window:
     for message in turn.messages:
         if id(message) not in own:
             said = json.dumps(message, ensure_ascii=False, default=str)
-            plain = said.replace("\\", "")  # arguments are JSON within JSON
-            assert any(mark in said for mark in MARKS) or "{}" in plain or '""' in plain
+            assert any(mark in said for mark in MARKS)
 
 
 @given(histories(max_messages=30), WINDOWS)

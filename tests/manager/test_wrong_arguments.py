@@ -172,8 +172,8 @@ async def test_a_manager_that_is_awaited_names_it_as_well(
         pytest.param("intents", print, id="a function for intents"),
         pytest.param("clock", 5.0, id="a time"),
         pytest.param("original_store", "redis://localhost", id="a url"),
-        pytest.param("files", "src", id="a folder to follow"),
-        pytest.param("project", Path("src"), id="a folder to read"),
+        pytest.param("files", "nowhere", id="no folder to follow"),
+        pytest.param("project", Path("nowhere"), id="no folder to read"),
     ],
 )
 def test_a_manager_is_not_made_of_anything(name: str, wrong: object) -> None:

@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 from autogen_context.tokens.prices import prices, rates_of
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.price import (
-    HELPED_FRACTION,
     LEAST_FRACTION,
-    Attempt,
     CostEstimate,
     Cut,
     Rewrite,
     RewritePrice,
-    Situation,
     best_cuts,
     estimate,
     price_of_rewrite,
     turns_expected,
 )
+from autogen_context.view.pace import HELPED_FRACTION, Attempt, Situation
 
 TENTH = Rates(cached_fraction=0.1)
 BILLED = Rates(cached_fraction=0.1, minimum_prefix_tokens=1024, block_tokens=128)

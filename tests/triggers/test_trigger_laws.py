@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
-from autogen_context.triggers.decision import TriggerDecision, TriggerSettings
-from autogen_context.triggers.hybrid import SemanticHybridTrigger, Trigger, TurnCountTrigger
+from autogen_context.triggers.decision import Trigger, TriggerDecision, TriggerSettings
+from autogen_context.triggers.hybrid import SemanticHybridTrigger, TurnCountTrigger
 from autogen_context.triggers.intent import INTENTS, IntentBasedTrigger
 from autogen_context.triggers.staleness import StalenessTracker
 from autogen_context.triggers.subtask import SIGNALS, Signal, SubtaskTrigger

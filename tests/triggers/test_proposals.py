@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.finished import (
+from autogen_context.testing import ChatMessage
+from autogen_context.tokens.rates import Rates
+from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
+from autogen_context.triggers.finished import (
     LEAST_TOKENS,
     MOST_SPANS,
     TOLD_FRACTION,
@@ -18,9 +21,6 @@ from autogen_context.session.finished import (
     left_fraction,
     offers_of,
 )
-from autogen_context.testing import ChatMessage
-from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.turn import Turn
 from autogen_context.view.decision import Decision

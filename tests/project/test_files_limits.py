@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import FileWatch
-from autogen_context.manager.following import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT
+from autogen_context.project.files import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from support.coder import (
     CHANGED,
     CONTENT,
@@ -125,7 +125,7 @@ async def test_a_failure_is_not_the_callers(root: Path, caplog: pytest.LogCaptur
             coder.reads("a.py")
             assert await coder.turn(waits=waits) == []
     assert [record.message for record in caplog.records] == [
-        "what became of files on disk is not told"
+        "a context provider failed; what it knows is not told"
     ]
 
 
@@ -144,7 +144,7 @@ class Slow(FileWatch):
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn does not wait long for the disk."""
-    monkeypatch.setattr("autogen_context.manager.following.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("autogen_context.project.files.LONGEST_WAIT_S", 0.2)
 
 
 @pytest.mark.usefixtures("hasty")

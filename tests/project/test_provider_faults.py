@@ -37,9 +37,9 @@ async def test_a_project_that_fails_costs_its_context_alone(
         messages.append(more)
         assert (await keeper.prepare(messages)).messages == plain.prepare_nowait(messages).messages
     warnings = [
-        r for r in caplog.records if r.levelno >= logging.WARNING and "project" in r.message
+        r for r in caplog.records if r.levelno >= logging.WARNING and "provider" in r.message
     ]
-    assert [r.message for r in warnings] == ["what the project is like is not told"]
+    assert [r.message for r in warnings] == ["a context provider failed; what it knows is not told"]
 
 
 async def test_a_folder_that_went_is_told(shop: Shop) -> None:

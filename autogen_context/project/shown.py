@@ -4,31 +4,14 @@ Promise: a unit is read once, by what its calls name, and only where somebody as
 longer shown by the older one.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 
 from autogen_context.messages.prefix import same_at_front
-from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import answers_of, is_failure, path_of
+from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.superseded import Superseded
-from autogen_context.session.notices import Notice
 from autogen_context.view.decision import Candidate, Decision
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
-    """What a call that did what it should did with files.
-
-    Attributes:
-        key: the same for the same call with the same answer, wherever it stands.
-        shown: the files of which it shows something.
-        written: the files that it changed.
-    """
-
-    key: int
-    shown: tuple[str, ...]
-    written: tuple[str, ...]
+from autogen_context.view.notice import Notice
 
 
 class FilesShown:
@@ -67,16 +50,6 @@ class FilesShown:
         """The units that show what these notices say has changed."""
         units = (self.units(notice.key, position=notice.position) for notice in notices)
         return frozenset[int]().union(*units)
-
-
-def touches(unit: Unit, kinds: ToolKinds) -> Iterator[Touch]:
-    """What the calls of a unit did with files, in their order; calls that failed did nothing."""
-    if not unit.has_calls:
-        return
-    for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True):
-        shown = tuple(view.path for view in action.views)
-        if (shown or action.writes) and answer is not None and not is_failure(answer):
-            yield Touch(key=hash((call, answer)), shown=shown, written=action.writes)
 
 
 def in_sight(units: Collection[int], decisions: Sequence[Decision]) -> bool:

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from autogen_context import IncrementalContextManager, ProjectContext
-from autogen_context.manager.projecting import MOST_MESSAGES
+from autogen_context.project.provider import MOST_SEARCHED
 from support.counting import Characters
 from support.shop import (
     OTHERS,
@@ -146,7 +146,7 @@ async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> N
     many = {f"part/module_{n}.py": f"def function_{n}(x: int) -> int: ...\n" for n in range(200)}
     root = grown(tmp_path / "shop", many)
     asked: Transcript = [{"role": "user", "content": "Now change function_177."}]
-    for before in ([], list(talk(MOST_MESSAGES, words=1))):
+    for before in ([], list(talk(MOST_SEARCHED, words=1))):
         for messages, shown in (([*before, *asked], True), ([*asked, *talk(1)], False)):
             keeper = IncrementalContextManager(
                 window_tokens=4_000 + 40 * len(messages),

@@ -1,0 +1,238 @@
+"""The context providers of one conversation, asked at their two moments.
+
+Promise: a provider that fails, or takes too long, costs what it would have told, and one warning. What was saved of one that
+is not here is passed on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autogen_context.config.config import ContextConfig
+from autogen_context.errors import StateError
+from autogen_context.manager.wiring import rules_of
+from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.segment import Unit
+from autogen_context.session.front import Head
+from autogen_context.session.session import Session
+from autogen_context.session.state import State
+from autogen_context.view.notice import Notice
+from autogen_context.view.provider import (
+    NOTHING,
+    ContextProvider,
+    PreambleOffer,
+    ProviderTurn,
+    SavedProvider,
+    Told,
+)
+
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.project.file_changes import FileChangeTracker
+    from autogen_context.project.project import ProjectContext
+
+LONGEST_WAIT_S = 12.0  # for one provider; those of this package wait less
+
+Saved = Mapping[str, Mapping[str, object]]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Providers:
+    """The providers of one conversation.
+
+    Args:
+        each: they, in the order in which they are asked.
+        others: what was saved of those that are not here.
+    """
+
+    def __init__(self, each: Iterable[ContextProvider] = (), others: Saved | None = None) -> None:
+        self._each = tuple(each)
+        self._others: Saved = others or {}
+        self._units: tuple[Unit, ...] = ()
+        self._known: dict[str, int] = {}  # how many of them each provider was handed
+        self._given_up: set[str] = set()  # took too long
+        self._warned: set[tuple[str, str]] = set()
+        self._fronting = ""  # whose preamble stands behind the system prompt
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._each)
+
+    @property
+    def state(self) -> dict[str, Mapping[str, object]]:
+        """What others need to go on, by the names of the providers."""
+        own = {each.name: each.state for each in self._each if isinstance(each, SavedProvider)}
+        return {**self._others, **own}
+
+    async def before_turn(self, session: Session, fixed_tokens: int) -> None:
+        """Have them look at the world, each within its time."""
+        for each in self._each:
+            if each.name in self._given_up:
+                continue
+            try:
+                async with asyncio.timeout(LONGEST_WAIT_S):
+                    await each.before_turn(self._turn_for(each, session, fixed_tokens))
+            except TimeoutError:
+                self._given_up.add(each.name)
+                self._warn(each, "a context provider took too long; it is not waited for any more")
+            except Exception as error:  # noqa: BLE001 - a turn is worth more than what would be told
+                self._warn(each, "a context provider failed; what it knows is not told", error)
+
+    def turn(self, session: Session, fixed_tokens: int) -> None:
+        """Have what they know told in the turn that follows."""
+        for each in self._each:
+            try:
+                told = each.turn(self._turn_for(each, session, fixed_tokens))
+            except Exception as error:  # noqa: BLE001 - as above
+                self._warn(each, "a context provider failed; what it knows is not told", error)
+                continue
+            if told != NOTHING:
+                self._take(each, told, session)
+
+    def begin_anew(self) -> None:
+        """The conversation may be another one."""
+        self._known = {}
+
+    def branch(self) -> "Providers":
+        """Others, for a conversation that goes on from here."""
+        return self._resumed(self.state)
+
+    def resumed(self, state: State) -> "Providers":
+        """Others, for a conversation whose state was loaded.
+
+        Raises:
+            StateError: what one of them saved is damaged.
+        """
+        try:
+            return self._resumed(state.companions)
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(
+                f"the saved state is damaged: {type(error).__name__}: {error}"
+            ) from error
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        for each in self._each:
+            if isinstance(each, SavedProvider):
+                await each.aclose()
+
+    def _resumed(self, states: Saved) -> "Providers":
+        """Those that saved something go on from it; the others are as they are."""
+        each = (
+            one.resumed(states[one.name])
+            if isinstance(one, SavedProvider) and one.name in states
+            else one
+            for one in self._each
+        )
+        return Providers(each, states)
+
+    def _turn_for(
+        self, provider: ContextProvider, session: Session, fixed_tokens: int
+    ) -> ProviderTurn:
+        """What a provider is handed."""
+        units = self._units_of(session)
+        known = self._known.get(provider.name, 0)
+        self._known[provider.name] = len(units)
+        return ProviderTurn(
+            units=units,
+            known=known,
+            window_tokens=session.window.limit_tokens,
+            used_tokens=session.used_tokens(fixed_tokens),
+            room_tokens=session.room_tokens,
+            standing=session.beside.notices.standing,
+        )
+
+    def _units_of(self, session: Session) -> tuple[Unit, ...]:
+        """The units as they are now; where some of those before are gone, nobody knows what stands there instead."""
+        known, candidates = self._units, session.conversation.candidates
+        same = len(known)
+        if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
+            same = same_at_front(known, [candidate.unit for candidate in candidates])
+            self._known = {name: min(same, count) for name, count in self._known.items()}
+        if same < max(len(known), len(candidates)):
+            self._units = (*known[:same], *(each.unit for each in candidates[same:]))
+        return self._units
+
+    def _take(self, provider: ContextProvider, told: Told, session: Session) -> None:
+        """Take in what a provider told; that files changed makes a version, as every change does."""
+        notices, position = session.beside.notices, session.held.stop
+        changed: list[str] = []
+        for notice in told.notices:
+            if notice.topic != "file" or session.beside.may_show(notice.key):
+                before = notices
+                notices = notices.put(replace(of_provider(provider, notice), position=position))
+                changed += [notice.text] if before.due != notices.due else []
+        for notice in told.withdrawn:
+            notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
+        session.beside.notices = notices
+        if changed:
+            session.record(f"told by {provider.name}", "; ".join(changed))
+        for offer in told.preambles:
+            self._offer(provider, offer, session)
+
+    def _offer(self, provider: ContextProvider, offer: PreambleOffer, session: Session) -> None:
+        """Have a preamble offered; there is one place for it, which the first provider that wants it has."""
+        self._fronting = self._fronting or provider.name
+        if self._fronting != provider.name:
+            self._warn(provider, "another context provider has the place behind the system prompt")
+            return
+        newer = [replace(notice, topic="project") for notice in offer.newer]
+        session.front.offer(Head(parts=offer.parts, most_tokens=offer.most_tokens), newer)
+
+    def _warn(
+        self, provider: ContextProvider, message: str, error: Exception | None = None
+    ) -> None:
+        if (provider.name, message) not in self._warned:
+            self._warned.add((provider.name, message))
+            _LOGGER.warning(message, exc_info=error, extra={"provider": provider.name})
+
+
+def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
+    """A notice as it is kept: on one line, and under a key that no other provider has."""
+    if notice.topic != "provider":
+        return notice
+    key = f"{provider.name}: {notice.key}"
+    return replace(
+        notice, key=key, text=" ".join(notice.text.split()), news=" ".join(notice.news.split())
+    )
+
+
+def providers_of(
+    config: ContextConfig,
+    *,
+    files: "FileChangeTracker | None",
+    project: "ProjectContext | None",
+    count: Callable[[str], int],
+    others: Sequence[ContextProvider] = (),
+) -> Providers:
+    """The providers of a conversation, as they were asked for.
+
+    Args:
+        config: all settings.
+        files: a folder; what changes of its files that the conversation shows is told.
+        project: a folder whose context stands behind the system prompt.
+        count: tokens of a text.
+        others: the user's own.
+    """
+
+    def each() -> Iterator[ContextProvider]:
+        kinds = rules_of(config).kinds
+        if files is not None:
+            from autogen_context.project.files import FilesProvider  # noqa: PLC0415 - as said
+
+            yield FilesProvider(files, kinds)
+        if project is not None:
+            from autogen_context.project.provider import ProjectProvider  # noqa: PLC0415 - as said
+
+            yield ProjectProvider(
+                project,
+                kinds,
+                fraction=config.project_fraction,
+                renew_at_fraction=config.prepare_at_fraction,
+                count=count,
+            )
+        yield from others
+
+    return Providers(each())

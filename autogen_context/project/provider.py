@@ -1,0 +1,266 @@
+"""Give a conversation the context of the project that it is about.
+
+Promise: a turn takes what is there. A folder that is slow, gone or damaged costs what would have been told of it; the head
+is written anew well before a compaction, once, so that the compaction finds it.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import Thread
+
+from pydantic import StrictBool
+
+from autogen_context.messages.saved import read_saved, saved
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_call import ToolKinds
+from autogen_context.project.files import touches
+from autogen_context.project.project import ProjectContext, head_in_state
+from autogen_context.project.since import Current
+from autogen_context.recall.exchanges import newest_request
+from autogen_context.view.notice import Notice
+from autogen_context.view.provider import PreambleOffer, ProviderTurn, Told
+
+FIRST_WAIT_S = 10.0  # of a turn, for the first head
+LONGEST_WAIT_S = 1.0  # of a later one
+MOST_UNITS = 60  # the newest; the files in them are in play
+MOST_SEARCHED = 400  # units, the newest; the latest instruction stands among them
+ALL_ELSE = "all else"
+FURTHER = "{name} may have changed further"
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the project is asked.
+
+    Attributes:
+        task: what a head is written for.
+        in_play: the files that are looked at.
+        renew: whether another head is to be written, after what the one before has to tell.
+    """
+
+    task: str = ""
+    in_play: tuple[str, ...] = ()
+    renew: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedProject:
+    """What was asked of a project, for another process.
+
+    Attributes:
+        renewed: whether a head was written for the next compaction.
+        head: that was written last, as the project gives it; empty where none was.
+        schema: the number of this shape.
+    """
+
+    renewed: StrictBool
+    head: Mapping[str, object]
+    schema: int = SCHEMA
+
+
+class ProjectProvider:
+    """Tells one conversation of its project; a ``ContextProvider``.
+
+    A host whose hooks are plain functions cannot wait: the project is asked in the background, in the loop that is running,
+    else in a thread, and answers a later turn.
+
+    Args:
+        project: the folder; what is read of it is shared with others.
+        kinds: what tools do.
+        fraction: of the window, for the project, 0..1.
+        renew_at_fraction: how full the room is when the head is written anew.
+        count: tokens of a text.
+    """
+
+    name = "project"
+
+    def __init__(
+        self,
+        project: ProjectContext,
+        kinds: ToolKinds,
+        *,
+        fraction: float,
+        renew_at_fraction: float,
+        count: Callable[[str], int],
+    ) -> None:
+        self._shared = project
+        self._kinds = kinds
+        self._fraction = fraction
+        self._renew_at_fraction = renew_at_fraction
+        self._count = count
+        self._own: ProjectContext | None = None
+        self._saved: Mapping[str, object] = {}
+        self._answers = deque[Current]()
+        self._failed: Exception | None = None
+        self._asking: asyncio.Task[None] | Thread | None = None
+        self._until = 0.0  # by the clock of the process; turns wait for the answer until then
+        self._has_asked = False
+        self._has_answered = False
+        self._renewed = False
+        self._closed = False
+
+    @property
+    def state(self) -> Mapping[str, object]:
+        """The head that was written, and what has changed since; a thread that asks is waited for, a while."""
+        asking = self._asking if isinstance(self._asking, Thread) else None
+        if asking is not None:
+            asking.join(LONGEST_WAIT_S)
+        if self._own is not None and not (asking and asking.is_alive()):
+            self._saved = self._own.state
+        return saved(SavedProject(renewed=self._renewed, head=self._saved))
+
+    def resumed(self, state: Mapping[str, object], /) -> "ProjectProvider":
+        """Another one, which begins with the head in a state."""
+        read = read_saved(SavedProject, state, what="project", schema=SCHEMA, source="save_state()")
+        head_in_state(read.head)  # refuses what is damaged, now
+        other = ProjectProvider(
+            self._shared,
+            self._kinds,
+            fraction=self._fraction,
+            renew_at_fraction=self._renew_at_fraction,
+            count=self._count,
+        )
+        other._renewed, other._saved = read.renewed, read.head
+        other._has_answered = bool(read.head)
+        return other
+
+    async def before_turn(self, turn: ProviderTurn, /) -> None:
+        """Ask the project; an answer that takes longer than it may is for a later turn, which does not wait for it."""
+        self._begin(turn)
+        self._has_asked = True
+        left_s = self._until - time.monotonic()
+        if left_s > 0 and isinstance(self._asking, asyncio.Task) and is_here(self._asking):
+            await asyncio.wait({self._asking}, timeout=left_s)
+
+    def turn(self, turn: ProviderTurn, /) -> Told:
+        """What was answered; where nobody asked for this turn, ask for the next one."""
+        if not self._has_asked:
+            self._begin(turn)
+        self._has_asked = False
+        if self._failed:
+            error, self._failed = self._failed, None
+            raise error
+        known = {notice.key for notice in turn.standing if notice.topic == "project"}
+        offers: list[PreambleOffer] = []
+        while self._answers:  # one that comes meanwhile, too
+            offer = offer_of(self._answers.popleft(), self._room_tokens(turn), known)
+            known |= {notice.key for notice in offer.newer}
+            offers.append(offer)
+        self._has_answered |= bool(offers)
+        return Told(preambles=tuple(offers))
+
+    async def aclose(self) -> None:
+        """Ask nothing any more."""
+        self._closed = True
+        asking, self._asking = self._asking, None
+        if isinstance(asking, asyncio.Task) and is_here(asking):
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        if self._own is not None:
+            self._own.close()
+
+    def _room_tokens(self, turn: ProviderTurn) -> int:
+        return max(1, int(self._fraction * turn.window_tokens))
+
+    def _begin(self, turn: ProviderTurn) -> None:
+        """Ask in the background; not while another question is open."""
+        if self._closed or is_under_way(self._asking):
+            return
+        self._leave_behind()
+        timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
+        self._until = time.monotonic() + timeout_s
+        asked = self._ask(self._project_for(turn), self._question(turn))
+        try:
+            self._asking = asyncio.get_running_loop().create_task(asked)
+        except RuntimeError:
+            self._asking = Thread(target=asyncio.run, args=(asked,), daemon=True)
+            self._asking.start()
+
+    def _leave_behind(self) -> None:
+        """A question whose loop stopped before it was answered keeps what it asked: another one is asked from now on."""
+        if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
+            self._saved = self._own.state
+            self._own.close()
+            self._own = None
+
+    def _project_for(self, turn: ProviderTurn) -> ProjectContext:
+        """The project for this conversation, by the window that it has when it is asked first.
+
+        Raises:
+            ValueError: the folder is gone.
+        """
+        if self._own is None:
+            room = self._room_tokens(turn)
+            own = self._shared.for_conversation(budget_tokens=room, count=self._count)
+            own.resume(self._saved)
+            self._own = own
+        return self._own
+
+    def _question(self, turn: ProviderTurn) -> Question:
+        """What to ask; the conversation is looked at only where a head is to be written."""
+        is_full = turn.used_tokens >= self._renew_at_fraction * turn.room_tokens
+        renew = is_full and not self._renewed and self._has_answered
+        self._renewed = is_full and (renew or self._renewed)
+        if self._has_answered and not renew:
+            return Question()
+        searched = turn.units[-MOST_SEARCHED:]
+        in_play = tuple(files_in(searched[-MOST_UNITS:], self._kinds))
+        task = newest_request([message for unit in searched for message in unit.messages])
+        return Question(task=task, in_play=in_play, renew=renew)
+
+    async def _ask(self, project: ProjectContext, question: Question) -> None:
+        try:
+            self._answers.append(await project.current(question.task, in_play=question.in_play))
+            if question.renew:
+                project.renew()
+                self._answers.append(await project.current(question.task, in_play=question.in_play))
+        except Exception as error:  # noqa: BLE001 - nobody may wait for it: a turn raises it
+            is_end = "shutdown" in str(error)  # the process ends while a thread asks
+            self._failed = None if is_end else error
+
+
+def is_under_way(asking: "asyncio.Task[None] | Thread | None") -> bool:
+    """Whether a question is being answered; a loop that does not run answers none."""
+    if isinstance(asking, Thread):
+        return asking.is_alive()
+    return asking is not None and not asking.done() and asking.get_loop().is_running()
+
+
+def is_here(task: "asyncio.Task[None]") -> bool:
+    """Whether a task is of the loop that is running."""
+    return task.get_loop() is asyncio.get_running_loop()
+
+
+def files_in(units: Iterable[Unit], kinds: ToolKinds) -> Iterator[str]:
+    """The files that calls read or wrote."""
+    for unit in units:
+        for touch in touches(unit, kinds):
+            yield from (*touch.shown, *touch.written)
+
+
+def offer_of(current: Current, most_tokens: int, known: Collection[str]) -> PreambleOffer:
+    """A head as it is offered, with what is newer; where the project has nothing to tell, the opening alone.
+
+    Args:
+        current: what there is.
+        most_tokens: what the head may have.
+        known: the files of which something was told; of these it is said where they have no room any more.
+    """
+    newer = [
+        Notice(topic="project", key=each.name, text=each.title, detail="\n".join(each.lines))
+        for each in current.changes
+    ]
+    newer += [
+        Notice(topic="project", key=name, text=FURTHER.format(name=name))
+        for name in sorted(current.missing & set(known))
+    ]
+    if more := len(current.missing - set(known)):
+        text = f"{more} more files have changed." if more > 1 else "1 more file has changed."
+        newer.append(Notice(topic="project", key=ALL_ELSE, text=text))
+    parts = (current.opening, *current.parts)
+    return PreambleOffer(parts=parts, most_tokens=most_tokens, newer=tuple(newer))
