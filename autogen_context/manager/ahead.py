@@ -5,6 +5,7 @@ whatever fails costs its result and nothing else.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakMethod
 
@@ -28,6 +29,7 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advising
@@ -44,6 +46,7 @@ class Ahead:
         compressor: the user's own.
         model_client: asked for summaries and advice; without it, or a client of the compressor's own, nothing is.
         intents: a model that is asked what the agent is at, where triggers want to know it.
+        cache: keeps what models made of a content; one in memory where it is left out.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Ahead:
         compressor: Compressor | None,
         model_client: ModelClient | Literal["host"] | None,
         intents: "AskIntent | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         self._config = config
         self._background = Background(self)
@@ -64,6 +68,7 @@ class Ahead:
             summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
         )
         self._intents = intents_of(config, intents, self._background)
+        self._given_cache = cache
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovers = False
@@ -85,7 +90,9 @@ class Ahead:
             return dict(state.summaries)
         from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
-        self._summaries.append(Summaries(maker, counter, state.summaries, self._background))
+        self._summaries.append(
+            Summaries(maker, counter, state.summaries, self._background, self._cache)
+        )
         return self._summaries[-1].known
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
@@ -95,8 +102,17 @@ class Ahead:
         from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
         from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(Advising(Advisor(self._model_client), state.advice, self._background))
+        self._advising.append(
+            Advising(Advisor(self._model_client), state.advice, self._background, self._cache)
+        )
         return self._advising[-1].known
+
+    @cached_property
+    def _cache(self) -> "Cache":
+        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
+        from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
+
+        return Guarded(self._given_cache or ContextCache())
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""

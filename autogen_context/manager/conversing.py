@@ -57,6 +57,7 @@ class Conversing:
             compressor=given.compressor,
             model_client=given.model_client,
             intents=given.intents,
+            cache=given.cache,
         )
         self.lock = threading.RLock()
         self.providers = providers_of(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
     from autogen_context.config.config import ContextConfig
     from autogen_context.models.completion import ModelClient
@@ -36,3 +37,4 @@ class ManagerOptions(TypedDict, total=False):
     original_store: "OriginalTier | None"
     files: "FileChangeTracker | None"
     project: "ProjectContext | None"
+    cache: "Cache | None"
