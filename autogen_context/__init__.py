@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
     from autogen_context.adapters.register import register
-    from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+    from autogen_context.budget.allocation import TokenBudget
+    from autogen_context.budget.manager import TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
@@ -195,8 +196,8 @@ _HOMES = {
     "ContextPart": "prioritizer.attention",
     "AttentionScore": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
-    "TokenBudget": "budget.allocate",
-    "TokenBudgetManager": "budget.allocate",
+    "TokenBudget": "budget.allocation",
+    "TokenBudgetManager": "budget.manager",
     "SemanticCompressor": "compressor.compressor",
     "CompressionResult": "compressor.result",
     "Decision": "view.decision",

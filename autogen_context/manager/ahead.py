@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakMethod
 
+from autogen_context.cache.values import TakesCache
 from autogen_context.compressor.compressor import (
     Compressor,
     CountsText,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advising
-    from autogen_context.triggers.intent_model import AskIntent
-    from autogen_context.triggers.intents import Intents
+    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.intent_model import Intents
 
 
 class Ahead:
@@ -45,7 +46,7 @@ class Ahead:
         vectors: keeps vectors at hand; without it nothing is embedded.
         compressor: the user's own.
         model_client: asked for summaries and advice; without it, or a client of the compressor's own, nothing is.
-        intents: a model that is asked what the agent is at, where triggers want to know it.
+        triggers: what was handed in to propose what is finished; it may have a model that is asked what the agent is at.
         cache: keeps what models made of a content; one in memory where it is left out.
     """
 
@@ -56,7 +57,7 @@ class Ahead:
         vectors: WarmVectors | None,
         compressor: Compressor | None,
         model_client: ModelClient | Literal["host"] | None,
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
         cache: "Cache | None" = None,
     ) -> None:
         self._config = config
@@ -67,8 +68,10 @@ class Ahead:
         self._summarises = (
             summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
         )
-        self._intents = intents_of(config, intents, self._background)
+        self._intents = intents_of(config, triggers, self._background)
         self._given_cache = cache
+        if cache is not None and isinstance(vectors, TakesCache):
+            vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovers = False
@@ -112,7 +115,7 @@ class Ahead:
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
         from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
 
-        return Guarded(self._given_cache or ContextCache())
+        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""
@@ -172,14 +175,13 @@ def summarizing(
 
 
 def intents_of(
-    config: ContextConfig, model: "AskIntent | None", background: Background
+    config: ContextConfig, triggers: "Trigger | None", background: Background
 ) -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
-    if model is None or not config.enable_intent_detection:
+    rules = rules_of(config, triggers)
+    if triggers is None or not (rules.cuts_finished or rules.dry_run):
         return None
-    rules = rules_of(config)
-    if rules.compaction != "cost_based" and not rules.dry_run:
-        return None
-    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
 
-    return Intents(model, rules.kinds, background)
+    model = asked_by(triggers)
+    return None if model is None else Intents(model, rules.kinds, background)

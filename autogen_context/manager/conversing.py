@@ -17,6 +17,7 @@ from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
+    budget_of,
     id_of,
     originals_of,
     rules_of,
@@ -56,7 +57,7 @@ class Conversing:
             vectors=given.vectors,
             compressor=given.compressor,
             model_client=given.model_client,
-            intents=given.intents,
+            triggers=given.triggers,
             cache=given.cache,
         )
         self.lock = threading.RLock()
@@ -216,6 +217,7 @@ class Conversing:
             host=given.host,
             counter=counter,
             window=window,
+            budget=given.budget or budget_of(given.config),
             stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
             compressor=guarded(self.ahead.compressor),
@@ -223,8 +225,8 @@ class Conversing:
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,
-            known_intent=given.intents,
+            triggers=given.triggers,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))
-        return Session(rules_of(given.config), around=around, state=state)
+        return Session(rules_of(given.config, given.triggers), around=around, state=state)

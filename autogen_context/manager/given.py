@@ -3,6 +3,8 @@
 Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
 """
 
+import copy
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,19 +19,24 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 PARTS: Mapping[str, tuple[str, str]] = {
+    "budget": (
+        "for_compaction",
+        "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction",
+    ),
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
     "counter": ("count", "an object with a method count(text)"),
     "vectors": ("warm", "a VectorStore"),
     "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
-    "intents": ("ask", "an IntentModel"),
+    "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
@@ -48,10 +55,11 @@ class Given:
         config: all settings.
         host: how the host writes messages.
         counter: counts tokens; the model's tokenizer where there is none.
+        budget: says how much of the window is for what; as the settings say where there is none.
         vectors: lets the memory go by meaning.
         compressor: makes every text that is sent shorter than it came.
         model_client: is asked for summaries and advice.
-        intents: says what the agent is at.
+        triggers: proposes what is finished.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
@@ -67,10 +75,11 @@ class Given:
     compressor: "Compressor | None"
     model_client: ModelClient | Literal["host"] | None
     clock: Callable[[], float] | None
+    budget: "BudgetPolicy | None" = None
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
-    intents: "AskIntent | None" = None
+    triggers: "Trigger | None" = None
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
 
@@ -84,11 +93,14 @@ class Given:
             require_part(name, getattr(self, name))
         if self.model_client is not None:
             complete_of(self.model_client)
+        require_copyable("triggers", self.triggers)
         require_providers(self.providers)
 
 
-def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext | None":
-    """A project, or that of a folder.
+def project_of(
+    project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
+) -> "ProjectContext | None":
+    """A project, or that of a folder, whose files are read once for all who share a cache.
 
     Raises:
         ValueError: there is no such folder.
@@ -98,7 +110,9 @@ def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext
     from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
 
     require_folder("project", project)
-    return ProjectContext(project)
+    from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - as above
+
+    return ProjectContext(project, cache=cache if isinstance(cache, ContextCache) else None)
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":
@@ -151,6 +165,21 @@ def require_part(name: str, part: object) -> None:
     needed, give = PARTS[name]
     if part is not None and not can(part, needed):
         raise wrong_argument(name, part, give)
+
+
+def require_copyable(name: str, part: object) -> None:
+    """Refuse what is copied for each conversation and cannot be.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    try:
+        copy.deepcopy(part)
+    except Exception as error:
+        raise ValueError(
+            f"{name}={reprlib.repr(part)}: it is copied for each conversation, which failed ({error}); keep what cannot be "
+            "copied out of it, or give it a method __deepcopy__"
+        ) from error
 
 
 def can(part: object, needed: str) -> bool:

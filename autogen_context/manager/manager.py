@@ -33,13 +33,14 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
     from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"
@@ -57,22 +58,26 @@ class IncrementalContextManager:
         config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
+        budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
+            (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         compressor: makes every text that is sent shorter than it came; a ``SemanticCompressor``, or one of your own with the
             methods of ``Compressor``.
         model_client: is asked, in the background, for summaries of what will be left out and for advice on the task: a
             ``CompletionClient``, or an async function of a prompt. A part's own client wins over it; without any no model is
             asked.
-        intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
-            an ``IntentModel``. The rules say so where it has not answered.
+        triggers: proposes what is finished, to be cut as soon as the price says so; a ``SemanticHybridTrigger``, or an
+            object with its method ``observe(turn)``. It is copied for the conversation. With ``compaction="when_full"``
+            nothing asks it but ``dry_run``.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
         files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
             shows them.
         project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
-        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
-            which agents may share, in a folder for later processes. In memory where left out.
+        cache: keeps what models made of a content (summaries, advice, vectors) and what was read of a project's files, so
+            that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
+            memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
@@ -88,10 +93,11 @@ class IncrementalContextManager:
         config: ContextConfig | None = None,
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
+        budget: "BudgetPolicy | None" = None,
         vectors: WarmVectors | None = None,
         compressor: "Compressor | None" = None,
         model_client: ModelClient | Literal["host"] | None = None,
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | str | Path | None" = None,
@@ -108,14 +114,15 @@ class IncrementalContextManager:
             config=self.config,
             host=self._host,
             counter=counter,
+            budget=budget,
             vectors=vectors,
             compressor=compressor,
             model_client=model_client,
-            intents=intents,
+            triggers=triggers,
             clock=clock,
             original_store=original_store,
             files=tracker_of(files),
-            project=project_of(project),
+            project=project_of(project, cache),
             cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )

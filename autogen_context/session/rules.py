@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.messages.message import HostFormat
@@ -17,11 +18,9 @@ from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.decision import TriggerSettings
-from autogen_context.triggers.intent import KnownIntent
+from autogen_context.triggers.decision import Trigger, TriggerSettings
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
-    from autogen_context.budget.profile import Role
     from autogen_context.prioritizer.advice import Advice
 
 CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
@@ -29,16 +28,12 @@ CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
 
-PlanProfile = Literal["value", "balanced", "conservative", "strict"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What holds for every turn of a conversation.
 
     Attributes:
-        compact_at_fraction: share of the room above which the history is cut.
-        compact_to_fraction: share of the room beside what must stay that a compaction fills; ``None``: by the room.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         kinds: what tools do.
@@ -46,15 +41,12 @@ class Rules:
         versions: how many versions of the context are kept.
         compaction: when the history is rewritten.
         rates: what the provider asks for tokens, cached ones among them.
-        triggers: what proposes that something is finished.
+        triggers: which triggers propose what is finished, where none were handed in.
+        cuts_finished: whether what is finished is cut where that pays.
         dry_run: whether what is finished is judged also where that is not acted upon.
-        profile: what shares out a room; ``value``: what a block is worth alone.
-        role: what the agent does; a profile moves its shares by it.
         people: names of people in a team, beside those that can be told.
     """
 
-    compact_at_fraction: float
-    compact_to_fraction: float | None
     orphans: Orphans
     roles: RoleRules
     kinds: ToolKinds
@@ -63,19 +55,9 @@ class Rules:
     compaction: CompactionWhen
     rates: Rates
     triggers: TriggerSettings
+    cuts_finished: bool
     dry_run: bool
-    profile: PlanProfile
-    role: "Role"
     people: tuple[str, ...]
-
-    @property
-    def table(self) -> Literal["conservative", "strict"] | None:
-        """The profile, where it says by a table how full a room is left."""
-        match self.profile:
-            case "value" | "balanced":
-                return None
-            case table:
-                return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,19 +94,21 @@ class Surroundings:
         host: reads and writes messages.
         counter: counts messages.
         window: what a request may have.
+        budget: how much of it is for what.
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         compressor: makes every text that is sent shorter than it came.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
-        known_intent: what a model says an agent is at, where it has answered; the rules say so where it is ``None``.
+        triggers: what proposes what is finished, to be copied; by the rules where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
 
     host: HostFormat
     counter: MessageCounter
     window: Window
+    budget: BudgetPolicy
     stash: OriginalStore
     memory: Memory
     compressor: Compressor
@@ -132,4 +116,4 @@ class Surroundings:
     advice: Mapping[str, "Advice"]
     clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None
-    known_intent: KnownIntent | None = None
+    triggers: Trigger | None = None

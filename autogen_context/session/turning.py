@@ -82,7 +82,7 @@ class Turning:
         self._front = front
         self._compacting = compacting
         self._sender = sender
-        self._tail = Tail(around.memory, around.counter)
+        self._tail = Tail(around.memory, around.counter, around.budget)
 
     def turn(self, fixed: Fixed, pinned: frozenset[int]) -> Turned:
         """What is sent for what was taken in.
@@ -164,7 +164,7 @@ class Turning:
 
     def _finish(self, used: int, pinned: frozenset[int]) -> "FinishedEstimate | None":
         """Judge what is finished, if that was asked for; cut it, if that was and pays."""
-        acts = self._rules.compaction == "cost_based"
+        acts = self._rules.cuts_finished
         if not (acts or self._rules.dry_run):
             return None
         return self._finishing.judge(used, pinned, acts=acts)
