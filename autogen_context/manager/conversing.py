@@ -6,6 +6,7 @@ same state.
 
 import threading
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -206,6 +207,12 @@ class Conversing:
         counter = MessageCounter.for_model(
             given.config.model, given.counter, own_name=given.host.own_name
         )
+        if counter.source == "estimate" and given.counter is None:
+            warnings.warn(
+                "tokens are estimated, above the truth, since no tokenizer is at hand: await prepare, which fetches one, "
+                'or pip install "autogen-context[fast]"',
+                stacklevel=2,
+            )
         return counter, window_of(given.config, counter)
 
     def _session(self, counter: MessageCounter, window: Window, state: State) -> Session:

@@ -3,7 +3,8 @@
 Promise: one list; an entry hands on what it was given, so that what a manager can do is there on every host.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:  # loaded for those who ask for it
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.project import ProjectContext
     from autogen_context.tokens.measure import TokenCounter
     from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.view.provider import ContextProvider
 
 
 class ManagerOptions(TypedDict, total=False):
@@ -31,5 +33,6 @@ class ManagerOptions(TypedDict, total=False):
     intents: "AskIntent | None"
     clock: Callable[[], float] | None
     original_store: "OriginalTier | None"
-    files: "FileChangeTracker | None"
-    project: "ProjectContext | None"
+    files: "FileChangeTracker | str | Path | None"
+    project: "ProjectContext | str | Path | None"
+    providers: Sequence["ContextProvider"]
