@@ -30,6 +30,7 @@ from autogen_context.cache.single_flight import Flight, SingleFlight
 from autogen_context.cache.stats import CacheStats, TierStats
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tiers import CacheTiers, SharedTier, Wanted
+from autogen_context.cache.values import Values
 
 ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
@@ -57,10 +58,13 @@ class CacheLimits:
         memory_bytes: what these may take together.
         disk_bytes: about what the file may have.
         content_bytes: of a larger file not the content is compared, only what the system says of it.
+        kind_bytes: what the values of one kind that are remembered by content may take in memory; each kind has as
+            much on disk as ``disk_bytes``.
     """
 
     entries: int = 100
     memory_bytes: int = 64 * 1024 * 1024
+    kind_bytes: int = 16 * 1024 * 1024
     disk_bytes: int = 1024 * 1024 * 1024
     content_bytes: int = 64 * 1024 * 1024
 
@@ -144,6 +148,11 @@ class ContextCache:
             else DiskStore(directory, limit_bytes=limits.disk_bytes, keep_open=True),
             shared=shared,
         )
+        self._values = Values(
+            memory_bytes=limits.kind_bytes,
+            folder=None if directory is None else Path(directory),
+            disk_bytes=limits.disk_bytes,
+        )
         self._clock = clock
         self._flights = SingleFlight[Wanted, _Outcome]()
         self._answered = Counter[Source]()
@@ -213,6 +222,41 @@ class ContextCache:
         self._answered[outcome.source] += 1
         return cast("ValueT", value_of(outcome.entry, model=model))  # as its builder gives it
 
+    def remembered(self, kind: str, key: str, /) -> object:
+        """The value that was remembered under a kind and a key, if it is in memory; a new object each time. Never waits.
+
+        ``None`` may mean that it is on disk: ``warm`` brings it.
+
+        Raises:
+            ValueError: ``kind`` is no short name of small letters.
+        """
+        return self._values.look(kind, key)
+
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Keep what depends on content alone: in memory at once, on disk soon, in a thread. Never waits.
+
+        Args:
+            kind: what it is, such as ``summary``; each kind has a room of its own, from which the least recently used goes.
+            key: names the content, and how the value was made of it.
+            value: JSON data, text or bytes.
+
+        Raises:
+            ValueError: ``kind`` or ``value`` is none of these.
+        """
+        self._values.keep(kind, key, value)
+
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """Bring into memory what is kept on disk under these keys."""
+        reading = self._values.warm(kind, keys)
+        if reading is not None:
+            await asyncio.wrap_future(reading)
+
+    async def clear(self) -> None:
+        """Forget everything that is kept here: what was built from files, and what was remembered."""
+        self._flights.detach(lambda _: True)
+        await self._tiers.forget(await self._tiers.keys_of(lambda _: True))
+        await asyncio.wrap_future(self._values.clear())
+
     async def invalidate(self, what: str | PathLike[str]) -> None:
         """Drop the entry under a key, or with a ``Path`` every entry that depends on it or on something below.
 
@@ -240,6 +284,8 @@ class ContextCache:
             misses=self._answered["built"],
             builds=self._builds,
             invalidations=self._invalidated,
+            remembered=self._values.hits,
+            not_remembered=self._values.misses,
         )
 
     async def aclose(self) -> None:
@@ -248,6 +294,7 @@ class ContextCache:
             self._endings.pop()()
         await self._flights.aclose()
         await self._tiers.aclose()
+        await asyncio.wrap_future(self._values.flushed())
 
     async def __aenter__(self) -> Self:
         """It is ready as it is."""

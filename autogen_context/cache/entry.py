@@ -52,7 +52,7 @@ class CacheEntry:
         return len(self.payload) + texts + _OBJECT_BYTES * (1 + len(self.dependencies))
 
 
-def payload_of(value: object, *, model: type[object] | None) -> tuple[Kind, bytes]:
+def payload_of(value: object, *, model: type[object] | None = None) -> tuple[Kind, bytes]:
     """How a value is written.
 
     Raises:
@@ -70,27 +70,52 @@ def payload_of(value: object, *, model: type[object] | None) -> tuple[Kind, byte
         return "json", json.dumps(value, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"the builder gave {type(value).__name__}, which cannot be kept ({error}): "
+            f"{type(value).__name__} cannot be kept ({error}): "
             "give str, bytes, JSON, or a pydantic model and its class as model="
         ) from error
 
 
-def value_of(entry: CacheEntry, *, model: type[object] | None) -> object:
-    """The value of an entry.
+def value_in(kind: str, payload: bytes, *, model: type[object] | None = None) -> object:
+    """The value that was written so.
 
     Raises:
         ValueError: it is no object of the model, or does not read as what it is said to be.
     """
-    if (entry.kind == "model") != (model is not None):
-        raise ValueError(f"the entry is of kind {entry.kind!r}, and asked for as {model}")
+    if (kind == "model") != (model is not None) or kind not in get_args(Kind):
+        raise ValueError(f"the value is of kind {kind!r}, and asked for as {model}")
     if model is not None and issubclass(model, BaseModel):
-        return model.model_validate_json(entry.payload)
-    if entry.kind == "text":
-        return entry.payload.decode("utf-8", "surrogatepass")
+        return model.model_validate_json(payload)
+    if kind == "text":
+        return payload.decode("utf-8", "surrogatepass")
     try:
-        return entry.payload if entry.kind == "bytes" else json.loads(entry.payload)
+        return payload if kind == "bytes" else json.loads(payload)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
+
+
+def encoded(value: object) -> bytes:
+    """A value with its kind in front.
+
+    Raises:
+        ValueError: as ``payload_of``.
+    """
+    kind, payload = payload_of(value)
+    return kind.encode() + b"\n" + payload
+
+
+def decoded(data: bytes) -> object:
+    """What ``encoded`` wrote.
+
+    Raises:
+        ValueError: these are other bytes.
+    """
+    kind, _, payload = data.partition(b"\n")
+    return value_in(kind.decode("ascii", "replace"), payload)
+
+
+def value_of(entry: CacheEntry, *, model: type[object] | None) -> object:
+    """The value of an entry; raises what ``value_in`` does."""
+    return value_in(entry.kind, entry.payload, model=model)
 
 
 def entry_as_bytes(entry: CacheEntry) -> bytes:

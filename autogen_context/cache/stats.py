@@ -35,6 +35,8 @@ class CacheStats:
         misses: requests for which the value had to be built.
         builds: how often a builder ran; fewer than misses where several waited for one.
         invalidations: entries that went since what they were built from had changed, or that were invalidated.
+        remembered: look-ups by content that were answered.
+        not_remembered: look-ups by content that were not.
     """
 
     memory: TierStats
@@ -43,6 +45,8 @@ class CacheStats:
     misses: int
     builds: int
     invalidations: int
+    remembered: int = 0
+    not_remembered: int = 0
 
     @property
     def hits(self) -> int:
@@ -73,3 +77,5 @@ class CacheStats:
             held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
             entries = "" if tier.entries is None else f"{tier.entries:,} entries"
             yield f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip()
+        if asked := self.remembered + self.not_remembered:
+            yield f"  by content {self.remembered:,} of {asked:,} look-ups"

@@ -6,6 +6,7 @@ whatever fails costs its result and nothing else.
 
 from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autogen_context.config.config import ContextConfig
@@ -19,6 +20,7 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
@@ -36,6 +38,7 @@ class Ahead:
         summarizer: asks a model; without it nothing is summarised.
         advisor: asks a model what matters for a task; without it the rules say so alone.
         intents: a model that is asked what the agent is at, where triggers want to know it.
+        cache: keeps what models made of a content; one in memory where it is left out.
     """
 
     def __init__(
@@ -46,12 +49,14 @@ class Ahead:
         summarizer: "Summarize | None",
         advisor: "Advise | None",
         intents: "AskIntent | None" = None,
+        cache: "Cache | None" = None,
     ) -> None:
         self._config = config
         self._embedding = Prefetch(vectors) if vectors is not None else None
         self._summarizer = summarizer
         self._advisor = advisor
         self._intents = intents_of(config, intents)
+        self._given_cache = cache
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None
@@ -72,7 +77,7 @@ class Ahead:
             return dict(state.summaries)
         from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
-        self._summaries.append(Summaries(counter, self._summarizer, state.summaries))
+        self._summaries.append(Summaries(counter, self._summarizer, state.summaries, self._cache))
         return self._summaries[-1].known
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
@@ -81,8 +86,15 @@ class Ahead:
             return state.advice
         from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(Advising(self._advisor, state.advice))
+        self._advising.append(Advising(self._advisor, state.advice, self._cache))
         return self._advising[-1].known
+
+    @cached_property
+    def _cache(self) -> "Cache":
+        from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
+        from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
+
+        return Guarded(self._given_cache or ContextCache())
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""

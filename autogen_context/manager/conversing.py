@@ -57,6 +57,7 @@ class Conversing:
             summarizer=given.summarizer,
             advisor=given.advisor,
             intents=given.intents,
+            cache=given.cache,
         )
         self.lock = threading.RLock()
         self.providers = providers_of(

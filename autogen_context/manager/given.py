@@ -17,6 +17,7 @@ from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
@@ -33,6 +34,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
+    "cache": ("remembered", "a ContextCache"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
@@ -55,6 +57,7 @@ class Given:
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
         project: a folder whose context stands behind the system prompt.
+        cache: keeps what models made of a content.
         providers: tell of the world beside the messages; the user's own.
     """
 
@@ -69,6 +72,7 @@ class Given:
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
     intents: "AskIntent | None" = None
+    cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
 
     def __post_init__(self) -> None:

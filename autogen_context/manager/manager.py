@@ -35,6 +35,7 @@ from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.prioritizer.explanation import Explanation
@@ -69,6 +70,8 @@ class IncrementalContextManager:
         files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
             shows them.
         project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
+        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
+            which agents may share, in a folder for later processes. In memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
@@ -92,6 +95,7 @@ class IncrementalContextManager:
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | str | Path | None" = None,
         project: "ProjectContext | str | Path | None" = None,
+        cache: "Cache | None" = None,
         providers: Sequence[ContextProvider] = (),
     ) -> None:
         self.config = ContextConfig.for_entry(
@@ -111,6 +115,7 @@ class IncrementalContextManager:
             original_store=original_store,
             files=tracker_of(files),
             project=project_of(project),
+            cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
         self._conversing = Conversing(given)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
+    from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.config.config import ContextConfig
     from autogen_context.models.embedder import WarmVectors
@@ -36,3 +37,4 @@ class ManagerOptions(TypedDict, total=False):
     files: "FileChangeTracker | str | Path | None"
     project: "ProjectContext | str | Path | None"
     providers: Sequence["ContextProvider"]
+    cache: "Cache | None"

@@ -7,12 +7,19 @@ event loop of its own.
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Protocol
 
+from pydantic import TypeAdapter
+
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import is_cut_off
 from autogen_context.prioritizer.advice import Advice
+
+ADVICE = TypeAdapter(Advice)
+KIND = "advice"  # in the cache
 
 
 class Advise(Protocol):
@@ -29,13 +36,17 @@ class Advising:
     Args:
         advisor: asks a model.
         known: advice of a saved state, by the key of its task.
+        cache: keeps advice for other conversations, and for later processes.
 
     Attributes:
         known: the advice there is, by the key of its task; one at most.
     """
 
-    def __init__(self, advisor: Advise, known: Mapping[str, Advice]) -> None:
+    def __init__(
+        self, advisor: Advise, known: Mapping[str, Advice], cache: Cache | None = None
+    ) -> None:
         self.known = dict(known)
+        self._cache = cache
         self._advisor = advisor
         self._key = ""
         self._task: asyncio.Task[None] | None = None
@@ -56,10 +67,27 @@ class Advising:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _ask(self, key: str, text: str) -> None:
-        advice = await self._advisor.advise(TaskDefinition.from_text(text))
+        advice = await self._kept(key) or await self._advised(key, text)
         if advice.source == "model" and key == self._key:  # else there is a newer task
             self.known.clear()
             self.known[key] = advice
+
+    async def _advised(self, key: str, text: str) -> Advice:
+        advice = await self._advisor.advise(TaskDefinition.from_text(text))
+        if advice.source == "model" and self._cache is not None:
+            self._cache.remember(KIND, key, ADVICE.dump_python(advice, mode="json"))
+        return advice
+
+    async def _kept(self, key: str) -> Advice | None:
+        """The advice that the cache has; what is not sound was not written here."""
+        if self._cache is None:
+            return None
+        await self._cache.warm(KIND, [key])
+        found = self._cache.remembered(KIND, key)
+        with suppress(ValueError):
+            advice = None if found is None else ADVICE.validate_python(found)
+            return advice if advice is not None and advice.is_sound else None
+        return None
 
 
 def key_of(text: str) -> str:

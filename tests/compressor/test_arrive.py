@@ -25,7 +25,6 @@ from autogen_context.compressor.arrival.arrive import (
     mark_of,
 )
 from autogen_context.compressor.arrival.deduplication import LinesAbove
-from autogen_context.compressor.arrival.json_text import MOST_DEPTH, minified
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
@@ -216,18 +215,6 @@ def test_json_keeps_each_key_beside_its_value(kind: str) -> None:
     tidy = tidied(LONG[kind], Asked(), LinesAbove())
     assert json.loads(tidy) == json.loads(LONG[kind])
     assert '"user":"user-7","state":"ok"' in tidy
-
-
-@pytest.mark.parametrize("levels", [MOST_DEPTH, MOST_DEPTH + 1, 200])
-def test_json_is_written_anew_or_not_wherever_it_is_called(levels: int) -> None:
-    """How deep the stack is does not matter; what is nested deeper than anybody reads stays as it is."""
-    text = '{"a": ' * (levels - 1) + "[1,  2]" + "}" * (levels - 1)
-
-    def below(frames: int) -> str:
-        return below(frames - 1) if frames else minified(text)
-
-    assert below(0) == below(500)
-    assert (below(0) == text) == (levels > MOST_DEPTH)
 
 
 def test_a_table_of_json_is_written_only_where_it_is_cut() -> None:

@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
-from autogen_context import FileWatch
 from autogen_context.cache.files import read_regular
+from autogen_context.cache.watch import FileWatch
 from autogen_context.project.file_changes import (
     MOST_BYTES_PER_FILE,
     MOST_FILES,

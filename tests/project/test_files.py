@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, FileWatch, IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.cache.watch import FileWatch
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.session.change import ContextChange

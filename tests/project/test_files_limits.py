@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from typing_extensions import override
 
-from autogen_context import FileWatch
+from autogen_context.cache.watch import FileWatch
 from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT
 from autogen_context.project.files import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from support.coder import (

@@ -9,7 +9,8 @@ from threading import enumerate as enumerate_threads
 
 import pytest
 
-from autogen_context import ContextConfig, FileWatch, IncrementalContextManager, Prepared
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.cache.watch import FileWatch
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from support.counting import Characters

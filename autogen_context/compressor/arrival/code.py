@@ -15,7 +15,7 @@ from autogen_context.compressor.arrival.lines import (
     choose,
     wanted_in,
 )
-from autogen_context.compressor.arrival.outline import Span, holders, outline, parsed_outline
+from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.compressor.arrival.output import without_padding
 from autogen_context.compressor.arrival.reducer import Reducer, Room
 
@@ -74,9 +74,8 @@ def are_numbered(lines: Sequence[str]) -> bool:
 def cut(text: str, room: Room) -> str:
     """The skeleton, and what is asked for."""
     lines = without_padding(text).split("\n")
-    bare_text = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:]
-    bare = bare_text.split("\n")
-    spans = parsed_outline(bare_text) or outline(bare)
+    bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
+    spans = outline(bare)
     wanted = wanted_in(bare, room.wanted)
     ranks = list(skeleton(bare, spans))
     for span in spans:

@@ -7,8 +7,8 @@ for, the changed lines, what is around them; lock files and what is generated go
 import re
 from collections.abc import Iterator, Sequence
 
-from autogen_context.compressor.arrival.lines import WANTED_RANK, choose, lines_of, ranked
-from autogen_context.compressor.arrival.reducer import Reducer, Room, are_enough
+from autogen_context.compressor.arrival.lines import WANTED_RANK, cutting
+from autogen_context.compressor.arrival.reducer import Reducer, are_enough
 
 FILE = re.compile(
     r"diff --git |diff -|Index: |--- \S|\+\+\+ \S|rename |new file|deleted file|Binary files "
@@ -30,31 +30,28 @@ GENERATED_RANK = -1.0
 
 def recognises(_: str, lines: Sequence[str]) -> bool:
     """Whether there are a hunk and a file, and most lines belong to such."""
-    if not any(map(HUNK.match, lines)):
-        return False
     files = any(line.startswith(("+++ ", "--- ", "diff ")) for line in lines)
-    return files and are_enough(lines, BODY.match, share=BODY_FRACTION)
-
-
-def cut(text: str, room: Room) -> str:
-    """Files, what is asked for, hunks, changed lines."""
-    lines = lines_of(text)
-    return choose(lines, ranked(diff_ranks(lines), lines, room), room)
+    return (
+        files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, share=BODY_FRACTION)
+    )
 
 
 def diff_ranks(lines: Sequence[str]) -> Iterator[float]:
     """What each line is worth as a part of a diff."""
-    generated = False
+    context, changed = CONTEXT_RANK, CHANGED_RANK
     for line in lines:
-        if FILE.match(line):
-            generated = bool(GENERATED.search(line))
+        first = line[:1]
+        if first == " ":
+            yield context
+        elif first in "+-" and line[1:3] not in ("++", "--"):
+            yield changed
+        elif FILE.match(line):
+            is_generated = GENERATED.search(line) is not None
+            context = GENERATED_RANK if is_generated else CONTEXT_RANK
+            changed = GENERATED_RANK if is_generated else CHANGED_RANK
             yield FILE_RANK
-        elif generated:
-            yield GENERATED_RANK
-        elif HUNK.match(line):
-            yield HUNK_RANK
         else:
-            yield CHANGED_RANK if line[:1] in {"+", "-"} else CONTEXT_RANK
+            yield HUNK_RANK if first == "@" and context > 0 and HUNK.match(line) else context
 
 
-DIFF = Reducer(kind="diff", recognises=recognises, cut=cut)
+DIFF = Reducer(kind="diff", recognises=recognises, cut=cutting(diff_ranks))

@@ -7,7 +7,6 @@ stay and the failed, the wanted, the first two and the last rows of lists; long 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from json import JSONDecodeError, JSONDecoder, JSONEncoder
 from typing import TypeAlias, cast
 
@@ -22,11 +21,10 @@ from autogen_context.compressor.arrival.lines import (
 )
 from autogen_context.compressor.arrival.reducer import Reducer, Room
 
-Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | bool | None"
-"""A JSON value; numbers are strings between two bars, so that they are written as they were."""
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | bool | None"
 
 BLANKS = " \t\r\n"
-BAR, APART = "\ue000", "\ue001"  # private characters; a text that has them has no columns
+BAR = "\ue000"  # a private character, around a number with a fraction; a text that has it has no columns
 MOST_DEPTH = 40  # containers in one another; what has more is no data that anybody reads
 SAMPLE_CHARS = 4_000
 SAMPLED_CHARS = 1_000  # of prose before the JSON
@@ -36,7 +34,6 @@ FAILED_CHARS = 4  # for each character of a text, what may be read in vain
 LEAST_ROWS = 3  # of a table
 LEAST_SAVED = 40  # characters of keys, for a table
 PART_CHARS = 300  # a larger part is written in several lines
-CONTAINERS = (dict, list)  # in which JSON is read
 LONGEST_STRING = 200
 SHORT_STRING = 160
 FLAT_FIELDS = 6  # that stand on one line, however long they are
@@ -48,8 +45,8 @@ DEEPER = 0.1  # less for each container around it
 OPENING = re.compile(
     r"^[\[{](?=\s*(?:[\"{\[\]}]|-?\d[\d.eE+-]*\s*[,\]]|true\b|false\b|null\b|\Z))", re.MULTILINE
 )
+UNREAD = re.compile(r"\\u(?:d[89a-f]|e000)", re.IGNORECASE)
 REST_OF_LINE = re.compile(r"[ \t\r]*(?=\n|\Z)")
-UNREAD = (BAR, APART, "\\ue0", "\\uE0", "\\ud", "\\uD", '"columns"')  # which would not come back
 STRING_OR_BLANKS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+')
 BETWEEN_PARTS = re.compile(r"(?<=[}\]],)[ \t]*(?=[{\[\"])")
 LONG_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{LONGEST_STRING},}}+)"')
@@ -104,7 +101,7 @@ def rewritten(text: str, write: Callable[[str], str]) -> str:
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:
     """Where each value begins and ends that begins and ends with a line; the blanks around a whole text are part of it."""
-    at, left = 0, FAILED_CHARS * len(text)
+    left = FAILED_CHARS * len(text)
     first = len(text) - len(text.lstrip(BLANKS))
     opening = first if text[first : first + 1] in {"{", "["} else next_opening(text, 0)
     while opening is not None and left > 0:
@@ -139,7 +136,7 @@ def is_shallow(tree: object) -> bool:
             part
             for each in level
             for part in (each.values() if isinstance(each, dict) else cast("list[object]", each))
-            if type(part) in CONTAINERS
+            if type(part) in (dict, list)
         ]
         if not level:
             return True
@@ -156,29 +153,29 @@ def without_blanks(block: str) -> str:
 
 
 def columned(block: str) -> str:
-    """A JSON value with like objects as tables, numbers as they are spelled; empty where that cannot be."""
+    """A JSON value with like objects as tables; empty where that cannot be."""
     tree = read(block) if len(block) >= PART_CHARS else None
     return "" if tree is None else spelled(ENCODE(columnar(tree)))
 
 
 def read(block: str) -> Tree:
     """The value of a block; ``None`` where writing it anew would not give the same values."""
-    if (
-        BAR in block
-        or '"columns"' in block
-        or "\\ud" in block.lower()
-        or "\\ue000" in block.lower()
-    ):
+    if BAR in block or '"columns"' in block or UNREAD.search(block):
         return None
     try:
-        return cast("Tree", DECODE(block.strip(BLANKS)))  # of what the hooks return
+        return cast("Tree", DECODE(block.strip(BLANKS)))
     except (ValueError, RecursionError):
         return None
 
 
-def bare(text: str) -> str:
-    """A string that is written without quotes."""
-    return f"{BAR}{text}{BAR}"
+def bare(number: str) -> str:
+    """A number between bars, to be written as it is spelled."""
+    return f"{BAR}{number}{BAR}"
+
+
+def spelled(written: str) -> str:
+    """What was written, numbers without bars and quotes."""
+    return written.replace(f'"{BAR}', "").replace(f'{BAR}"', "")
 
 
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
@@ -193,24 +190,17 @@ def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
     return fields
 
 
-DECODE = JSONDecoder(
-    parse_int=bare, parse_float=bare, parse_constant=bare, object_pairs_hook=distinct
-).decode
-
-
-def spelled(written: str) -> str:
-    """What was written, numbers without quotes."""
-    return written.replace(f'"{BAR}', "").replace(f'{BAR}"', "")
+DECODE = JSONDecoder(parse_float=bare, object_pairs_hook=distinct).decode
 
 
 def columnar(tree: Tree) -> Tree:
     """The same values, each list of objects with the same keys as a table where that is smaller."""
     if isinstance(tree, dict):
-        inner = {key: columnar(part) for key, part in tree.items() if type(part) in CONTAINERS}
+        inner = {key: columnar(part) for key, part in tree.items() if type(part) in (dict, list)}
         return tree | inner if inner else tree
     if not isinstance(tree, list):
         return tree
-    rows = [columnar(item) if type(item) in CONTAINERS else item for item in tree]
+    rows = [columnar(item) if type(item) in (dict, list) else item for item in tree]
     keys = list(rows[0]) if rows and isinstance(rows[0], dict) else []
     saved = (len(rows) - 1) * sum(len(key) + len('"":') for key in keys)
     if len(rows) < LEAST_ROWS or saved < LEAST_SAVED:
@@ -221,59 +211,64 @@ def columnar(tree: Tree) -> Tree:
     return {"columns": [*keys], "rows": values}
 
 
-@dataclass(slots=True)
 class Sheet:
-    """Lines of JSON with their ranks, and which lines each container that was opened has."""
+    """Lines of JSON with their ranks, and from which line to which each container goes that has several."""
 
-    lines: list[str] = field(default_factory=list[str])
-    open: list[int] = field(default_factory=list[int])
-    ranks: list[float] = field(default_factory=list[float])
-    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.ranks: list[float] = []
+        self.spans: list[tuple[int, int]] = []
 
     def add(self, line: str, rank: float) -> None:
         """Go on with a line."""
         self.lines.append(line)
         self.ranks.append(rank)
 
+    def add_text(self, text: str) -> None:
+        """Go on with what is no JSON, or JSON that is broken; a line for each of its parts."""
+        text = text.strip(BLANKS)
+        for line in BETWEEN_PARTS.sub("\n", text).split("\n") if text else ():
+            self.add(line, ENDS_RANK if not self.lines else 0.0)
 
-def lay(sheet: Sheet, tree: Tree, written: str, around: tuple[str, str], rank: float) -> None:
-    """Write a value, in several lines where it is large.
+    def lay(
+        self, tree: Tree, rank: float, *, before: str = "", after: str = "", depth: int = 0
+    ) -> None:
+        """Go on with a value, in several lines where it is large.
 
-    Args:
-        sheet: goes on with it.
-        tree: the value.
-        written: it as JSON on one line.
-        around: its key, and the comma behind it.
-        rank: what a line for it is worth; a little less for those in it.
-    """
-    before, after = around
-    if not isinstance(tree, dict | list) or len(written) <= PART_CHARS or is_flat(tree):
-        sheet.add(f"{before}{written}{after}", rank)
-        return
-    start, last = len(sheet.lines), len(tree) - 1
-    keyed = isinstance(tree, dict)
-    names = [f"{ENCODE(key)}:" if keyed else "" for key in tree]
-    parts = list(tree.values()) if isinstance(tree, dict) else tree
-    apart = ENCODE([APART, *(each for part in parts for each in (part, APART))])
-    sheet.add(f"{before}{written[0]}", 0.0)
-    for i, line in enumerate(apart.split(f'"{APART}"')[1:-1]):
-        ends = i < 2 or i == last or (keyed and last < MOST_FIELDS)  # noqa: PLR2004 - the first two
-        is_head = names[i] == '"columns":'
-        high = HEADER_RANK if is_head else ENDS_RANK - DEEPER * len(sheet.open)
-        sheet.open.append(start)
-        lay(sheet, parts[i], line[1:-1], (names[i], "," * (i < last)), high if ends else 0.0)
-        sheet.open.pop()
-    sheet.add(f"{written[-1]}{after}", 0.0)
-    sheet.spans.append((start, len(sheet.lines) - 1))
+        Args:
+            tree: the value.
+            rank: what a line for it is worth; a little less for those in it.
+            before: its key.
+            after: the comma behind it.
+            depth: how many containers are around it.
+        """
+        if not isinstance(tree, dict | list):
+            self.add(f"{before}{ENCODE(tree)}{after}", rank)
+            return
+        line = ENCODE(tree) if len(tree) <= MOST_FIELDS or is_flat(tree) else ""
+        if line and (len(line) <= PART_CHARS or is_flat(tree)):
+            self.add(f"{before}{line}{after}", rank)
+            return
+        keyed = isinstance(tree, dict)
+        rows = list(tree.items()) if isinstance(tree, dict) else [("", part) for part in tree]
+        start, last = len(self.lines), len(rows) - 1
+        self.add(f"{before}{'{' if keyed else '['}", 0.0)
+        for i, (key, part) in enumerate(rows):
+            is_told = i < 2 or i == last or (keyed and last < MOST_FIELDS)  # noqa: PLR2004 - the first two
+            high = HEADER_RANK if key == "columns" else ENDS_RANK - DEEPER * depth
+            name, comma = f"{ENCODE(key)}:" if keyed else "", "," * (i < last)
+            self.lay(part, high * is_told, before=name, after=comma, depth=depth + 1)
+        self.add(f"{'}' if keyed else ']'}{after}", 0.0)
+        self.spans.append((start, len(self.lines) - 1))
 
 
 def is_flat(tree: Tree) -> bool:
     """Whether it has a few texts and numbers, or is a list of numbers; its long values are shortened where they stand."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    if all(isinstance(part, str) and part.startswith(BAR) for part in parts):
+    if all(isinstance(part, int) or (isinstance(part, str) and part[:1] == BAR) for part in parts):
         return True
-    return len(parts) <= FLAT_FIELDS and not any(
-        isinstance(part, dict | list) and not is_flat(part) for part in parts
+    return len(parts) <= FLAT_FIELDS and all(
+        is_flat(part) for part in parts if isinstance(part, dict | list)
     )
 
 
@@ -282,32 +277,23 @@ def cut(text: str, room: Room) -> str:
     tight = tighten(text) if len(text) <= GLANCE_CHARS * room.tokens else text
     if fits(tight, room):
         return tight
-    sheet = Sheet()
-    at = 0
+    sheet, at = Sheet(), 0
     for start, end in blocks_of(text):
-        tree = read(text[start:end])
-        if tree is not None and end - start >= LEAST_BLOCK:
-            add_text(sheet, text[at:start])
-            table = columnar(tree)
-            lay(sheet, table, ENCODE(table), ("", ""), ENDS_RANK)
+        tree = read(text[start:end]) if end - start >= LEAST_BLOCK else None
+        if tree is not None:
+            sheet.add_text(text[at:start])
+            sheet.lay(columnar(tree), ENDS_RANK)
             at = end
-    add_text(sheet, text[at:])
-    lines = spelled("\n".join(sheet.lines)).split("\n")
+    sheet.add_text(text[at:])
     lines = [
-        line if len(line) <= LONGEST_STRING else with_short_values(line, room) for line in lines
+        line if len(line) <= LONGEST_STRING else with_short_values(line, room)
+        for line in spelled("\n".join(sheet.lines)).split("\n")
     ]
     ranks = ranked(sheet.ranks, lines, room, errors=True)
     for start, end in sheet.spans:
         ranks[start] = ranks[end] = max(ranks[start : end + 1])
     short = choose(lines, ranks, room, noun="rows")
     return short if len(short) <= len(text) else choose([text], [0.0], room)
-
-
-def add_text(sheet: Sheet, text: str) -> None:
-    """Go on with what is no JSON, or JSON that is broken; a line for each of its parts."""
-    text = text.strip(BLANKS)
-    for line in BETWEEN_PARTS.sub("\n", text).split("\n") if text else ():
-        sheet.add(line, ENDS_RANK if not sheet.lines else 0.0)
 
 
 def with_short_values(line: str, room: Room) -> str:

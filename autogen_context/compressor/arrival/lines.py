@@ -8,8 +8,8 @@ for want of room, nothing of a lower rank is there. What is wanted stays inside 
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 
 from autogen_context.compressor.arrival.alarms import ERROR, alarms_in, starts_of
@@ -62,7 +62,19 @@ class Pool:
     wanted: Collection[str]
     whole: bool
     templates: Sequence[str]
-    alike: Mapping[str, int] = field(default_factory=dict[str, int])
+    alike: Mapping[str, int]
+
+
+def cutting(
+    ranks_of: Callable[[Sequence[str]], Iterable[float]], *, noun: str = "lines"
+) -> Callable[[str, Room], str]:
+    """Cuts a text of which each line has a rank, a number below ``WANTED_RANK``; ``noun`` is what a mark calls many."""
+
+    def cut(text: str, room: Room) -> str:
+        lines = lines_of(text)
+        return choose(lines, ranked(ranks_of(lines), lines, room), room, noun=noun)
+
+    return cut
 
 
 def choose(

@@ -45,35 +45,6 @@ HEAD_LINES = 12  # of a definition that goes over several lines
 
 LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
 DEEPEST = 12  # nodes around a definition
-LEAST_SIGNS = 2
-
-# What a language is told by: the module and the function of its grammar, and what its texts have many of.
-SIGNS = {
-    (
-        "python",
-        "language",
-    ): r"^[ \t]*(?:def \w+\(.*:|class \w+.*:|from \S+ import |import \w|elif |except\b)",
-    ("typescript", "language_typescript"): (
-        r"^[ \t]*(?:interface \w|type \w+ =|enum \w|import type )|: (?:string|number|boolean|void)\b"
-    ),
-    (
-        "javascript",
-        "language",
-    ): r"^[ \t]*(?:const|let|var) |=> |\brequire\(|^[ \t]*(?:async )?function |===",
-    (
-        "java",
-        "language",
-    ): r"^[ \t]*(?:package [\w.]+;|import java|public (?:class|static|final|void)|@Override)",
-    ("go", "language"): r"^(?:func |package \w+$|type \w+ (?:struct|interface))|:= ",
-    (
-        "rust",
-        "language",
-    ): r"^[ \t]*(?:pub )?(?:fn|impl|use|mod|trait)\b.*[;{]|\blet mut |-> Result<",
-    ("c_sharp", "language"): r"^[ \t]*(?:using [\w.]+;|namespace [\w.]+)|\{ get; ",
-    ("cpp", "language"): r"^[ \t]*(?:#include <\w+>|template ?<|namespace \w+ \{)|\bstd::",
-    ("c", "language"): r"^#(?:include|define|ifdef)\b|\bNULL\b|->",
-}
-TOLD = {grammar: re.compile(signs, re.MULTILINE) for grammar, signs in SIGNS.items()}
 DEFINITION = re.compile(
     r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
 )
@@ -155,20 +126,6 @@ def holders(spans: Sequence[Span], lines: int) -> Iterator[Span | None]:
         while waiting and waiting[-1].start <= i:
             inside.append(waiting.pop())
         yield inside[-1] if inside else None
-
-
-def parsed_outline(text: str) -> list[Span]:
-    """The definitions of a text that its grammar takes without an error; none where there is no such grammar."""
-    grammar = grammar_of(text)
-    return spans_by_grammar(text, grammar, broken_too=False) if grammar else []
-
-
-def grammar_of(text: str) -> Grammar | None:
-    """The grammar whose signs a text has most of; none where there are hardly any."""
-    head = text[:20_000]
-    counts = {grammar: sum(1 for _ in signs.finditer(head)) for grammar, signs in TOLD.items()}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] >= LEAST_SIGNS else None
 
 
 def spans_by_grammar(text: str, grammar: Grammar, *, broken_too: bool) -> list[Span]:

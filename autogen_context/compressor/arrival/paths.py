@@ -8,31 +8,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from autogen_context.compressor.arrival.lines import (
-    BLANK_RANK,
-    GAP,
-    choose,
-    lines_of,
-    ranked,
-)
-from autogen_context.compressor.arrival.reducer import Reducer, Room, are_enough
+from autogen_context.compressor.arrival.lines import BLANK_RANK, GAP, cutting
+from autogen_context.compressor.arrival.reducer import Reducer, are_enough
 
 HIT = re.compile(r"((?:[A-Za-z]:(?=[\\/]))?[\w.@+~/\\-][^:\n]{0,250}+):(?=.)")
 HIT_PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})\Z")
-BREAK = "--"  # between hits with context
+BREAK = ("--", GAP)  # between hits with context, or where some went
 HIT_FRACTION = 0.6  # of the lines
 LEAST_HITS = 2
 
 NAME = r"[^\s(){}\[\];=<>,\"'`|:*?!&$#%^]{1,200}"
 ENTRY = re.compile(rf"\s*{NAME}[:*@|]?(?:(?:\t| {{2}})\s*{NAME})*\s*\Z")
 ENTRY_PATH = re.compile(r"/|\w\.[A-Za-z]\w{0,6}(?=\s|\Z)")
-LONG_ENTRY = re.compile(r"\s*[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s|total \d+")
-BRANCH = re.compile(r"[│├└─|` +-]*(?:├──|└──|\|--|`--)")
-DATA_CHARS = 60  # of one name in a path; a longer one is data
+LONG_NAME = re.compile(r"[^\s/]{61}")  # it is data
+DRAWN = re.compile(
+    r"\s*[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s|total \d+|[│├└─|` +-]*(?:├──|└──|\|--|`--)"
+)
 ENTRY_FRACTION = 0.8  # of the lines
 PATH_FRACTION = 0.4
 LEAST_ENTRIES = 5
-
 FOLDER_RANK = 1.5  # of a folder's line in ls -R
 DEPTH_STEP = 0.5  # as part of the rank of the folder above
 LATER_STEP = 0.1
@@ -40,34 +34,21 @@ LATER_STEP = 0.1
 
 def are_hits(_: str, lines: Sequence[str]) -> bool:
     """Whether most lines were found in files."""
-    told = [line for line in lines if not is_break(line)]
+    told = [line for line in lines if not line.startswith(BREAK)]
     return are_enough(told, path_of, share=HIT_FRACTION, least=LEAST_HITS)
 
 
 def is_listing(_: str, lines: Sequence[str]) -> bool:
     """Whether nearly all lines are names, many of them paths."""
-    told = sum(1 for line in lines if LONG_ENTRY.match(line) or BRANCH.match(line))
-    if len(lines) < LEAST_ENTRIES:
-        return False
-    if not (told or are_enough(lines, ENTRY.match, share=ENTRY_FRACTION)):
+    if not are_enough(lines, is_entry, share=ENTRY_FRACTION, least=LEAST_ENTRIES):
         return False  # as most texts
-    names = [line for line in lines if ENTRY.match(line)]
-    if any(len(part) > DATA_CHARS for line in names for part in line.replace("/", " ").split()):
-        return False
-    paths = told + sum(1 for line in names if ENTRY_PATH.search(line))
-    return told + len(names) >= ENTRY_FRACTION * len(lines) and paths >= PATH_FRACTION * len(lines)
+    paths = sum(1 for line in lines if DRAWN.match(line) or ENTRY_PATH.search(line))
+    return paths >= PATH_FRACTION * len(lines) and not any(map(LONG_NAME.search, lines))
 
 
-def cut_hits(text: str, room: Room) -> str:
-    """Some hits of each file; what is asked for first."""
-    lines = lines_of(text)
-    return choose(lines, ranked(hit_ranks(lines), lines, room), room, noun="hits")
-
-
-def cut_listing(text: str, room: Room) -> str:
-    """What is asked for, what lies less deep, some entries of each folder."""
-    lines = lines_of(text)
-    return choose(lines, ranked(entry_ranks(lines), lines, room), room)
+def is_entry(line: str) -> bool:
+    """Whether a line is of names, or drawn as a listing's are."""
+    return (ENTRY.match(line) or DRAWN.match(line)) is not None
 
 
 def path_of(line: str) -> str:
@@ -76,18 +57,14 @@ def path_of(line: str) -> str:
     return match[1] if match and HIT_PATH.match(match[1]) else ""
 
 
-def is_break(line: str) -> bool:
-    """Whether a line stands between hits: those that a search skipped, or those that went."""
-    return line == BREAK or line.startswith(GAP)
-
-
 def hit_ranks(lines: Sequence[str]) -> Iterator[float]:
     """What each line is worth as one of the hits in its file: of the n-th, the n-th part."""
     met: Counter[str] = Counter()
     for line in lines:
         path = path_of(line) or line
         met[path] += 1
-        yield 1 / met[path] if line.strip() and not is_break(line) else BLANK_RANK
+        is_told = line and not line.isspace() and not line.startswith(BREAK)
+        yield 1 / met[path] if is_told else BLANK_RANK
 
 
 def entry_ranks(lines: Sequence[str]) -> Iterator[float]:
@@ -104,10 +81,10 @@ def entry_ranks(lines: Sequence[str]) -> Iterator[float]:
         else:
             folder = line.rpartition("/")[0] or above
             met[folder] += 1
-            branch = BRANCH.match(line)
-            deep = folder.count("/") + (branch.end() / 4 if branch else 0)
+            drawn = DRAWN.match(line)
+            deep = folder.count("/") + (drawn.end() / 4 if drawn else 0)
             yield 1 / (1 + DEPTH_STEP * deep + LATER_STEP * met[folder])
 
 
-HITS = Reducer(kind="hits", recognises=are_hits, cut=cut_hits)
-LISTING = Reducer(kind="listing", recognises=is_listing, cut=cut_listing)
+HITS = Reducer(kind="hits", recognises=are_hits, cut=cutting(hit_ranks, noun="hits"))
+LISTING = Reducer(kind="listing", recognises=is_listing, cut=cutting(entry_ranks))

@@ -7,14 +7,8 @@ asked for first, then headings, what begins a paragraph, has numbers, names or n
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
 
-from autogen_context.compressor.arrival.lines import (
-    BLANK_RANK,
-    choose,
-    fits,
-    ranked,
-)
+from autogen_context.compressor.arrival.lines import BLANK_RANK, choose, fits, ranked
 from autogen_context.compressor.arrival.reducer import Reducer, Room, are_enough
 
 END = re.compile(
@@ -62,33 +56,20 @@ def cut(text: str, room: Room) -> str:
 
 def ranks_of(sentences: Sequence[str]) -> Iterator[float]:
     """What each sentence is worth; the words that come often say what the text is about."""
+    split = [sentence.split() for sentence in "\n".join(sentences).lower().split("\n")]
+    counts = Counter(word for words in split for word in words if len(word) >= LEAST_LETTERS)
+    most = max(counts.values(), default=1)
     begins = True
-    for sentence, (size, topic, binds) in zip(sentences, said_in(sentences), strict=True):
-        if not size:
+    for sentence, words in zip(sentences, split, strict=True):
+        if not words:
             yield BLANK_RANK
         elif HEADING.match(sentence):
             yield HEADING_RANK
         else:
-            exact = EXACT.search(sentence) is not None
-            yield topic + FIRST_RANK * begins + TELLING_RANK * (exact + binds)
-        begins = not size or ITEM.match(sentence) is not None
-
-
-def said_in(sentences: Sequence[str]) -> Iterator[tuple[int, float, bool]]:
-    """Of each sentence how many words it has, how much these share with the text, and whether one binds or denies."""
-    long: list[str] = []  # of all sentences: a list for each would cost more than the words in it
-    ends, sizes, binding = [0], list[int](), list[bool]()
-    for sentence in "\n".join(sentences).lower().split("\n"):
-        words = sentence.split()
-        long += [word for word in words if len(word) >= LEAST_LETTERS]
-        ends.append(len(long))
-        sizes.append(len(words))
-        binding.append(not BINDING.isdisjoint(words))
-    counts = Counter(long)
-    most = max(counts.values(), default=1)
-    sums = [0, *accumulate(map(counts.__getitem__, long))]
-    for (start, end), size, binds in zip(pairwise(ends), sizes, binding, strict=True):
-        yield size, (sums[end] - sums[start]) / (most * (size + 3)), binds
+            topic = sum(map(counts.__getitem__, words)) / (most * (len(words) + 3))
+            tells = (EXACT.search(sentence) is not None) + (not BINDING.isdisjoint(words))
+            yield topic + FIRST_RANK * begins + TELLING_RANK * tells
+        begins = not words or ITEM.match(sentence) is not None
 
 
 PROSE = Reducer(kind="prose", recognises=recognises, cut=cut)

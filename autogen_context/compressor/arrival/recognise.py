@@ -14,14 +14,13 @@ from autogen_context.compressor.arrival.paths import HITS, LISTING
 from autogen_context.compressor.arrival.prose import PROSE
 from autogen_context.compressor.arrival.reducer import Reducer
 from autogen_context.compressor.arrival.table import TABLE
-from autogen_context.compressor.arrival.trace import TESTS, TRACE
+from autogen_context.compressor.arrival.trace import TRACE
 
 REDUCERS: tuple[Reducer, ...] = (
     BINARY,
     JSON,
     DIFF,  # before what a file of which may be
-    TESTS,  # before traces, which are in it
-    TRACE,
+    TRACE,  # runs of tests as well
     LOG,
     HTML,
     HITS,

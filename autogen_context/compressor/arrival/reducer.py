@@ -28,11 +28,6 @@ class Room:
     wanted: frozenset[str] = frozenset()
 
 
-def unchanged(text: str) -> str:
-    """The text itself."""
-    return text
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reducer:
     """One kind of content.
@@ -47,7 +42,7 @@ class Reducer:
     kind: str
     recognises: Callable[[str, Sequence[str]], bool]
     cut: Callable[[str, Room], str]
-    tighten: Callable[[str], str] = unchanged
+    tighten: Callable[[str], str] = str
 
 
 def are_enough(

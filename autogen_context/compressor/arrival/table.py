@@ -7,29 +7,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from autogen_context.compressor.arrival.lines import (
-    ERROR_RANK,
-    choose,
-    lines_of,
-    ranked,
-)
+from autogen_context.compressor.arrival.lines import ERROR_RANK, choose, lines_of, ranked
 from autogen_context.compressor.arrival.reducer import Reducer, Room
 
 SAMPLE_LINES = 60
+SAMPLE_CHARS = 6_000
 LEAST_LINES = 3
 LEAST_DELIMITERS = 2  # a line
 SAME_FRACTION = 0.9  # of the lines that have as many as the header
 HEADED_WITHIN = 3  # lines above the header
 ODD_FRACTION = 0.2  # of the lines that may look like something else
-LONGEST_HEADING = 40  # characters of a column's name
 QUOTED = re.compile(r'"[^"]*"')
 ODD = re.compile(
     r"^[\s(\[{<#/*@$>-]|[,;{(\[.!?]$|[=(]\s|: |^\W*\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d,\d"
 )
-HEADING = re.compile(r"\s*\"?[^\W\d][^=(){}<>]*")
+HEADING = re.compile(r"\s*\"?[^\W\d][^=(){}<>]{0,38}")
 
-BARS = "|│┃║"
-RULE = re.compile(rf"(?=.*[+{BARS}┼┬┴╪╬╦╩])(?=.*[-=─━═]{{2}})[ \t\r+=:{BARS}─-╿-]+\Z")
+BAR = re.compile("[|│┃║]")
+RULE = re.compile(r"(?=.*[+|│┃║┼┬┴╪╬╦╩])(?=.*[-=─━═]{2})[ \t\r+=:|│┃║─-╿-]+\Z")
 BARRED_FRACTION = 0.6  # of a sample's lines
 
 HEADER_RANK = ERROR_RANK + 2
@@ -37,41 +32,36 @@ ENDS_RANK = 1.5
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
-    """Whether most lines of the beginning stand in a table."""
-    lines = first_lines(text)
-    if header_in(lines) is not None:
-        return True
-    barred = sum(1 for line in lines if has_bar(line))
-    return barred >= BARRED_FRACTION * max(1, len(lines)) and is_drawn(lines)
-
-
-def first_lines(text: str) -> list[str]:
-    """The first lines that are not blank."""
-    lines = text[: SAMPLE_LINES * 100].split("\n")[: SAMPLE_LINES + 1]
-    whole = lines if len(lines) <= SAMPLE_LINES and len(text) <= SAMPLE_LINES * 100 else lines[:-1]
-    return [line for line in whole if line.strip()]
+    """Whether most lines of the beginning stand in a table; commands joined by bars have no rule, and are none."""
+    whole, _end, broken = text[:SAMPLE_CHARS].rpartition("\n")
+    lines = [line for line in whole.split("\n")[:SAMPLE_LINES] if line.strip()]
+    lines += [broken] if broken.strip() and len(text) <= SAMPLE_CHARS else []
+    barred = sum(1 for line in lines if BAR.search(line) or RULE.match(line))
+    is_drawn = barred >= BARRED_FRACTION * len(lines) and any(map(RULE.match, lines))
+    return is_drawn or header_in(lines) is not None
 
 
 def cut(text: str, room: Room) -> str:
     """The header, and the rows that matter."""
     lines = lines_of(text)
     ranks = [0.0] * len(lines)
-    for i in {0, 1, len(lines) - 1}:
-        ranks[min(i, len(lines) - 1)] = ENDS_RANK
+    ranks[:2] = [ENDS_RANK] * len(ranks[:2])
+    ranks[-1] = ENDS_RANK
     found = ranked(ranks, lines, room, errors=True)
-    for i in range(header_lines(lines)):
-        found[i] = HEADER_RANK
+    above = header_lines(lines[:SAMPLE_LINES])
+    found[:above] = [HEADER_RANK] * above
     return choose(lines, found, room, noun="rows")
 
 
 def header_lines(lines: Sequence[str]) -> int:
     """How many lines stand above the first row."""
-    first = lines[:SAMPLE_LINES]
-    header = header_in([line for line in first if line.strip()])
+    header = header_in([line for line in lines if line.strip()])
     if header is not None:
         return header + 1
-    named = next((i for i, line in enumerate(first) if has_bar(line) and not RULE.match(line)), 0)
-    return next((i + 1 for i in range(named, len(first)) if RULE.match(first[i])), 0)
+    rules = [i for i, line in enumerate(lines) if RULE.match(line)]
+    named = (i for i, line in enumerate(lines) if BAR.search(line) and i not in rules)
+    first = next(named, 0)
+    return next((i + 1 for i in rules if i >= first), 0)
 
 
 def header_in(lines: Sequence[str]) -> int | None:
@@ -87,26 +77,10 @@ def header_in(lines: Sequence[str]) -> int | None:
         odd = sum(1 for i in same if ODD.search(lines[i].rstrip(delimiter + "\r")))
         enough = max(LEAST_LINES, SAME_FRACTION * (len(lines) - header))
         if len(same) >= enough and odd <= ODD_FRACTION * len(same):
-            return header if names_columns(lines[header], delimiter) else None
+            names = [name for name in lines[header].strip().split(delimiter) if name.strip()]
+            told = len(set(names)) == len(names) > 1 and all(map(HEADING.fullmatch, names))
+            return header if told else None
     return None
-
-
-def names_columns(line: str, delimiter: str) -> bool:
-    """Whether a line names columns: each differently, and shortly."""
-    filled = [cell for cell in line.strip().split(delimiter) if cell.strip()]
-    return len(set(filled)) == len(filled) > 1 and all(
-        len(cell) <= LONGEST_HEADING and HEADING.fullmatch(cell) for cell in filled
-    )
-
-
-def is_drawn(lines: Sequence[str]) -> bool:
-    """Whether there is a rule, so that commands joined by bars are no table."""
-    return any(map(RULE.match, lines))
-
-
-def has_bar(line: str) -> bool:
-    """Whether a line may be one of a drawn table."""
-    return any(bar in line for bar in BARS) or RULE.match(line) is not None
 
 
 TABLE = Reducer(kind="table", recognises=recognises, cut=cut)

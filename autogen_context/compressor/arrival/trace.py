@@ -66,6 +66,13 @@ OTHER_RANK = 1.0
 FOREIGN_RANK = 0.0
 
 
+def recognises(_: str, lines: Sequence[str]) -> bool:
+    """Whether a test runner wrote some lines, or many are frames."""
+    return are_enough(lines, TOLD.match, least=LEAST_TOLD) or are_enough(
+        lines, FRAME.match, share=FRAME_FRACTION, least=LEAST_FRAMES
+    )
+
+
 def cut(text: str, room: Room) -> str:
     """Errors, outcome, heads and the user's own frames."""
     lines = lines_of(tight_output(text))
@@ -97,17 +104,4 @@ def indent_of(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-TESTS = Reducer(
-    kind="tests",
-    recognises=lambda _, lines: are_enough(lines, TOLD.match, least=LEAST_TOLD),
-    tighten=tight_output,
-    cut=cut,
-)
-TRACE = Reducer(
-    kind="trace",
-    recognises=lambda _, lines: are_enough(
-        lines, FRAME.match, share=FRAME_FRACTION, least=LEAST_FRAMES
-    ),
-    tighten=tight_output,
-    cut=cut,
-)
+TRACE = Reducer(kind="trace", recognises=recognises, tighten=tight_output, cut=cut)

@@ -1,0 +1,208 @@
+"""Values that depend on content alone, by kind and key: summaries, advice, embeddings.
+
+Promise: looking one up never waits: it is in memory, or it is not there yet. Whatever is on disk or on a server is brought
+there by ``warm``, and written in a thread that nobody waits for. Each kind has limits of its own, so that no kind pushes
+out another. A value that comes back equals the one that was kept, and is a new object each time.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Protocol
+
+from autogen_context.cache.entry import decoded, encoded
+from autogen_context.cache.memory import Memory
+from autogen_context.errors import StoreUnavailable
+from autogen_context.messages.message import content_digest
+
+if TYPE_CHECKING:
+    from autogen_context.cache.store import DiskStore
+
+FOLDER: Final = "values"
+
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+_VALUE_BYTES = 200  # what a value costs in memory beside its bytes, roughly
+_LONGEST_WARMING_S = 5.0
+_LOGGER = logging.getLogger(__name__)
+
+
+class Cache(Protocol):
+    """What a conversation asks of a cache: a ``ContextCache``, or anybody's object with these three methods."""
+
+    def remembered(self, kind: str, key: str, /) -> object:
+        """The value that was kept under a kind and a key, where it is at hand; else ``None``. Never waits."""
+        ...
+
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Keep a value: JSON data, text or bytes. Never waits."""
+        ...
+
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """Have the values under these keys at hand, as far as they are kept anywhere."""
+        ...
+
+
+class Values:
+    """Values in memory, and in a folder where there is one.
+
+    Args:
+        memory_bytes: what the values of one kind may have in memory.
+        folder: keeps them for later processes, each kind in a folder of its own.
+        disk_bytes: what the values of one kind may have there.
+
+    Attributes:
+        hits: look-ups that were answered.
+        misses: look-ups that were not.
+    """
+
+    def __init__(self, *, memory_bytes: int, folder: Path | None, disk_bytes: int) -> None:
+        self.hits = self.misses = 0
+        self._memory_bytes, self._disk_bytes = memory_bytes, disk_bytes
+        self._folder = folder and folder / FOLDER
+        self._memories: dict[str, Memory[bytes]] = {}
+        self._disks: dict[str, DiskStore] = {}
+        self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and row
+        self._lock = Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache-values")
+
+    @property
+    def held_bytes(self) -> int:
+        """What all kinds have in memory."""
+        return sum(memory.held_bytes for memory in list(self._memories.values()))
+
+    def look(self, kind: str, key: str) -> object:
+        """The value, if it is in memory."""
+        data = self._memory(kind).use(row_of(key))
+        self.hits, self.misses = self.hits + (data is not None), self.misses + (data is None)
+        return None if data is None else decoded(data)
+
+    def keep(self, kind: str, key: str, value: object) -> None:
+        """Keep a value in memory now, and on disk soon.
+
+        Raises:
+            ValueError: it is neither JSON data, text nor bytes.
+        """
+        data, row = encoded(value), row_of(key)
+        self._memory(kind).put(row, data, size_bytes=len(data) + _VALUE_BYTES)
+        if self._folder is None:
+            return
+        with self._lock:
+            is_first = not self._due
+            self._due.setdefault(kind, {})[row] = data
+        if is_first:
+            self._thread.submit(self._write_all)
+
+    def warm(self, kind: str, keys: Collection[str]) -> "Future[None] | None":
+        """Read into memory what is on disk; ``None`` where nothing has to be read."""
+        memory = self._memory(kind)
+        missing = [row for row in map(row_of, keys) if row not in memory]
+        if self._folder is None or not missing:
+            return None
+        return self._thread.submit(self._read, kind, missing)
+
+    def clear(self) -> "Future[None]":
+        """Delete everything."""
+        self._memories.clear()
+        with self._lock:
+            self._due.clear()
+        return self._thread.submit(self._delete_all)
+
+    def flushed(self) -> "Future[None]":
+        """Done when all that was kept is on disk, and its files are closed."""
+        return self._thread.submit(self._close_all)
+
+    def _memory(self, kind: str) -> Memory[bytes]:
+        memory = self._memories.get(kind)
+        if memory is None:
+            if not _KIND.fullmatch(kind):
+                raise ValueError(f"kind={kind!r:.80}: give a short name of small letters")
+            memory = self._memories.setdefault(kind, Memory(limit_bytes=self._memory_bytes))
+        return memory
+
+    def _disk(self, kind: str) -> "DiskStore":
+        """The folder of a kind; used in the thread of the values alone, where there is a folder."""
+        if kind not in self._disks:
+            from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+
+            place = Path(self._folder or "") / kind
+            self._disks[kind] = DiskStore(place, limit_bytes=self._disk_bytes, keep_open=True)
+        return self._disks[kind]
+
+    def _read(self, kind: str, rows: Collection[str]) -> None:
+        memory = self._memory(kind)
+        for row, data in self._disk(kind).read_all(rows).items():
+            if row not in memory and _is_sound(data):
+                memory.put(row, data, size_bytes=len(data) + _VALUE_BYTES)
+
+    def _write_all(self) -> None:
+        with self._lock:
+            due, self._due = self._due, {}
+        for kind, values in due.items():
+            self._disk(kind).write(values)
+
+    def _delete_all(self) -> None:
+        kept = self._folder.glob("*") if self._folder is not None else ()
+        for kind in sorted(place.name for place in kept if place.is_dir()):
+            with suppress(StoreUnavailable):  # what cannot be deleted now is the oldest then
+                self._disk(kind).clear()
+
+    def _close_all(self) -> None:
+        while self._disks:
+            self._disks.popitem()[1].close()
+
+
+class Guarded:
+    """Somebody's cache that may fail: whatever it raises is one warning, and nothing is remembered then.
+
+    Args:
+        cache: is asked.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._warned = False
+
+    def remembered(self, kind: str, key: str, /) -> object:
+        """What the cache has."""
+        try:
+            return self._cache.remembered(kind, key)
+        except Exception as error:  # noqa: BLE001 - told below
+            self._warn(error)
+            return None
+
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Have the cache keep a value."""
+        try:
+            self._cache.remember(kind, key, value)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._warn(error)
+
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """Have the cache read what it has elsewhere, for so long as a model's answer would be worth it."""
+        try:
+            await asyncio.wait_for(self._cache.warm(kind, keys), _LONGEST_WARMING_S)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._warn(error)
+
+    def _warn(self, error: Exception) -> None:
+        if not self._warned:
+            _LOGGER.warning("a cache failed; what it has is made anew", exc_info=error)
+        self._warned = True
+
+
+def row_of(key: str) -> str:
+    """The name of a key's row: no key is too long or too odd for it."""
+    return content_digest(key).hex()
+
+
+def _is_sound(data: bytes) -> bool:
+    """Whether it reads; others may have written anything."""
+    with suppress(ValueError):
+        decoded(data)
+        return True
+    return False

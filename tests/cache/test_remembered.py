@@ -1,0 +1,220 @@
+"""What depends on content alone is worked out once: for every conversation, and for later processes."""
+
+import asyncio
+from collections.abc import Collection
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context import IncrementalContextManager
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.values import Cache
+from autogen_context.config.config import ContextConfig
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.category import Category
+from support.counting import Characters
+from support.waiting import until
+from support.working import Summarising, step
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+ANY_TEXT = st.text(st.characters(), max_size=50)  # lone surrogates included
+KINDS = st.sampled_from(["summary", "advice", "a-b_9"])
+MODELS = {"summary", "advice"}  # the tasks in which models are asked
+HISTORY = [{"role": "user", "content": "Mend the router."}] + [
+    message for n in range(40) for message in step(n)
+]
+
+
+@settings(max_examples=25)
+@given(kept=st.dictionaries(st.tuples(KINDS, ANY_TEXT), JSON | ANY_TEXT | st.binary()))
+async def test_what_comes_back_equals_what_was_kept(
+    kept: dict[tuple[str, str], object], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In this process at once, in a later one when it was warmed; the same key of another kind is another."""
+    folder = tmp_path_factory.mktemp("cache")
+    async with ContextCache(folder) as cache:
+        for (kind, key), value in kept.items():
+            cache.remember(kind, key, value)
+        for (kind, key), value in kept.items():
+            assert cache.remembered(kind, key) == value
+    async with ContextCache(folder) as later:
+        for (kind, key), value in kept.items():
+            assert later.remembered(kind, key) is None
+            await later.warm(kind, [key, "of nobody"])
+            assert later.remembered(kind, key) == value
+            assert later.remembered(kind, "of nobody") is None
+
+
+def test_it_needs_no_loop_and_what_it_hands_out_is_a_copy() -> None:
+    """A turn that cannot wait looks it up as well; who changes what he got changes nothing."""
+    cache = ContextCache()
+    cache.remember("summary", "key", ["a"])
+    found = cache.remembered("summary", "key")
+    assert isinstance(found, list)
+    found.append("b")
+    assert cache.remembered("summary", "key") == ["a"]
+
+
+async def test_a_kind_pushes_out_no_other(tmp_path: Path) -> None:
+    """Each has its own room, in memory and on disk, from which what was used the longest ago goes."""
+    limits = CacheLimits(kind_bytes=10_000, disk_bytes=10_000)
+    async with ContextCache(tmp_path, limits=limits) as cache:
+        cache.remember("summary", "one", "kept")
+        for number in range(100):
+            cache.remember("embedding", str(number), bytes(1_000))
+        assert cache.remembered("summary", "one") == "kept"
+        assert cache.remembered("embedding", "0") is None
+        assert cache.remembered("embedding", "99") == bytes(1_000)
+    async with ContextCache(tmp_path, limits=limits) as later:
+        await later.warm("summary", ["one"])
+        await later.warm("embedding", [str(number) for number in range(100)])
+        found = [later.remembered("embedding", str(number)) for number in range(100)]
+        assert later.remembered("summary", "one") == "kept"
+        assert 0 < sum(value is not None for value in found) < 10
+
+
+async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
+    """From memory and from disk, of this process and of those before."""
+    async with ContextCache(tmp_path) as before:
+        before.remember("advice", "old", 1)
+    async with ContextCache(tmp_path) as cache:
+        cache.remember("summary", "new", 2)
+        await cache.get_or_build("built", lambda: 3)
+        await cache.clear()
+    async with ContextCache(tmp_path) as later:
+        for kind, key in (("advice", "old"), ("summary", "new")):
+            await later.warm(kind, [key])
+            assert later.remembered(kind, key) is None
+        assert await later.get_or_build("built", lambda: 4) == 4
+
+
+@pytest.mark.parametrize("kind", ["", "../etc", "A", "x" * 99], ids=repr)
+def test_a_kind_is_a_short_name(kind: str) -> None:
+    """It names a folder."""
+    with pytest.raises(ValueError, match="give a short name"):
+        ContextCache().remember(kind, "key", 1)
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), {"a": object()}], ids=repr)
+def test_what_cannot_be_kept_is_refused(value: object) -> None:
+    """It says what can."""
+    with pytest.raises(ValueError, match="give str, bytes, JSON"):
+        ContextCache().remember("summary", "key", value)
+
+
+class OwnCache:
+    """A user's cache: a dictionary."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], object] = {}
+
+    def remembered(self, kind: str, key: str, /) -> object:
+        """What is there."""
+        return self.kept.get((kind, key))
+
+    def remember(self, kind: str, key: str, value: object, /) -> None:
+        """Keep it."""
+        self.kept[kind, key] = value
+
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """All of it is at hand."""
+
+
+class Advising:
+    """Advice of a model.
+
+    Attributes:
+        asked: how often.
+    """
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def advise(self, task: TaskDefinition, /) -> Advice:
+        """That everything matters a little more."""
+        self.asked += 1
+        weights = dict.fromkeys(get_args(Category), 1.25)
+        return Advice(multipliers=weights, complexity=task.complexity, source="model")
+
+
+async def run(cache: Cache | None) -> tuple[int, int, list[object]]:
+    """A run of an agent with a manager of its own: summaries and advice that were asked for, and the last request."""
+    model, advisor = Summarising(), Advising()
+    manager = IncrementalContextManager(
+        config=ContextConfig(window_tokens=12_000, summary_timeout_s=30.0),
+        counter=Characters(),
+        summarizer=model,
+        advisor=advisor,
+        cache=cache,
+    )
+    sent: list[object] = []
+    async with manager:
+        for stop in range(1, len(HISTORY), 6):
+            sent = list((await manager.prepare(HISTORY[:stop])).messages)
+            await until(lambda: not {task.get_name() for task in asyncio.all_tasks()} & MODELS)
+    return len(model.asked), advisor.asked, sent
+
+
+@pytest.mark.parametrize("where", ["disk", "own"])
+async def test_a_run_that_is_repeated_asks_no_model(where: str, tmp_path: Path) -> None:
+    """With a manager of its own, after a restart, what is sent is the same."""
+    own = OwnCache()
+    runs: list[tuple[int, int, list[object]]] = []
+    for _ in range(2):
+        if where == "own":
+            runs.append(await run(own))
+        else:
+            async with ContextCache(tmp_path) as cache:
+                runs.append(await run(cache))
+    assert runs[0][0] > 1
+    assert runs[0][1] == 1
+    assert runs[1][:2] == (0, 0)
+    assert runs[0][2] == runs[1][2]
+
+
+async def test_without_a_cache_in_common_dear_work_is_done_twice() -> None:
+    """Left out, each manager has one in memory of its own."""
+    first, second = await run(None), await run(None)
+    assert first[:2] == second[:2] != (0, 0)
+
+
+class Failing(OwnCache):
+    """A cache that fails, or lies."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self.answer = answer
+
+    @override
+    def remembered(self, kind: str, key: str, /) -> object:
+        """The answer, whatever is asked."""
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    @override
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """Fail as well."""
+        if isinstance(self.answer, Exception):
+            raise self.answer
+
+
+@pytest.mark.parametrize(
+    "answer", [OSError("gone"), "", "x" * 100_000, 7, {"complexity": "none"}, b"\xff"], ids=type
+)
+async def test_a_cache_that_fails_or_lies_costs_a_model_s_answer(
+    answer: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And no more: what is sent is what it would be without it; a failure is told once."""
+    assert await run(Failing(answer)) == await run(None)
+    told = [record for record in caplog.records if "a cache failed" in record.getMessage()]
+    assert len(told) == isinstance(answer, Exception)
