@@ -118,8 +118,8 @@ class Settings(BaseModel):
     compaction: Literal["when_full", "when_cache_cold", "cost_based"] = Field(
         default="when_cache_cold",
         description="When the history is cut: `when_full`: by the window alone; `when_cache_cold`: also when the provider's cache "
-        "has run out and it is worth it, which takes a manager with a clock; `cost_based`: also what is finished, as soon as that "
-        "pays for the cache that it breaks.",
+        "has run out and it is worth it, which takes a manager with a clock, and where `cached_input_fraction` is 1 also what is finished; "
+        "`cost_based`: what is finished at every price, as soon as that pays for the cache that it breaks.",
     )
     cached_input_fraction: Share | None = Field(
         default=None,

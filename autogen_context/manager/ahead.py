@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.compressor.summarizer import Summarize
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advise, Advising
-    from autogen_context.triggers.intent_model import AskIntent
-    from autogen_context.triggers.intents import Intents
+    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.intent_model import Intents
 
 
 class Ahead:
@@ -37,7 +37,7 @@ class Ahead:
         vectors: keeps vectors at hand; without it nothing is embedded.
         summarizer: asks a model; without it nothing is summarised.
         advisor: asks a model what matters for a task; without it the rules say so alone.
-        intents: a model that is asked what the agent is at, where triggers want to know it.
+        triggers: what was handed in to propose what is finished; it may have a model that is asked what the agent is at.
         cache: keeps what models made of a content; one in memory where it is left out.
     """
 
@@ -48,14 +48,14 @@ class Ahead:
         vectors: WarmVectors | None,
         summarizer: "Summarize | None",
         advisor: "Advise | None",
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
         cache: "Cache | None" = None,
     ) -> None:
         self._config = config
         self._embedding = Prefetch(vectors) if vectors is not None else None
         self._summarizer = summarizer
         self._advisor = advisor
-        self._intents = intents_of(config, intents)
+        self._intents = intents_of(config, triggers)
         self._given_cache = cache
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
@@ -146,13 +146,12 @@ class Ahead:
             resize(limit.prompt_tokens)
 
 
-def intents_of(config: ContextConfig, model: "AskIntent | None") -> "Intents | None":
+def intents_of(config: ContextConfig, triggers: "Trigger | None") -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
-    if model is None or not config.enable_intent_detection:
+    rules = rules_of(config, triggers)
+    if triggers is None or not (rules.cuts_finished or rules.dry_run):
         return None
-    rules = rules_of(config)
-    if rules.compaction != "cost_based" and not rules.dry_run:
-        return None
-    from autogen_context.triggers.intents import Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
 
-    return Intents(model, rules.kinds)
+    model = asked_by(triggers)
+    return None if model is None else Intents(model, rules.kinds)

@@ -56,7 +56,7 @@ class Conversing:
             vectors=given.vectors,
             summarizer=given.summarizer,
             advisor=given.advisor,
-            intents=given.intents,
+            triggers=given.triggers,
             cache=given.cache,
         )
         self.lock = threading.RLock()
@@ -228,8 +228,8 @@ class Conversing:
             advice=self.ahead.advice(state),
             clock=given.clock or time.time,
             cache_clock=given.clock,
-            known_intent=given.intents,
+            triggers=given.triggers,
         )
         self._asked_back = None
         state = state if state.context_id else replace(state, context_id=id_of(given.config))
-        return Session(rules_of(given.config), around=around, state=state)
+        return Session(rules_of(given.config, given.triggers), around=around, state=state)

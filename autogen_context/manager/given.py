@@ -3,6 +3,8 @@
 Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
 """
 
+import copy
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.advising import Advise
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
@@ -30,7 +32,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "vectors": ("warm", "a VectorStore"),
     "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
     "advisor": ("advise", "an Advisor"),
-    "intents": ("ask", "an IntentModel"),
+    "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
     "original_store": ("held", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
@@ -52,7 +54,7 @@ class Given:
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         advisor: advises on tasks.
-        intents: says what the agent is at.
+        triggers: proposes what is finished.
         clock: the time, in seconds since 1970; the system's where there is none.
         files: a folder; what changes of its files that the conversation shows is told.
         original_store: where originals are shared with other agents.
@@ -71,7 +73,7 @@ class Given:
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
-    intents: "AskIntent | None" = None
+    triggers: "Trigger | None" = None
     cache: "Cache | None" = None
     providers: tuple[ContextProvider, ...] = ()
 
@@ -83,6 +85,7 @@ class Given:
         """
         for name in PARTS:
             require_part(name, getattr(self, name))
+        require_copyable("triggers", self.triggers)
         require_providers(self.providers)
 
 
@@ -150,6 +153,21 @@ def require_part(name: str, part: object) -> None:
     needed, give = PARTS[name]
     if part is not None and not can(part, needed):
         raise wrong_argument(name, part, give)
+
+
+def require_copyable(name: str, part: object) -> None:
+    """Refuse what is copied for each conversation and cannot be.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    try:
+        copy.deepcopy(part)
+    except Exception as error:
+        raise ValueError(
+            f"{name}={reprlib.repr(part)}: it is copied for each conversation, which failed ({error}); keep what cannot be "
+            "copied out of it, or give it a method __deepcopy__"
+        ) from error
 
 
 def can(part: object, needed: str) -> bool:

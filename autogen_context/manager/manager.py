@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"
@@ -62,8 +62,9 @@ class IncrementalContextManager:
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
-        intents: says what the agent is at, in the background, where cost-based compaction or ``dry_run`` looks at it;
-            an ``IntentModel``. The rules say so where it has not answered.
+        triggers: proposes what is finished, to be cut as soon as the price says so; a ``SemanticHybridTrigger``, or an
+            object with its method ``observe(turn)``. It is copied for the conversation. With ``compaction="when_full"``
+            nothing asks it but ``dry_run``.
         clock: the time, in seconds since 1970, such as ``time.time``: by it a provider's cache that ran out is noticed.
             Left out, time decides nothing; versions have the system's.
         original_store: where originals are kept as well, for other agents to ask back; a ``RedisOriginals``.
@@ -90,7 +91,7 @@ class IncrementalContextManager:
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
-        intents: "AskIntent | None" = None,
+        triggers: "Trigger | None" = None,
         clock: Callable[[], float] | None = None,
         original_store: "OriginalTier | None" = None,
         files: "FileChangeTracker | str | Path | None" = None,
@@ -110,7 +111,7 @@ class IncrementalContextManager:
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
-            intents=intents,
+            triggers=triggers,
             clock=clock,
             original_store=original_store,
             files=tracker_of(files),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.tokens.measure import TokenCounter
-    from autogen_context.triggers.intent_model import AskIntent
+    from autogen_context.triggers.decision import Trigger
     from autogen_context.view.provider import ContextProvider
 
 
@@ -31,7 +31,7 @@ class ManagerOptions(TypedDict, total=False):
     vectors: "WarmVectors | None"
     summarizer: "Summarize | None"
     advisor: "Advise | None"
-    intents: "AskIntent | None"
+    triggers: "Trigger | None"
     clock: Callable[[], float] | None
     original_store: "OriginalTier | None"
     files: "FileChangeTracker | str | Path | None"

@@ -25,12 +25,18 @@ from autogen_context.triggers.decision import TriggerSettings
 
 if TYPE_CHECKING:
     from autogen_context.recall.asked_back import AskedBack
+    from autogen_context.triggers.decision import Trigger
 
 RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
-def rules_of(config: ContextConfig) -> Rules:
-    """What holds for every turn."""
+def rules_of(config: ContextConfig, triggers: "Trigger | None" = None) -> Rules:
+    """What holds for every turn.
+
+    Args:
+        config: all settings.
+        triggers: what was handed in to propose what is finished; whoever does so wants it asked.
+    """
     return Rules(
         compact_at_fraction=config.compact_at_fraction,
         compact_to_fraction=config.compact_to_fraction,
@@ -41,6 +47,7 @@ def rules_of(config: ContextConfig) -> Rules:
         versions=config.versions,
         compaction=config.compaction,
         rates=rates_in(config),
+        cuts_finished=cuts_finished(config, has_triggers=triggers is not None),
         triggers=triggers_of(config),
         dry_run=config.dry_run,
         profile=config.profile,
@@ -53,6 +60,13 @@ def rates_in(config: ContextConfig) -> Rates:
     """What input tokens cost: by the settings, else by the model's provider."""
     rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
     return rates if cached is None else replace(rates, cached_fraction=cached)
+
+
+def cuts_finished(config: ContextConfig, *, has_triggers: bool) -> bool:
+    """Whether what is finished is cut where that pays: asked for, or said that there is no cache that it could break."""
+    if config.compaction == "when_cache_cold":
+        return has_triggers or config.cached_input_fraction == 1
+    return config.compaction == "cost_based"
 
 
 def id_of(config: ContextConfig) -> str:

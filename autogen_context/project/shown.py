@@ -4,7 +4,8 @@ Promise: a unit is read once, by what its calls name, and only where somebody as
 longer shown by the older one.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.tool_action import path_of
@@ -25,25 +26,33 @@ class FilesShown:
         self._kinds = kinds
         self._read: list[Candidate] = []
         self._superseded = Superseded()
+        self._from_root: defaultdict[str, set[str]] = defaultdict(
+            set
+        )  # paths from the root, by their ends
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
         """Read what is new, and forget what is no longer there."""
-        same = same_at_front(self._read, candidates)
-        self._superseded.truncate(same)
-        del self._read[same:]
+        same = len(self._read)
+        if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
+            same = same_at_front(self._read, candidates)
+            self._superseded.truncate(same)
+            del self._read[same:]
         for candidate in candidates[same:]:
-            self._superseded.add(candidate.unit, actions_of(candidate.unit, self._kinds))
+            actions = actions_of(candidate.unit, self._kinds)
+            for path in {view.path for action in actions for view in action.views}:
+                for end in ends_of(path):
+                    self._from_root[end].add(path)
+            self._superseded.add(candidate.unit, actions)
             self._read.append(candidate)
 
     def units(self, path: str, *, position: int) -> frozenset[int]:
-        """The units in front of a position that show a file, or look for it, and that no later unit shows again."""
+        """The units in front of a position that show a file, or look for it, and that no later unit shows again.
+
+        A path from the root and one that it ends with may be the same file.
+        """
         file = path_of(path)
-        shown = (
-            unit
-            for known in self._superseded.paths
-            if is_same_file(known, file)
-            for unit in self._superseded.showing(known)
-        )
+        same = {file, *ends_of(file), *self._from_root.get(file, ())}
+        shown = (unit for each in same for unit in self._superseded.showing(each))
         return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
 
     def stale(self, notices: Iterable[Notice]) -> frozenset[int]:
@@ -57,9 +66,9 @@ def in_sight(units: Collection[int], decisions: Sequence[Decision]) -> bool:
     return any(decisions[unit].action != "drop" for unit in units)
 
 
-def is_same_file(one: str, other: str) -> bool:
-    """Whether two paths may name the same file: equal, or the one from the root ends with the other."""
-    if one == other:
-        return True
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return longer.startswith("/") and longer.endswith(f"/{shorter}")
+def ends_of(path: str) -> Iterator[str]:
+    """The paths that one from the root ends with; any other has none."""
+    end = path
+    while path.startswith("/") and "/" in end:
+        end = end.partition("/")[2]
+        yield end

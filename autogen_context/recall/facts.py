@@ -11,8 +11,12 @@ from typing import Literal, get_args
 
 from autogen_context.argument import require_text
 from autogen_context.errors import StateError
+from autogen_context.language.phrases import phrases
+from autogen_context.language.stems import stem
+from autogen_context.language.terms import STOP_WORDS
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.entry import RULES
+from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.saved import read_saved
@@ -96,6 +100,8 @@ class Facts:
                     self._ledger.forget(entry)
                 else:
                     self._edited.pop(fact.id, None)
+                    for old in [old for old in self._sources if overturns(entry, old)]:
+                        self._ledger.forget(old)
                     self._sources[entry] = source
                     learnt.append(fact)
             holding = set(self._ledger)
@@ -189,6 +195,29 @@ def is_fact(entry: Entry) -> bool:
         and (entry.author == "person" or entry.kind in RULES)
         and not entry.reported
     )
+
+
+def overturns(new: Entry, old: Entry) -> bool:
+    """Whether somebody likes better now what was second: coffee, and tea over coffee before; or the other way round."""
+    if new.kind != "preference" or old.kind != "preference" or new == old:
+        return False
+    (liked, second), (liked_before, second_before) = choice_in(new.text), choice_in(old.text)
+    second, second_before = second - liked, second_before - liked_before
+    is_second_now = bool(second_before) and liked - liked_before == second_before
+    return is_second_now or (bool(second) and liked_before - liked == second)
+
+
+def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The telling words of what is liked, and those of what stands second to it."""
+    marks = phrases("choice").find(text)
+    start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))
+    return terms_of(text[:start]), terms_of(text[stop:])
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """The words of a text that say something, by their stems."""
+    words = (word.lower() for word in PART.findall(text))
+    return frozenset(stem(word) for word in words if word not in STOP_WORDS)
 
 
 def fact_of(entry: Entry, source: str) -> Fact:

@@ -1,7 +1,7 @@
 """Look back in a conversation for what its newest message asks for.
 
 Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked. Vectors are
-embedded ahead of the turn that needs them, where there is a model.
+embedded ahead of the turn that needs them, where there is a model. What somebody said otherwise since does not come back alone.
 """
 
 import asyncio
@@ -11,13 +11,14 @@ from functools import cache
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
+from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.prefix import same_at_front, still_there
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.recollection import authors_by, authors_of, opening_of, recollected
 from autogen_context.prioritizer.relevance import LexicalIndex
-from autogen_context.recall.exchanges import Exchanges, is_of_a_person
+from autogen_context.recall.exchanges import Exchange, Exchanges, is_of_a_person
 from autogen_context.recall.gate import RecallDecision, decided
 from autogen_context.recall.known import Known, Sight
 from autogen_context.recall.search import rendered, retrieve, searched_in
@@ -28,6 +29,7 @@ Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
 Seen = Callable[[], list[Message]]
 """The messages in sight, for who needs them."""
+MOST_LATER = 12  # messages that are looked at for what replaces a statement
 LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
@@ -116,14 +118,54 @@ class Recaller:
             count: tokens of a text.
         """
         unseen = frozenset(hidden)
+        exchanges = self._exchanges.of(self._messages)
         out_of_sight = [
             exchange
-            for exchange in self._exchanges.of(self._messages)
+            for exchange in exchanges
             if exchange.messages and not unseen.isdisjoint(range(exchange.start, exchange.stop))
         ]
         searched = [at for exchange in out_of_sight for at in searched_in(exchange)]
         scores = self.scores(query, among=searched)
-        return rendered(retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count))
+        found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
+        chosen = {exchange.start for exchange in found}
+        newer = {e.start: at for e in exchanges if e.start in chosen for at in self._newer(e)}
+        if newer:  # what replaces it comes along, and has room first
+            said = set(newer.values())
+            scores = [1.0 if at in said else score for at, score in enumerate(scores)]
+            wanted = [
+                e for e in exchanges if e.start in chosen or said.intersection(searched_in(e))
+            ]
+            found = retrieve(
+                wanted, scores, room_tokens=room_tokens, count=count, top_k=len(wanted), floor=0
+            )
+            there = {at for exchange in found for at in searched_in(exchange)}
+            found = [e for e in found if newer.get(e.start, e.start) in there]
+        return rendered(found)
+
+    def _newer(self, exchange: Exchange) -> list[int]:
+        """Positions of the messages in which a person later replaced or withdrew what was stated in an exchange."""
+        ledger = Ledger()
+        stated = ledger.learn(exchange.asked, start=exchange.start)
+        if not stated:
+            return []
+        later = [
+            at
+            for at in range(exchange.stop, len(self._messages))
+            if is_of_a_person(self._messages[at])
+        ]
+        alike = self.scores(joined_text(exchange.asked), among=later)
+        found: list[int] = []
+        for at in sorted(sorted(later, key=lambda at: -alike[at])[:MOST_LATER]):
+            holding = set(ledger)
+            ledger.learn([self._messages[at]], start=at)
+            if not holding.intersection(stated).issubset(ledger):
+                found.append(at)
+                stated = [
+                    each
+                    for each in ledger
+                    if each.position in (at, *range(exchange.start, exchange.stop))
+                ]
+        return found[-1:]
 
 
 class Prefetch:

@@ -125,9 +125,9 @@ def shortened(exchange: Exchange, room_tokens: int, count: CountText) -> Exchang
 
 
 def is_whole_or_marked(short: Exchange, exchange: Exchange) -> bool:
-    """Whether no message lost all its words: where not even the mark fits, a shortened one is empty."""
+    """Whether no message lost all its words: where not even the mark fits, a shortened one has none."""
     pairs = zip(short.messages, exchange.messages, strict=True)
-    return all(message.text or not original.text for message, original in pairs)
+    return all(part.text == whole.text or any(map(str.isalnum, part.text)) for part, whole in pairs)
 
 
 def level(sizes: Sequence[int], room_tokens: int) -> int:

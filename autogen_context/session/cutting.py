@@ -57,7 +57,7 @@ class Finishing:
         self._rates = rules.rates
         self._counter = around.counter
         self._proposals = Proposals(
-            lambda: SemanticHybridTrigger(rules.triggers, known=around.known_intent), rules.kinds
+            around.triggers or SemanticHybridTrigger(rules.triggers), rules.kinds
         )
 
     def judge(

@@ -16,8 +16,7 @@ from autogen_context.session.memory import Memory
 from autogen_context.session.window import Window
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.rates import Rates
-from autogen_context.triggers.decision import TriggerSettings
-from autogen_context.triggers.intent import KnownIntent
+from autogen_context.triggers.decision import Trigger, TriggerSettings
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.budget.profile import Role
@@ -45,7 +44,8 @@ class Rules:
         versions: how many versions of the context are kept.
         compaction: when the history is rewritten.
         rates: what the provider asks for tokens, cached ones among them.
-        triggers: what proposes that something is finished.
+        triggers: which triggers propose what is finished, where none were handed in.
+        cuts_finished: whether what is finished is cut where that pays.
         dry_run: whether what is finished is judged also where that is not acted upon.
         profile: what shares out a room; ``value``: what a block is worth alone.
         role: what the agent does; a profile moves its shares by it.
@@ -62,6 +62,7 @@ class Rules:
     compaction: CompactionWhen
     rates: Rates
     triggers: TriggerSettings
+    cuts_finished: bool
     dry_run: bool
     profile: PlanProfile
     role: "Role"
@@ -116,7 +117,7 @@ class Surroundings:
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         clock: the time, in seconds since 1970; it stands in versions.
-        known_intent: what a model says an agent is at, where it has answered; the rules say so where it is ``None``.
+        triggers: what proposes what is finished, to be copied; by the rules where it is ``None``.
         cache_clock: the time by which the provider's cache runs out, in seconds; ``None`` where time decides nothing.
     """
 
@@ -129,4 +130,4 @@ class Surroundings:
     advice: Mapping[str, "Advice"]
     clock: Callable[[], float]
     cache_clock: Callable[[], float] | None = None
-    known_intent: KnownIntent | None = None
+    triggers: Trigger | None = None

@@ -164,7 +164,7 @@ class Turning:
 
     def _finish(self, used: int, pinned: frozenset[int]) -> "FinishedEstimate | None":
         """Judge what is finished, if that was asked for; cut it, if that was and pays."""
-        acts = self._rules.compaction == "cost_based"
+        acts = self._rules.cuts_finished
         if not (acts or self._rules.dry_run):
             return None
         return self._finishing.judge(used, pinned, acts=acts)

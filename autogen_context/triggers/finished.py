@@ -5,7 +5,8 @@ what was cut before are never offered, and nothing is offered twice. A conversat
 or where the host changed its past, has the same proposals.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import copy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -92,21 +93,21 @@ class Proposals:
     """What triggers propose for one conversation; each unit is shown to them once, when it is settled.
 
     Args:
-        make_trigger: makes what proposes; called again where everything is followed anew.
+        trigger: what proposes; it stays as it is, a copy follows the conversation, and a new one where that begins anew.
         kinds: what tools do.
 
     Attributes:
         spans: what was proposed, oldest first.
     """
 
-    def __init__(self, make_trigger: Callable[[], Trigger], kinds: ToolKinds) -> None:
-        self._make_trigger = make_trigger
+    def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
+        self._pristine = trigger
         self._kinds = kinds
         self._begin()
 
     def _begin(self) -> None:
         self.spans: list[ProposedSpan] = []
-        self._trigger = self._make_trigger()
+        self._trigger = copy.deepcopy(self._pristine)
         self._turns: list[int] = []  # the unit that each turn of the model is
         self._shown = 0
         self._newest: Candidate | None = None  # of those that were shown

@@ -41,6 +41,9 @@ class SemanticHybridTrigger:
         more: triggers of your own; they rank with those that read a meaning.
         known: what a model says of intents, where it has answered; the rules decide where not. An ``IntentModel``, asked
             ahead; a trigger only looks its answers up.
+
+    Attributes:
+        known: the same.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class SemanticHybridTrigger:
         known: KnownIntent | None = None,
     ) -> None:
         chosen = settings or TriggerSettings()
+        self.known = known
         self._semantic: tuple[Trigger, ...] = (*_semantic(chosen, known), *more)
         threshold = chosen.staleness_threshold
         self._staleness = StalenessTracker(threshold=threshold) if chosen.staleness else None

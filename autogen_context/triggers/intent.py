@@ -206,42 +206,19 @@ class _Phase:
         intent: of its turns.
         start: number of its first turn.
         by: who told the intent.
-        since: number of the first turn of the debugging that it is a part of: attempts at a repair, and what was looked
-            into after them; ``None`` where it is none.
+        repaired: number of the first turn in which what was debugged is repaired; ``None`` where none is.
     """
 
     intent: Intent
     start: int
     by: Literal["rules", "model"]
-    since: int | None = None
-
-    def goes_on(self, intent: Intent) -> bool:
-        """Whether an intent is of the work of this phase: a fault is looked for, what is debugged is repaired."""
-        is_repair = (self.intent, intent) == ("DEBUG", "IMPLEMENT")
-        return is_repair or intent in ("DEBUG", self.intent)
-
-    def behind(self, ended: "_Phase | None") -> "_Phase":
-        """The same phase with the debugging that goes on in it, behind another that was not proposed."""
-        if ended:
-            repairs = (self.intent, ended.intent) == ("IMPLEMENT", "DEBUG")
-            if repairs or (self.intent == "DEBUG" and ended.is_repair(self.start)):
-                return replace(self, since=ended.since)
-        return replace(self, since=self.start) if self.intent == "DEBUG" else self
-
-    def is_repair(self, stop: int) -> bool:
-        """Whether it is the repair of what was debugged before, up to a turn: no longer than the debugging was."""
-        debugged = self.start - self.since if self.since is not None else 0
-        return self.intent == "IMPLEMENT" and stop - self.start <= debugged
-
-    def whole(self, stop: int) -> "_Phase":
-        """What ends before a turn: the debugging from its beginning, where it does or was repaired; else the phase."""
-        if self.since is None or not (self.intent == "DEBUG" or self.is_repair(stop)):
-            return self
-        return replace(self, intent="DEBUG", start=self.since)
+    repaired: int | None = None
 
 
 class IntentBasedTrigger:
     """Proposes a phase when its intent gives way to another.
+
+    The repair of what was debugged is a part of the debugging.
 
     Args:
         confidence: that a developer would call a transition right, 0..1.
@@ -267,59 +244,62 @@ class IntentBasedTrigger:
                 )
         self._confidence = confidence
         self._transitions = frozenset(transitions)
-        self._known = known
+        self.known = known
         self._phase: _Phase | None = None
         self._first: int | None = None
         self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
         self._tried = False  # whether that ran without trouble, to verify
         self._standing = AT_FIRST
         self._outcomes = Outcomes()
-        self._changed: int | None = None  # number of the last turn that changed something
+        self._changed = -1  # number of the last turn that changed something
         self._views: dict[str, int] = {}
 
     @property
     def intent(self) -> Intent | None:
         """The intent of the phase that goes on; ``None`` before the first."""
-        return self._phase.intent if self._phase else None
+        if self._phase is None:
+            return None
+        return self._phase.intent if self._phase.repaired is None else "IMPLEMENT"
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
         check_turn(turn)
         outcome = outcome_of(turn)
-        begun = self._begun(turn, outcome, self._told(turn))
-        last, decision = self._phase, NOTHING
-        if begun:
-            decision = self._decision(last, begun, turn, outcome) if last else NOTHING
-            self._phase = begun.behind(None if decision.fires else last)
+        last, begun = self._phase, self._begun(turn, outcome)
+        decision = NOTHING
+        if begun and last:
+            decision = self._decision(last, begun, turn, outcome)
+            if last.intent == "DEBUG" and not decision.fires:
+                if begun.intent == "IMPLEMENT":
+                    begun = replace(last, repaired=begun.start)
+                elif begun.intent == "DEBUG":  # the repair was none
+                    begun = replace(last, repaired=None)
+        self._phase = begun or last
         self._take_in(turn, outcome)
         return decision
 
-    def _told(self, turn: Turn) -> _Phase | None:
-        """The phase that a turn would begin; ``None`` where it has no intent."""
-        known = self._known(turn) if self._known else None
-        intent = known or intent_of(turn, self._standing)
-        return intent and _Phase(
-            intent=intent,
-            start=turn.number,
-            by="model" if known else "rules",
-        )
-
-    def _begun(self, turn: Turn, outcome: Outcome, new: _Phase | None) -> _Phase | None:
+    def _begun(self, turn: Turn, outcome: Outcome) -> _Phase | None:
         """The phase that is believed to have begun, with this turn or the one before."""
         self._first = turn.number if self._first is None else self._first
+        told = self.known(turn) if self.known else None
+        intent = told or intent_of(turn, self._standing)
+        new = intent and _Phase(intent=intent, start=turn.number, by="model" if told else "rules")
         if self._phase is None:
             return new and replace(new, start=self._first)
         odd, self._odd = self._odd, None
-        is_back = new is not None and self._phase.goes_on(new.intent)
-        was_verified = self._tried and not is_back
-        self._tried = outcome.went_well and new is not None and new.intent == "VERIFY"
+        was_verified = self._tried and not (new and self._goes_on(new.intent))
+        self._tried = outcome.went_well and intent == "VERIFY"
         if odd and was_verified:
             self._odd = new if new and new.intent != odd.intent else None
             return odd
         if new is None:
             self._odd = odd
             return None
-        return self._departed(new, odd, outcome) if new.intent != self.intent else None
+        return None if new.intent == self.intent else self._departed(new, odd, outcome)
+
+    def _goes_on(self, intent: Intent) -> bool:
+        """Whether an intent is of the work in hand: a fault is looked for, what is debugged is repaired."""
+        return intent in ("DEBUG", self.intent) or (self.intent, intent) == ("DEBUG", "IMPLEMENT")
 
     def _departed(self, new: _Phase, odd: _Phase | None, outcome: Outcome) -> _Phase | None:
         """The phase that a turn begins that is not of the last one; ``None`` where that is too early to tell."""
@@ -346,30 +326,24 @@ class IntentBasedTrigger:
     def _decision(
         self, last: _Phase, begun: _Phase, turn: Turn, outcome: Outcome
     ) -> TriggerDecision:
-        """What is proposed where a phase begins behind another."""
-        whole = last.whole(begun.start)
-        ended = whole if (whole.intent, begun.intent) in self._transitions else last
-        if (ended.intent, begun.intent) not in self._transitions:
+        """What is proposed where a phase begins behind another: all of it, or the repair alone where only that counts."""
+        before, start = last.intent, last.start
+        if (before, begun.intent) not in self._transitions and last.repaired is not None:
+            before, start = "IMPLEMENT", last.repaired
+        if (before, begun.intent) not in self._transitions or begun.start <= start:
             return NOTHING
-        if begun.intent == "VERIFY" and not self._is_verified(ended, outcome):
-            return NOTHING
-        scope = Scope(start=ended.start, stop=begun.start)
+        if begun.intent == "VERIFY":  # there must be something to verify
+            is_faulty = self._standing.failing or before == "DEBUG"
+            if self._changed < start and not (is_faulty and outcome.proof == "passed"):
+                return NOTHING
+        scope = Scope(start=start, stop=begun.start)
+        changing = {path for step in turn.steps for path in step.action.writes}
+        views = {self._views.get(path, -1) for path in changing}  # the last ones of what is changed
+        seen = {number for number in views if scope.start <= number < scope.stop}
+        stay = seen.union(self._outcomes.within(scope.start, scope.stop))
         return TriggerDecision(
             kind="intent",
-            scope=replace(scope, outcomes=self._outcomes_of(scope, turn)),
+            scope=replace(scope, outcomes=tuple(sorted(stay))),
             confidence=self._confidence,
-            details={"from": ended.intent, "to": begun.intent, "by": begun.by},
+            details={"from": before, "to": begun.intent, "by": begun.by},
         )
-
-    def _is_verified(self, ended: _Phase, outcome: Outcome) -> bool:
-        """Whether there is something to verify: a change in the phase, or a fault, where tests pass now."""
-        is_faulty = self._standing.failing or ended.intent == "DEBUG"
-        has_change = self._changed is not None and self._changed >= ended.start
-        return has_change or (is_faulty and outcome.proof == "passed")
-
-    def _outcomes_of(self, scope: Scope, turn: Turn) -> tuple[int, ...]:
-        """What was changed and tested in a phase, and the last views of what is changed now."""
-        changing = {path for step in turn.steps for path in step.action.writes}
-        views = {self._views.get(path, -1) for path in changing}
-        seen = {number for number in views if scope.start <= number < scope.stop}
-        return tuple(sorted(seen.union(self._outcomes.within(scope.start, scope.stop))))

@@ -11,14 +11,18 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
 from autogen_context.messages.message import content_digest
+from autogen_context.messages.tool_call import ToolKinds
+from autogen_context.models.background import is_cut_off
 from autogen_context.models.completion import Complete
 from autogen_context.triggers.intent import Intent, KnownIntent
-from autogen_context.triggers.turn import Turn, check_fraction, check_least
+from autogen_context.triggers.turn import Turn, check_fraction, check_least, turn_of
+from autogen_context.view.decision import Candidate
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,7 @@ class _Proposal(BaseModel):
     confidence: float = 1.0
 
 
+@runtime_checkable
 class AskIntent(KnownIntent, Protocol):
     """A model that can be asked ahead; an ``IntentModel`` is one."""
 
@@ -105,6 +110,10 @@ class IntentModel:
         self._least_confidence = least_confidence
         self._kept: OrderedDict[bytes, Intent | None] = OrderedDict()
         self._asking: dict[bytes, asyncio.Event] = {}
+
+    def __deepcopy__(self, memo: object) -> "IntentModel":
+        """Copies of a trigger look up the same answers."""
+        return self
 
     def __call__(self, turn: Turn, /) -> Intent | None:
         """What the model answered; ``None`` where it was not asked, or gave no sound answer."""
@@ -177,3 +186,55 @@ def told(turn: Turn) -> str:
         lines.append(f"It called {step.tool} ({step.action.kind}) on: {subjects}")
         lines.append(f"It saw: {(step.observation or 'nothing yet')[-SEEN_CHARS:]}")
     return "\n".join(lines)
+
+
+def asked_by(trigger: object) -> AskIntent | None:
+    """The model that a trigger looks intents up in, where it can be asked ahead."""
+    known = getattr(trigger, "known", None)
+    return known if isinstance(known, AskIntent) else None
+
+
+class Intents:
+    """The turns of one conversation that a model is asked about.
+
+    Args:
+        model: who is asked, and remembers.
+        kinds: what tools do.
+    """
+
+    def __init__(self, model: AskIntent, kinds: ToolKinds) -> None:
+        self._model = model
+        self._kinds = kinds
+        self._newest: Candidate | None = None
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def ask(self, candidates: Sequence[Candidate]) -> None:
+        """Have the newest turn thought about, unless it was; needs a running event loop.
+
+        Args:
+            candidates: the units of the conversation.
+        """
+        newest = candidates[-1] if candidates else None
+        if newest is None or newest is self._newest or not is_complete(newest):
+            return
+        self._newest = newest
+        turn = turn_of(newest.unit, 0, kinds=self._kinds)  # its number is no part of the question
+        self._asking = {task for task in self._asking if not (task.done() or is_cut_off(task))}
+        self._asking.add(asyncio.create_task(self._ask(turn), name="intent"))
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        here = asyncio.get_running_loop()
+        tasks = [task for task in self._asking if task.get_loop() is here]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask(self, turn: Turn) -> None:
+        await self._model.ask(turn)
+
+
+def is_complete(candidate: Candidate) -> bool:
+    """Whether a unit is a turn of the model that acted, and has all its results."""
+    unit = candidate.unit
+    return unit.messages[0].role == "assistant" and unit.has_calls and not unit.unanswered

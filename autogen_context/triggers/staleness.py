@@ -4,14 +4,12 @@ Promise: staleness is a number in 0..1 that grows with age and falls with refere
 the same decisions; a turn costs the same however many there were, and what is read and remembered of each is bounded.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, islice, takewhile
 from math import isfinite
 
-from autogen_context.messages.identifiers import CONNECTORS, LEAST, MOST, PART, TELLING
+from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.decision import (
     LEAST_TURNS,
     NOTHING,
@@ -35,8 +33,7 @@ MOST_STEPS = 6  # of a turn
 MOST_SUBJECTS = 20  # of a call
 CONTEXT_TURNS = 5  # the newest turns: what the work is about now
 
-_NO_NAMES: frozenset[str] = frozenset()
-_RUN = re.compile(rf"\w[\w./@-]{{{LEAST - 1},{MOST - 1}}}+")  # of longer ones, pieces
+NO_NAMES: frozenset[str] = frozenset()
 
 
 def staleness(
@@ -174,12 +171,14 @@ class StalenessTracker:
         )
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Named:
-    """What a turn names; bit i of ``referred`` is set where the turn i after it names again what it brought in."""
+    """What a turn names, what of it came back, and the turns to which it refers: they brought in what it names itself."""
 
+    number: int
     names: frozenset[str]
-    referred: int = 0
+    shown: frozenset[str]
+    refers: frozenset[int]
 
 
 class Mentions:
@@ -194,10 +193,9 @@ class Mentions:
     def __init__(self, turns: int) -> None:
         self._remembered = turns
         self._turns: dict[int, _Named] = {}
-        self._newest: dict[str, int] = {}  # the newest turn that brought a name in, maybe forgotten
-        self._tidied = 0  # how many of these there were when they were gone through last
+        self._newest: dict[str, int] = {}  # the newest turn that brought a name in
         self._now = 0
-        self._context = _NO_NAMES  # what the newest turns name
+        self._context = NO_NAMES  # what the newest turns name
 
     @property
     def numbers(self) -> KeysView[int]:
@@ -207,37 +205,32 @@ class Mentions:
     def add(self, turn: Turn) -> Sequence[int]:
         """Read one more turn; the numbers of those that are forgotten for it."""
         self._now = turn.number
-        forgotten = self._forget()
+        oldest = self._now - self._remembered
+        forgotten = list(takewhile(lambda number: number < oldest, self._turns))
+        for number in forgotten:
+            for name in self._turns.pop(number).shown:
+                if self._newest[name] == number:
+                    del self._newest[name]
         said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
-        for number in {self._newest[name] for name in self._newest.keys() & said}:
-            if number in self._turns:
-                self._turns[number].referred |= 1 << (self._now - number)
-        self._turns[turn.number] = _Named(names=said | shown)
+        refers = frozenset(self._newest[name] for name in self._newest.keys() & said)
+        self._turns[turn.number] = _Named(
+            number=turn.number, names=said | shown, shown=shown, refers=refers
+        )
         self._newest.update(dict.fromkeys(shown, turn.number))
         newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
-        self._context = _NO_NAMES.union(*[each.names for each in newest])
+        self._context = NO_NAMES.union(*[each.names for each in newest])
         return forgotten
 
     def references(self, number: int, *, turns: int) -> int:
         """How many of the newest so many turns named again what a turn brought in."""
-        referred = self._turns[number].referred
-        return (referred >> max(0, self._now - number - turns + 1)).bit_count()
+        since, recent = self._now - turns, islice(reversed(self._turns.values()), turns)
+        return sum([number in each.refers for each in recent if each.number > since])
 
     def similarity(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
         names, now = self._turns[number].names, self._context
         shared = names & now
         return len(shared) / min(len(names), len(now)) if shared else 0.0
-
-    def _forget(self) -> Sequence[int]:
-        least = self._now - self._remembered
-        forgotten = list(takewhile(lambda number: number < least, self._turns))
-        for number in forgotten:
-            del self._turns[number]
-        if len(self._newest) > 2 * self._tidied:
-            self._newest = {name: turn for name, turn in self._newest.items() if turn >= least}
-            self._tidied = len(self._newest)
-        return forgotten
 
 
 def said_in(turn: Turn) -> Iterator[str]:
@@ -267,17 +260,7 @@ def _parts(text: str, parts: int, chars: int) -> Iterator[str]:
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
-    """The names in some texts: whole runs of characters, the last part of a path, and the parts between signs."""
-    runs = set(_RUN.findall("\n".join(texts)))  # no name has that within
-    return _NO_NAMES.union(*map(_names_of, runs))
-
-
-@lru_cache(20_000)
-def _names_of(run: str) -> tuple[str, ...]:
-    whole = run.rstrip(CONNECTORS)
-    parts = () if whole.isidentifier() else (whole.rpartition("/")[2], *PART.findall(whole))
-    return tuple(
-        name
-        for name in dict.fromkeys((whole, *parts))
-        if len(name) >= LEAST and TELLING.search(name) and not name.isdecimal()
-    )
+    """The names in some texts, and the last part of each path."""
+    values = [each for each in values_of("\n".join(texts)) if is_telling(each)]
+    paths = [each.rpartition("/")[2] for each in values if "/" in each]
+    return frozenset(each for each in (*values, *paths) if each and not each.isdecimal())

@@ -170,7 +170,7 @@ async def test_a_manager_that_is_awaited_names_it_as_well(
         pytest.param("vectors", [], id="vectors"),
         pytest.param("summarizer", "gpt-4o", id="a model's name"),
         pytest.param("advisor", print, id="a function for an advisor"),
-        pytest.param("intents", print, id="a function for intents"),
+        pytest.param("triggers", print, id="a function for triggers"),
         pytest.param("clock", 5.0, id="a time"),
         pytest.param("original_store", "redis://localhost", id="a url"),
         pytest.param("files", "nowhere", id="no folder to follow"),

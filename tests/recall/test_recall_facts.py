@@ -203,6 +203,36 @@ def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> No
     assert SAID_BY_ANN not in "".join(traceback.format_exception(caught.value))
 
 
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        pytest.param(["I prefer tea over coffee.", "I prefer coffee."], [1], id="what was second"),
+        pytest.param(["I prefer coffee.", "I prefer tea over coffee."], [1], id="now second"),
+        pytest.param(["I like tabs rather than spaces.", "I like spaces."], [1], id="rather than"),
+        pytest.param(["Ich trinke lieber Tee als Kaffee.", "Ich trinke lieber Kaffee."], [1], id="German"),
+        pytest.param(["Je préfère le thé plutôt que le café.", "Je préfère le café."], [1], id="French"),
+        pytest.param(["I prefer tea over coffee.", "I prefer juice."], [0, 1], id="a third"),
+        pytest.param(["I prefer trains over planes.", "I prefer window seats on planes."], [0, 1], id="of the second"),
+    ],
+)  # fmt: skip  # a row a case
+def test_what_is_liked_better_now(said: list[str], known: list[int]) -> None:
+    """F27: a preference for what came second goes before the older one; another stands beside it."""
+    facts = Facts()
+    facts.learn(people(*said))
+    assert [fact.text for fact in facts] == [said[i].rstrip(".") for i in known]
+
+
+def test_what_was_deleted_stays_deleted() -> None:
+    """F27: when the same messages are learnt again, alone or with others; said anew, it is known again."""
+    facts = Facts()
+    facts.learn(people("My name is Ann."))
+    facts.delete(next(iter(facts)).id)
+    facts.learn(people("My name is Ann.", "I like tea."))
+    assert [fact.text for fact in facts] == ["I like tea"]
+    facts.learn(people("Hello, my name is Ann."), start=2)
+    assert "My name is Ann" in {fact.text[:1].upper() + fact.text[1:] for fact in facts}
+
+
 def test_how_it_reads() -> None:
     """One line each, by kind; nothing where nothing is known."""
     facts = Facts()

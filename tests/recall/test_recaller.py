@@ -182,3 +182,38 @@ def test_an_exchange_without_a_word_does_not_come_back() -> None:
     )
     text = made.text("What is in port.txt?", {0, 1}, room_tokens=200, count=words)
     assert text == ""
+
+
+UPDATES = [
+    says("The staging server listens on port 8081."),
+    says("Noted.", "assistant"),
+    says("Let us talk about the weather."),
+    says("It is sunny.", "assistant"),
+    says("The staging server listens on port 9090 now."),
+    says("Changed.", "assistant"),
+    says("Is it warm?"),
+    says("Rather.", "assistant"),
+    says("From now on the staging server listens on port 7070."),
+    says("Changed again.", "assistant"),
+]
+
+
+@pytest.mark.parametrize("hidden", [{0, 1}, {0, 1, 4, 5}, set(range(8))], ids=str)
+@pytest.mark.parametrize("room", [40, 60, 200])
+def test_an_old_value_never_comes_back_alone(hidden: set[int], room: int) -> None:
+    """F38: what replaces it stands behind it, also where that is in sight itself; it has room first."""
+    made = recaller(UPDATES)
+    text = made.text("Which port did I say?", hidden, room_tokens=room, count=words)
+    if "8081" in text or "9090" in text:
+        assert text.rindex("7070") > max(text.rfind("8081"), text.rfind("9090"))
+    assert words(text) <= room
+
+
+def test_another_statement_brings_nothing_along() -> None:
+    """What is alike and about something else is no newer value."""
+    other = [says("The build server listens on port 9090."), says("Noted.", "assistant")]
+    text = recaller([*TALK, *other]).text(
+        "Which port does the staging server have?", {2, 3}, room_tokens=200, count=words
+    )
+    assert "8081" in text
+    assert "9090" not in text

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.session.prepared import Prepared
 from autogen_context.testing import ChatMessage
+from autogen_context.triggers.decision import Trigger
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent_model import IntentModel
 from autogen_context.triggers.turn import Turn
 from support.counting import Characters
@@ -47,14 +49,12 @@ def work(pieces: int) -> list[ChatMessage]:
     return [*TASK, *(m for n in range(pieces) for m in piece_of_work(n))]
 
 
-def manager(
-    intents: IntentModel | None = None, **given_settings: object
-) -> IncrementalContextManager:
+def manager(triggers: Trigger | None = None, **given_settings: object) -> IncrementalContextManager:
     """With a window that holds it all, if not said otherwise."""
     config = ContextConfig.model_validate(
         {"model": "gpt-5", "window_tokens": 60_000} | given_settings
     )
-    return IncrementalContextManager(config=config, counter=Characters(), intents=intents)
+    return IncrementalContextManager(config=config, counter=Characters(), triggers=triggers)
 
 
 def stops_of(messages: list[ChatMessage]) -> list[int]:
@@ -156,8 +156,8 @@ class Debugging:
     [
         pytest.param({"dry_run": True}, True, id="judged"),
         pytest.param({"compaction": "cost_based"}, True, id="cut"),
-        pytest.param({}, False, id="nobody looks"),
-        pytest.param({"dry_run": True, "enable_intent_detection": False}, False, id="off"),
+        pytest.param({}, True, id="handed in"),
+        pytest.param({"compaction": "when_full"}, False, id="nobody looks"),
     ],
 )
 async def test_a_model_is_asked_where_triggers_look(
@@ -167,7 +167,7 @@ async def test_a_model_is_asked_where_triggers_look(
     """Once for each turn, in the background; what it said is looked up afterwards."""
     script, messages = Debugging(), work(3)
     model = IntentModel(script.complete)
-    async with manager(model, **given_settings) as kept:
+    async with manager(SemanticHybridTrigger(known=model), **given_settings) as kept:
         for stop in stops_of(messages):
             await kept.prepare(messages[:stop])
             await asyncio.sleep(0)  # the answer of the agent is under way

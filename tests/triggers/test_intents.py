@@ -9,7 +9,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.intent import Intent
-from autogen_context.triggers.intents import Intents
+from autogen_context.triggers.intent_model import Intents
 from autogen_context.triggers.turn import Turn, turn_of
 from support.units import candidates_of, read_all
 

@@ -57,7 +57,7 @@ EDITS = st.lists(
 
 def proposals() -> Proposals:
     """Of triggers that propose often."""
-    return Proposals(lambda: SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
+    return Proposals(SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
 
 
 @settings(max_examples=150)
@@ -92,7 +92,7 @@ def followed(steps: int, *, shown: Sequence[int] = ()) -> tuple[Proposals, list[
     """The proposals for so many steps behind a task, and whether each list that was shown fired."""
     messages = says("user", "Go.") + [m for n in range(steps) for m in step("f", f"{n}.py", "x")]
     candidates = candidates_of(read_all(messages))
-    kept = Proposals(Always, BY_NAME)
+    kept = Proposals(Always(), BY_NAME)
     fired = [kept.follow(candidates[:stop], since=stop - 2) for stop in (*shown, len(candidates))]
     return kept, fired
 

@@ -51,10 +51,7 @@ ALONE: dict[str, tuple[Intent | None, Turn]] = {
     "edits in vain": ("IMPLEMENT", turn(0, "", edit("loader.py", "Error: no match"))),
     "tests": ("VERIFY", turn(0, "", ran_tests())),
     "tests that fail": ("DEBUG", turn(0, "", ran_tests("1 failed"))),
-    "tests to verify, and they fail": (
-        "VERIFY",
-        turn(0, "Let me verify it.", ran_tests("1 failed")),
-    ),
+    "tests to verify, and they fail": ("VERIFY", turn(0, "Let me verify it.", ran_tests("1 failed"))),
     "investigates": ("DEBUG", turn(0, "Investigating the error.", read("loader.py"))),
     "investigates nothing wrong": ("EXPLORE", turn(0, "Investigating the API.", read("loader.py"))),
     "runs to verify": ("VERIFY", turn(0, "Let me verify the fix.", shell("python x.py", "7"))),
@@ -72,7 +69,7 @@ ALONE: dict[str, tuple[Intent | None, Turn]] = {
     "speaks": (None, turn(0, "I have fixed the bug and tested it.")),
     "thinks": (None, turn(0, "", called("think", {"thought": "debug"}, ""))),
     "hands in": (None, turn(0, "Fixed.", called("submit", {}, ""))),
-}
+}  # fmt: skip  # a row a case
 CHANGED = Standing(changed=True)
 FAILING = Standing(failing=True)
 BROKEN = Standing(changed=True, failing=True, broken=True)
@@ -89,7 +86,7 @@ STANDING: dict[str, tuple[Intent, Standing, Turn]] = {
     "tries what it changed": ("VERIFY", CHANGED, turn(1, "", written("try_it.py"))),
     "looks whether it is right": ("VERIFY", CHANGED, turn(1, "Let me verify it.", read("a.py"))),
     "looks at something else": ("EXPLORE", CHANGED, turn(1, "", read("a.py"))),
-}
+}  # fmt: skip  # a row a case
 
 
 def fired(
@@ -120,139 +117,35 @@ def test_intent_by_what_went_before(row: tuple[Intent, Standing, Turn]) -> None:
 
 
 MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
-    "explored, then changed": (
-        "EXPLORE IMPLEMENT",
-        Scope(start=0, stop=3, outcomes=(1,)),
-        numbered(LOOK, ("", read("a.py")), LOOK, ("", edit("a.py"))),
-    ),
-    "debugged, then verified": (
-        "DEBUG VERIFY",
-        Scope(start=1, stop=5, outcomes=(1, 4)),
-        numbered(
-            ("", edit("a.py")),
-            ("", ran_tests("1 failed")),
-            LOOK,
-            LOOK,
-            ("", edit("a.py")),
-            ("", ran_tests()),
-        ),
-    ),
-    "debugged until tests pass": (
-        "DEBUG VERIFY",
-        Scope(start=0, stop=4, outcomes=(0,)),
-        numbered(("", ran_tests("1 failed")), LOOK, LOOK, LOOK, ("", ran_tests())),
-    ),
-    "explored, then debugged until tests pass": (
-        "DEBUG VERIFY",
-        Scope(start=1, stop=4, outcomes=(1,)),
-        numbered(LOOK, ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests())),
-    ),
-    "debugged in words, and tests pass": (
-        "DEBUG VERIFY",
-        Scope(start=0, stop=2),
-        numbered(
-            ("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", ran_tests())
-        ),
-    ),
-    "debugged and repaired, then verified": (
-        "DEBUG VERIFY",
-        Scope(start=0, stop=4, outcomes=(0, 3)),
-        numbered(("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests())),
-    ),
-    "repaired at the second try, then verified": (
-        "DEBUG VERIFY",
-        Scope(start=0, stop=6, outcomes=(2, 3, 5)),
-        numbered(
-            ("", ran_tests("1 failed")),
-            LOOK,
-            ("", edit("a.py")),
-            ("", ran_tests("1 failed")),
-            LOOK,
-            ("", edit("b.py")),
-            ("", ran_tests()),
-        ),
-    ),
-    "as much was changed as debugged, then verified": (
-        "DEBUG VERIFY",
-        Scope(start=0, stop=4, outcomes=(0, 2, 3)),
-        numbered(
-            ("", ran_tests("1 failed")),
-            LOOK,
-            ("", edit("a.py")),
-            ("", edit("b.py")),
-            ("", ran_tests()),
-        ),
-    ),
-    "more was changed than debugged, then verified": (
-        "IMPLEMENT VERIFY",
-        Scope(start=1, stop=4, outcomes=(1, 2, 3)),
-        numbered(
-            ("", ran_tests("1 failed")),
-            *[("", edit(f"{name}.py")) for name in "abc"],
-            ("", ran_tests()),
-        ),
-    ),
-    "implemented, then verified": (
-        "IMPLEMENT VERIFY",
-        Scope(start=0, stop=2, outcomes=(0, 1)),
-        numbered(("", edit("a.py")), ("", edit("b.py")), ("", ran_tests())),
-    ),
-    "implemented, then tried out": (
-        "IMPLEMENT VERIFY",
-        Scope(start=0, stop=2, outcomes=(0, 1)),
-        numbered(
-            ("", edit("a.py")), ("", edit("b.py")), ("", shell("python x.py", "7")), ("It works.",)
-        ),
-    ),
-    "implemented, then documented": (
-        "IMPLEMENT DOCUMENT",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(("", edit("a.py")), ("", edit("a.py")), ("", edit("manual.md"))),
-    ),
-}
+    "explored, then changed": ("EXPLORE IMPLEMENT", Scope(start=0, stop=3, outcomes=(1,)), numbered(LOOK, ("", read("a.py")), LOOK, ("", edit("a.py")))),
+    "debugged, then verified": ("DEBUG VERIFY", Scope(start=1, stop=5, outcomes=(1, 4)), numbered(("", edit("a.py")), ("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests()))),
+    "debugged until tests pass": ("DEBUG VERIFY", Scope(start=0, stop=4, outcomes=(0,)), numbered(("", ran_tests("1 failed")), LOOK, LOOK, LOOK, ("", ran_tests()))),
+    "explored, then debugged until tests pass": ("DEBUG VERIFY", Scope(start=1, stop=4, outcomes=(1,)), numbered(LOOK, ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests()))),
+    "debugged in words, and tests pass": ("DEBUG VERIFY", Scope(start=0, stop=2), numbered(("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", ran_tests()))),
+    "debugged and repaired, then verified": ("DEBUG VERIFY", Scope(start=0, stop=4, outcomes=(0, 3)), numbered(("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests()))),
+    "repaired at the second try, then verified": ("DEBUG VERIFY", Scope(start=0, stop=6, outcomes=(2, 3, 5)), numbered(("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", ran_tests("1 failed")), LOOK, ("", edit("b.py")), ("", ran_tests()))),
+    "as much was changed as debugged, then verified": ("DEBUG VERIFY", Scope(start=0, stop=4, outcomes=(0, 2, 3)), numbered(("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", edit("b.py")), ("", ran_tests()))),
+    "implemented, then verified": ("IMPLEMENT VERIFY", Scope(start=0, stop=2, outcomes=(0, 1)), numbered(("", edit("a.py")), ("", edit("b.py")), ("", ran_tests()))),
+    "implemented, then tried out": ("IMPLEMENT VERIFY", Scope(start=0, stop=2, outcomes=(0, 1)), numbered(("", edit("a.py")), ("", edit("b.py")), ("", shell("python x.py", "7")), ("It works.",))),
+    "implemented, then documented": ("IMPLEMENT DOCUMENT", Scope(start=0, stop=2, outcomes=(1,)), numbered(("", edit("a.py")), ("", edit("a.py")), ("", edit("manual.md")))),
+}  # fmt: skip  # a row a case
 UNMADE: dict[str, list[Turn]] = {
-    "a glance while implementing": numbered(
-        ("", edit("a.py")), LOOK, ("", edit("a.py")), LOOK, ("", edit("a.py"))
-    ),
+    "a glance while implementing": numbered(("", edit("a.py")), LOOK, ("", edit("a.py")), LOOK, ("", edit("a.py"))),
     "talk between changes": numbered(("", edit("a.py")), ("I see.",), ("Hm.",), ("", edit("a.py"))),
     "the change failed": numbered(LOOK, LOOK, ("", edit("a.py", "Error: no match"))),
-    "tests that fail": numbered(
-        ("", edit("a.py")), ("", edit("a.py")), ("", ran_tests("1 failed"))
-    ),
-    "tried out in vain": numbered(
-        ("", edit("a.py")), ("", shell("python x.py", "7")), ("Still 7.", edit("a.py"))
-    ),
-    "tried out, and a fault is looked for": numbered(
-        ("", edit("a.py")), ("", shell("python x.py", "7")), ("Why does it print 7?", read("a.py"))
-    ),
+    "tests that fail": numbered(("", edit("a.py")), ("", edit("a.py")), ("", ran_tests("1 failed"))),
+    "tried out in vain": numbered(("", edit("a.py")), ("", shell("python x.py", "7")), ("Still 7.", edit("a.py"))),
+    "tried out, and a fault is looked for": numbered(("", edit("a.py")), ("", shell("python x.py", "7")), ("Why does it print 7?", read("a.py"))),
     "tests pass, nothing was debugged or changed": numbered(LOOK, LOOK, ("", ran_tests())),
-    "debugged, and tests still fail": numbered(
-        ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests("1 failed")), LOOK
-    ),
-    "debugged, and a script runs well": numbered(
-        ("Why does it raise?", read("a.py")),
-        ("Why is that?", read("b.py")),
-        ("", shell("python x.py", "7")),
-        ("I see.",),
-    ),
-    "repaired and tried out, and changed again": numbered(
-        ("", edit("a.py")),
-        ("", ran_tests("1 failed")),
-        LOOK,
-        ("", edit("a.py")),
-        ("", shell("python x.py", "7")),
-        ("", edit("b.py")),
-    ),
-    "verified what was only tried": numbered(
-        FAIL, ("", written("reproduce.py")), ("", shell("python reproduce.py", "7")), ("Yes.",)
-    ),
-    "verified what was not changed": numbered(
-        FAIL, FAIL, ("Why?", read("a.py")), ("Let me verify it.", ran_tests("no tests ran"))
-    ),
+    "debugged, and tests still fail": numbered(("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests("1 failed")), LOOK),
+    "debugged, and a script runs well": numbered(("Why does it raise?", read("a.py")), ("Why is that?", read("b.py")), ("", shell("python x.py", "7")), ("I see.",)),
+    "repaired and tried out, and changed again": numbered(("", edit("a.py")), ("", ran_tests("1 failed")), LOOK, ("", edit("a.py")), ("", shell("python x.py", "7")), ("", edit("b.py"))),
+    "verified what was only tried": numbered(FAIL, ("", written("reproduce.py")), ("", shell("python reproduce.py", "7")), ("Yes.",)),
+    "verified what was not changed": numbered(FAIL, FAIL, ("Why?", read("a.py")), ("Let me verify it.", ran_tests("no tests ran"))),
     "documented what was only explored": numbered(LOOK, LOOK, ("", edit("manual.md"))),
     "the first phase": numbered(("", edit("a.py"))),
     "nothing but talk": numbered(("Let me debug.",), ("Let me verify.",)),
-}
+}  # fmt: skip  # a row a case
 
 
 @pytest.mark.parametrize("row", MADE.values(), ids=MADE)

@@ -248,16 +248,6 @@ def test_the_oldest_stretch_comes_first() -> None:
     assert any(scope.start == 7 for scope in scopes)
 
 
-def test_what_is_fresh_again_is_left_out() -> None:
-    """A turn that was stale when it was judged, and is not when its stretch is proposed."""
-    near: set[int] = set()
-    tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number in near))
-    assert not any(decision.fires for decision in observed(tracker, quiet(0, 27)))
-    near.add(1)
-    scopes = [d.scope for d in observed(tracker, quiet(27, 13)) if d.scope is not None]
-    assert min(scope.start for scope in scopes) == 2
-
-
 def test_what_is_fresh_again_is_not_proposed_again() -> None:
     """A turn that was proposed, and is what the work is about by now."""
     near: set[int] = set()
@@ -276,15 +266,6 @@ def test_stale_is_above_the_threshold(above: float, fires: bool) -> None:  # noq
     oldest = staleness(age=24, recent_references=0, similarity=0, max_references=0)
     tracker = StalenessTracker(max_references=0, threshold=oldest - above, similarity=lambda _: 0.0)
     assert observed(tracker, quiet(0, 28))[-1].fires is fires
-
-
-def test_all_of_a_stretch_never_stays() -> None:
-    """One in which each turn is the last change of a file is proposed only with more."""
-    changes = {f"at_{i}": edit(f"src/{i}.py") for i in range(4)}
-    tracker = StalenessTracker(similarity=lambda _: 0.0)
-    scopes = [d.scope for d in observed(tracker, filled(30, **changes)) if d.scope]
-    assert (scopes[0].start, scopes[0].outcomes) == (0, (0, 1, 2, 3))
-    assert scopes[0].stop > 4
 
 
 def test_changes_stay() -> None:
@@ -306,28 +287,8 @@ def test_what_is_named_again_and_again_is_not_proposed() -> None:
     assert not any(scope.start <= 1 < scope.stop for scope in scopes)
 
 
-def test_names_of_forgotten_turns_are_let_go_of() -> None:
-    """They refer to nothing any more, and there are never more than twice as many as are remembered."""
-    mentions, sizes = Mentions(5), list[int]()
-    mentions.add(turn(0, "", read("src/a.py", "NAME_1")))
-    for each in quiet(1, 100):
-        mentions.add(each)
-        sizes.append(len(repr(vars(mentions))))
-    mentions.add(turn(101, "What was NAME_1?", read("src/b.py", "NAME_2")))
-    assert max(sizes[10:]) < 2.5 * min(sizes[10:])
-    assert [mentions.references(number, turns=5) for number in mentions.numbers] == [0] * 6
-
-
 @given(st.lists(st.sampled_from(["NAME_1", "añb.py", "a.b/c_d", "x", "\n", ".", "é_1", "7"])))
 def test_names_are_those_of_each_text(texts: list[str]) -> None:
     """Read one by one or together, in any alphabet."""
     assert names_in(texts) == frozenset[str]().union(*(names_in([text]) for text in texts))
     assert names_in([*texts, "größe_1 in añb.py"]) >= {"größe_1", "añb.py"}
-
-
-def test_the_oldest_turn_is_remembered_whole() -> None:
-    """Each turn names what was brought in as long ago as anything is remembered, and that counts."""
-    mentions = Mentions(5)
-    for i in range(100):
-        mentions.add(turn(i, f"As NAME_{i - 5} was", read(f"src/{i}.py", f"NAME_{i}")))
-        assert i < 5 or mentions.references(i - 5, turns=5) == 1

@@ -39,113 +39,26 @@ def signals(decisions: Sequence[TriggerDecision]) -> list[str]:
 
 
 COMPLETE: dict[str, tuple[SignalName, Scope, list[Turn]]] = {
-    "tests pass after an edit": (
-        "tests_passed",
-        Scope(start=0, stop=3, outcomes=(1, 2)),
-        numbered(LOOK, ("", edit("a.py")), ("", ran_tests())),
-    ),
-    "tests pass at the second try": (
-        "tests_passed",
-        Scope(start=0, stop=4, outcomes=(2, 3)),
-        numbered(
-            ("", edit("a.py")), ("", ran_tests("1 failed")), ("", edit("a.py")), ("", ran_tests())
-        ),
-    ),
-    "the editor runs the tests": (
-        "tests_passed",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py", "The file was changed.\n\n88 passed. 0 failed."))),
-    ),
-    "edited and tested in one turn": (
-        "tests_passed",
-        Scope(start=0, stop=1, outcomes=(0,)),
-        numbered(("", edit("a.py"), ran_tests())),
-    ),
-    "the agent reports": (
-        "said_done",
-        Scope(start=0, stop=3, outcomes=(1, 2)),
-        numbered(LOOK, ("", edit("a.py")), ("I'm done.",)),
-    ),
-    "the agent reports what it did": (
-        "said_done",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(("", BOOKED), ("Your flight has been booked. Is there anything else you need?",)),
-    ),
-    "the agent hands in": (
-        "said_done",
-        Scope(start=0, stop=2),
-        numbered(LOOK, ("", called("finish", {"answer": "42"}, "42"))),
-    ),
-    "a word to the host": (
-        "said_done",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("TERMINATE",)),
-    ),
-    "done, on the way to something else": (
-        "said_done",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py")), ("Step 1 is done. What about b?", read("b.py"))),
-    ),
-    "read, changed, run, and called good": (
-        "worked_through",
-        Scope(start=0, stop=3, outcomes=(1,)),
-        numbered(
-            LOOK, ("", edit("a.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b"))
-        ),
-    ),
-    "three edits, then a look": (
-        "edits_in_a_row",
-        Scope(start=0, stop=3, outcomes=(0, 1, 2)),
-        numbered(("", edit("a.py")), ("", edit("b.py")), ("", edit("c.py")), LOOK),
-    ),
-    "on to the pages": (
-        "moving_on",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py")), ("Now I'll update the manual.", edit("manual.md"))),
-    ),
-    "on, in so many words": (
-        "moving_on",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py")), ("Moving on to the second task.", read("b.py"))),
-    ),
-    "on, after a run without trouble": (
-        "moving_on",
-        Scope(start=0, stop=2, outcomes=(0,)),
-        numbered(("", edit("a.py")), ("", SCRIPT), ("Now I'll write the other.", edit("b.py"))),
-    ),
-    "on, to another file": (
-        "moving_on",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(
-            LOOK, ("", edit("a.py")), ("Next, I'll implement the parser.", written("parser.py"))
-        ),
-    ),
-    "on, to a file that is only read (F29)": (
-        "moving_on",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py")), ("Now I'll work on the parser.", read("parser.py"))),
-    ),
-    "on, when what was changed runs well": (
-        "moving_on",
-        Scope(start=0, stop=3, outcomes=(1,)),
-        numbered(
-            ("", read("a.py")),
-            ("", edit("a.py")),
-            ("", shell("python a.py", "42")),
-            ("Now I'll fix b.", edit("b.py")),
-        ),
-    ),
-    "eight turns without a change": (
-        "quiet",
-        Scope(start=0, stop=2, outcomes=(1,)),
-        numbered(LOOK, ("", edit("a.py")), *[LOOK] * 8),
-    ),
-    "eight turns without a change or a run": (
-        "quiet",
-        Scope(start=0, stop=3, outcomes=(0,)),
-        numbered(("", edit("a.py")), LOOK, ("", SCRIPT), *[LOOK] * 8),
-    ),
-}
+    "tests pass after an edit": ("tests_passed", Scope(start=0, stop=3, outcomes=(1, 2)), numbered(LOOK, ("", edit("a.py")), ("", ran_tests()))),
+    "tests pass at the second try": ("tests_passed", Scope(start=0, stop=4, outcomes=(2, 3)), numbered(("", edit("a.py")), ("", ran_tests("1 failed")), ("", edit("a.py")), ("", ran_tests()))),
+    "the editor runs the tests": ("tests_passed", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py", "The file was changed.\n\n88 passed. 0 failed.")))),
+    "edited and tested in one turn": ("tests_passed", Scope(start=0, stop=1, outcomes=(0,)), numbered(("", edit("a.py"), ran_tests()))),
+    "the agent reports": ("said_done", Scope(start=0, stop=3, outcomes=(1, 2)), numbered(LOOK, ("", edit("a.py")), ("I'm done.",))),
+    "the agent reports what it did": ("said_done", Scope(start=0, stop=2, outcomes=(1,)), numbered(("", BOOKED), ("Your flight has been booked. Is there anything else you need?",))),
+    "the agent hands in": ("said_done", Scope(start=0, stop=2), numbered(LOOK, ("", called("finish", {"answer": "42"}, "42")))),
+    "a word to the host": ("said_done", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("TERMINATE",))),
+    "done, on the way to something else": ("said_done", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Step 1 is done. What about b?", read("b.py")))),
+    "read, changed, run, and called good": ("worked_through", Scope(start=0, stop=3, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b")))),
+    "three edits, then a look": ("edits_in_a_row", Scope(start=0, stop=3, outcomes=(0, 1, 2)), numbered(("", edit("a.py")), ("", edit("b.py")), ("", edit("c.py")), LOOK)),
+    "on to the pages": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Now I'll update the manual.", edit("manual.md")))),
+    "on, in so many words": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Moving on to the second task.", read("b.py")))),
+    "on, after a run without trouble": ("moving_on", Scope(start=0, stop=2, outcomes=(0,)), numbered(("", edit("a.py")), ("", SCRIPT), ("Now I'll write the other.", edit("b.py")))),
+    "on, to another file": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Next, I'll implement the parser.", written("parser.py")))),
+    "on, to a file that is only read (F29)": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Now I'll work on the parser.", read("parser.py")))),
+    "on, when what was changed runs well": ("moving_on", Scope(start=0, stop=3, outcomes=(1,)), numbered(("", read("a.py")), ("", edit("a.py")), ("", shell("python a.py", "42")), ("Now I'll fix b.", edit("b.py")))),
+    "eight turns without a change": ("quiet", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), *[LOOK] * 8)),
+    "eight turns without a change or a run": ("quiet", Scope(start=0, stop=3, outcomes=(0,)), numbered(("", edit("a.py")), LOOK, ("", SCRIPT), *[LOOK] * 8)),
+}  # fmt: skip  # a row a case
 INCOMPLETE: dict[str, list[Turn]] = {
     "tests pass, nothing was changed": numbered(LOOK, ("", ran_tests())),
     "tests pass, the change failed": numbered(LOOK, ("", NO_MATCH), ("", ran_tests())),
@@ -153,13 +66,9 @@ INCOMPLETE: dict[str, list[Turn]] = {
     "one of ten fails": numbered(("", edit("a.py")), ("", ran_tests("1 FAILED, 9 PASSED"))),
     "tests without a verdict": numbered(("", edit("a.py")), ("", ran_tests("no tests ran"))),
     "tests without an answer": numbered(("", edit("a.py")), ("", ran_tests(None))),
-    "no such command": numbered(
-        ("", edit("a.py")), ("", ran_tests("bash: pytest: command not found"))
-    ),
+    "no such command": numbered(("", edit("a.py")), ("", ran_tests("bash: pytest: command not found"))),
     "one run of two fails": numbered(("", edit("a.py"), ran_tests(), ran_tests("2 failed"))),
-    "tests pass, a change beside them failed": numbered(
-        ("", edit("a.py")), ("", NO_MATCH, ran_tests())
-    ),
+    "tests pass, a change beside them failed": numbered(("", edit("a.py")), ("", NO_MATCH, ran_tests())),
     "not done": numbered(LOOK, ("", edit("a.py")), ("I'm not done.",)),
     "once done": numbered(LOOK, ("", edit("a.py")), ("Once it is done, you may look.",)),
     "done?": numbered(LOOK, ("", edit("a.py")), ("Is it done?",)),
@@ -169,60 +78,28 @@ INCOMPLETE: dict[str, list[Turn]] = {
     "a plan": numbered(LOOK, ("", edit("a.py")), ("I have changed a. I'll test it.",)),
     "a report of what was found": numbered(LOOK, ("I have found the place in z.",)),
     "a greeting": numbered(("I'm done.",)),
-    "done, while the last run failed": numbered(
-        ("", edit("a.py")), ("", ran_tests("1 failed")), ("I'm done.",)
-    ),
-    "done, but it fails": numbered(
-        ("", edit("a.py")), ("The task is done. However, b still fails.", read("b.py"))
-    ),
-    "done, and tested now": numbered(
-        ("", edit("a.py")), ("The task is done.", ran_tests("no tests ran"))
-    ),
-    "called good, nothing was run": numbered(
-        LOOK, ("", edit("a.py")), ("Great! Where is b used?", searched("b"))
-    ),
-    "run, and not called good": numbered(
-        LOOK, ("", edit("a.py")), ("", SCRIPT), ("It still prints 41.", read("a.py"))
-    ),
-    "only a try was written and run": numbered(
-        LOOK, ("", written("demo.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b"))
-    ),
-    "a script was written and run": numbered(
-        LOOK,
-        ("", written("tool.py")),
-        ("", shell("python tool.py", "42")),
-        ("Great! Where is b used?", searched("b")),
-    ),
+    "done, while the last run failed": numbered(("", edit("a.py")), ("", ran_tests("1 failed")), ("I'm done.",)),
+    "done, but it fails": numbered(("", edit("a.py")), ("The task is done. However, b still fails.", read("b.py"))),
+    "done, and tested now": numbered(("", edit("a.py")), ("The task is done.", ran_tests("no tests ran"))),
+    "called good, nothing was run": numbered(LOOK, ("", edit("a.py")), ("Great! Where is b used?", searched("b"))),
+    "run, and not called good": numbered(LOOK, ("", edit("a.py")), ("", SCRIPT), ("It still prints 41.", read("a.py"))),
+    "only a try was written and run": numbered(LOOK, ("", written("demo.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b"))),
+    "a script was written and run": numbered(LOOK, ("", written("tool.py")), ("", shell("python tool.py", "42")), ("Great! Where is b used?", searched("b"))),
     "two edits, then a look": numbered(("", edit("a.py")), ("", edit("b.py")), LOOK),
-    "three edits, one failed": numbered(
-        ("", edit("a.py")), ("", NO_MATCH), ("", edit("a.py")), ("", edit("b.py")), LOOK
-    ),
+    "three edits, one failed": numbered(("", edit("a.py")), ("", NO_MATCH), ("", edit("a.py")), ("", edit("b.py")), LOOK),
     "three edits, and a fourth": numbered(*[("", edit("a.py"))] * 4),
     "three edits, then a run": numbered(*[("", edit("a.py"))] * 3, ("", SCRIPT)),
     "on, to test it": numbered(("", edit("a.py")), ("Now I'll run the tests.", ran_tests(None))),
-    "on, to look at another": numbered(
-        ("", edit("a.py")), ("Now I'll look at the parser.", read("parser.py"))
-    ),
+    "on, to look at another": numbered(("", edit("a.py")), ("Now I'll look at the parser.", read("parser.py"))),
     "on, to look at it": numbered(("", edit("a.py")), ("Now let's look at it.", read("a.py"))),
     "on, in the same work": numbered(("", edit("a.py")), ("Now I'll add b.", edit("a.py"))),
-    "on, with the same work beside it": numbered(
-        ("", edit("a.py")), ("Now I'll use it in b.", edit("a.py"), edit("b.py"))
-    ),
-    "on, after a script that was made to try something": numbered(
-        ("", written("tool.py")),
-        ("", shell("python tool.py", "42")),
-        ("", read("tool.py")),
-        ("", edit("tool.py")),
-        ("", shell("python tool.py", "43")),
-        ("Now I'll fix b.", edit("b.py")),
-    ),
+    "on, with the same work beside it": numbered(("", edit("a.py")), ("Now I'll use it in b.", edit("a.py"), edit("b.py"))),
+    "on, after a script that was made to try something": numbered(("", written("tool.py")), ("", shell("python tool.py", "42")), ("", read("tool.py")), ("", edit("tool.py")), ("", shell("python tool.py", "43")), ("Now I'll fix b.", edit("b.py"))),
     "on, with nothing changed": numbered(LOOK, ("Moving on to the next task.", read("b.py"))),
     "seven turns without a change": numbered(("", edit("a.py")), *[LOOK] * 7),
     "no change at all": numbered(*[LOOK] * 20),
-    "quiet while a test fails": numbered(
-        ("", edit("a.py")), ("", ran_tests("1 failed")), *[LOOK] * 20
-    ),
-}
+    "quiet while a test fails": numbered(("", edit("a.py")), ("", ran_tests("1 failed")), *[LOOK] * 20),
+}  # fmt: skip  # a row a case
 
 
 @pytest.mark.parametrize("row", COMPLETE.values(), ids=COMPLETE)

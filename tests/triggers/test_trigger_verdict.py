@@ -55,7 +55,7 @@ PASSES = {
     "cypress": "All specs passed!",
     "automake": "# PASS:  5\n# FAIL:  0",
     "all of so many": "5 of 5 tests passed",
-}
+}  # fmt: skip  # a row a case
 FAILURES = {
     "one of ten": "1 FAILED, 9 PASSED",
     "pytest": "= 1 failed, 9 passed, 2 warnings in 3.21s =",
@@ -100,7 +100,7 @@ FAILURES = {
     "karma": "Executed 5 of 5 (1 FAILED) (0.1 secs)",
     "automake": "# PASS:  4\n# FAIL:  1",
     "a script that raises": 'Traceback (most recent call last):\n  File "t.py"\nAssertionError: 1 != 2',
-}
+}  # fmt: skip  # a row a case
 NEITHER = {
     "nothing": "",
     "no verdict": "collected 12 items\n\ntests/test_a.py ....",
@@ -126,7 +126,7 @@ NEITHER = {
     "prose with numbers": "Reading 5 errors from the log of 3",
     "an address": "PASS: 127.0.0.1:8000 -> 0.0.0.0:8000",
     "a log line": "retrying after 2 errors of the server",
-}
+}  # fmt: skip  # a row a case
 ROWS = [
     *[pytest.param(text, "passed", id=f"passed: {name}") for name, text in PASSES.items()],
     *[pytest.param(text, "failed", id=f"failed: {name}") for name, text in FAILURES.items()],

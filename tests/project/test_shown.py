@@ -1,0 +1,83 @@
+"""Which units of a conversation show a file."""
+
+import sys
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from types import FrameType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.project.shown import FilesShown
+from autogen_context.view.decision import Candidate
+
+PATHS = st.lists(st.sampled_from(["a.py", "src/a.py", "/r/a.py", "/r/src/a.py", "b.py"]))
+
+
+def reads(path: str, at: int) -> Candidate:
+    """A call that reads a file, and its answer."""
+    call = ToolCall(id="c", name="read_file", arguments=f'{{"path": "{path}"}}')
+    result = ToolResult(call_id="c", text="x = 1\n")
+    messages = (Message(role="assistant", calls=(call,)), Message(role="tool", results=(result,)))
+    return Candidate(unit=Unit(start=2 * at, messages=messages), pieces=(), tokens=9)
+
+
+def is_end(path: str, of: str) -> bool:
+    """Whether a path is what another one, from the root, ends with."""
+    parts, ends = PurePosixPath(of).parts, PurePosixPath(path).parts
+    return of.startswith("/") and not path.startswith("/") and parts[-len(ends) :] == ends
+
+
+@given(PATHS, PATHS, st.integers(0, 9))
+def test_a_file_is_found_under_each_of_its_names(
+    before: list[str], after: list[str], same: int
+) -> None:
+    """As it was read, or as a path from the root ends; however the host edited its past."""
+    shown, candidates = FilesShown(BY_NAME), [reads(path, n) for n, path in enumerate(before)]
+    shown.follow(candidates)
+    candidates = candidates[:same]
+    candidates += [reads(path, len(candidates) + n) for n, path in enumerate(after)]
+    shown.follow(candidates)
+    names = [*before[:same], *after]
+    for asked in {*names, "c.py"}:
+        found = {names[unit] for unit in shown.units(asked, position=99)}
+        expected = {name for name in names if name == asked or is_end(name, asked)}
+        assert found == expected | {name for name in names if is_end(asked, name)}
+        last = max((n for n, name in enumerate(names) if name == asked), default=0)
+        assert all(unit >= last or names[unit] != asked for unit in shown.units(asked, position=99))
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """How many calls something takes."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _arg: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("root", ["", "/r/"])
+def test_a_look_up_costs_its_hits_f15(root: str) -> None:
+    """F15: not what else the conversation showed."""
+    cost: dict[int, int] = {}
+    for turns in (300, 1_800):
+        shown, read = FilesShown(BY_NAME), [reads(f"{root}src/m{n}.py", n) for n in range(turns)]
+        shown.follow(read)
+
+        def look(shown: FilesShown = shown, read: list[Candidate] = read) -> None:
+            shown.follow(read)
+            assert shown.units("src/m7.py", position=9_999) == {7}
+
+        cost[turns] = calls_of(look)
+    assert cost[1_800] <= 1.3 * cost[300]
