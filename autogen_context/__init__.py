@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
     from autogen_context.adapters.register import register
-    from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+    from autogen_context.budget.allocation import TokenBudget
+    from autogen_context.budget.manager import TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import ContextCache
     from autogen_context.cache.stats import CacheStats
@@ -124,8 +125,8 @@ _HOMES = {
     "StalenessTracker": "triggers.staleness",
     "StateError": "errors",
     "TaskDefinition": "budget.task",
-    "TokenBudget": "budget.allocate",
-    "TokenBudgetManager": "budget.allocate",
+    "TokenBudget": "budget.allocation",
+    "TokenBudgetManager": "budget.manager",
     "UpdatedContext": "session.change",
     "register": "adapters.register",
 }

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from side_by_side import table
 
 from autogen_context.cache.cache import CacheLimits, ContextCache
-from autogen_context.cache.tiers import SharedTier
+from autogen_context.cache.tier import SharedTier
 
 VALUE = "a line of a value\n" * 600  # 11 kB
 ROUNDS = 200
@@ -72,7 +72,7 @@ async def cold(folder: Path) -> AsyncGenerator[Row]:
 async def shared(url: str) -> AsyncGenerator[Row]:
     """Values of a server, with a line that is there and with one that is made."""
     tier = server(url)
-    async with ContextCache(redis=tier, limits=CacheLimits(entries=0)) as cache:
+    async with ContextCache(shared=tier, limits=CacheLimits(entries=0)) as cache:
         ask = asking(cache, f"benchmark {os.getpid()}", [])
         await ask()
         await asyncio.sleep(1)  # it is written behind

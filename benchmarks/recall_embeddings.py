@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
 from autogen_context.models.embeddings import SentenceTransformerEmbedder
@@ -109,7 +110,7 @@ class Lived:
     def __init__(self, texts: Sequence[str]) -> None:
         self.tokens = [tokens_of(text) for text in texts]
         self.authors = authors_of([Message(role="user", text=text) for text in texts])
-        self.store = VectorStore(embedder(), directory=FOLDER, entries=MOST_MESSAGES)
+        self.store = VectorStore(embedder(), cache=ContextCache(FOLDER), entries=MOST_MESSAGES)
         self._vectors = asyncio.run(self.store.vectors(texts))
         self._index = LexicalIndex()
         for text in texts:

@@ -10,11 +10,11 @@ import sys
 
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.kept_originals import RedisOriginals
 from autogen_context.cache.redis.documents import RedisDocuments
-from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 
 TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share
 
@@ -25,7 +25,7 @@ async def work(name: str, server: RedisServer) -> None:
         model="gpt-4o", window_tokens=4_000, original_store=RedisOriginals(server, scope=TEAM)
     )
     documents = RedisDocuments(server, scope=TEAM)
-    async with ContextCache(redis=RedisTier(server, tenant=TEAM.tenant)) as cache:
+    async with ContextCache(shared=RedisTier(server, tenant=TEAM.tenant)) as cache:
         print(f"{name}:", await cache.get_or_build("plan", lambda: f"the plan, as {name} built it"))
     found = await documents.read("handle")
     if found is None:

@@ -42,6 +42,12 @@ class Efficiency:
             used={**self.used, section: self.used.get(section, 0) + used_tokens},
         )
 
+    def moved(self, shares: Mapping[Section, float]) -> dict[Section, float]:
+        """The same shares moved by what was used of each, and no more of them together."""
+        weights = {section: share * self.factor(section) for section, share in shares.items()}
+        whole = sum(shares.values()) / (sum(weights.values()) or 1.0)
+        return {section: weight * whole for section, weight in weights.items()}
+
     @property
     def mean(self) -> float:
         """The share of all given tokens that was used, in 0..1; 1 where none was given."""

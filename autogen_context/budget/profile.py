@@ -30,7 +30,7 @@ Section = Literal[
     "conversation",
     "buffer",
 ]
-Profile = Literal["balanced", "conservative", "strict"]
+Profile = Literal["value", "balanced", "conservative", "strict"]
 Role = Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"]
 
 
@@ -45,6 +45,16 @@ class Shares:
 
     weights: Mapping[Section, float]
     free: Fraction
+
+    def of(self, sections: tuple[Section, ...]) -> float:
+        """What some sections have together, as a fraction of the whole."""
+        part = sum(self.weights.get(section, 0) for section in sections)
+        return float(1 - self.free) * part / sum(self.weights.values())
+
+    @property
+    def fractions(self) -> dict[Section, float]:
+        """What each section has, as a fraction of the whole."""
+        return {section: self.of((section,)) for section in self.weights}
 
 
 # Per cent of the whole. With the 5 that each row leaves for a buffer they make 100; the buffer is the reserve of 10.
@@ -99,6 +109,7 @@ STRICT_MARGIN = Fraction(7, 100)
 
 BALANCED_TOKENS = 8_000  # where nothing is known of the model
 DEFAULT_TOKENS: Mapping[Profile, int] = {
+    "value": BALANCED_TOKENS,
     "balanced": BALANCED_TOKENS,
     "conservative": CONSERVATIVE_TOKENS,
     "strict": STRICT_TOKENS,

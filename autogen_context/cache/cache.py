@@ -14,13 +14,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar, cast, overload
 
 from autogen_context.cache.dependency import absolute_names, is_touched
 from autogen_context.cache.entry import CacheEntry, payload_of, value_of
@@ -28,9 +29,12 @@ from autogen_context.cache.fingerprint import Compare, FingerprintReader, Readin
 from autogen_context.cache.memory import Memory
 from autogen_context.cache.single_flight import Flight, SingleFlight
 from autogen_context.cache.stats import CacheStats, TierStats
-from autogen_context.cache.store import DiskStore
-from autogen_context.cache.tiers import CacheTiers, SharedTier, Wanted
+from autogen_context.cache.tier import SharedTier
+from autogen_context.cache.tiers import CacheTiers, Wanted
 from autogen_context.cache.values import Values
+
+if TYPE_CHECKING:
+    from autogen_context.cache.store import DiskStore
 
 ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
@@ -113,7 +117,8 @@ class ContextCache:
 
     Args:
         directory: keeps values for later processes; made for its owner alone. Values are in it in the clear.
-        redis: what other machines share, as a ``RedisTier`` or the url of a server; the tier is closed with the cache.
+        shared: what other machines share: the url of a Redis server, a ``RedisTier``, or any other ``SharedTier``; it is
+            closed with the cache.
         watch: has entries dropped as soon as their files change. What is served is compared in any case.
         compare: ``content`` reads all files at each request; for files that are written through a memory map, for
             network folders, and for Windows, where times do not tell every change.
@@ -129,37 +134,36 @@ class ContextCache:
         self,
         directory: str | PathLike[str] | None = None,
         *,
-        redis: SharedTier | str | None = None,
+        shared: SharedTier | str | None = None,
         watch: Watch | None = None,
         compare: Compare = "times",
         limits: CacheLimits = CacheLimits(),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        shared = _tier_of(redis)
+        tier = _tier_of(shared)
         self._reader = FingerprintReader(
-            compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
+            compare=compare, pattern_contents=tier is not None, limit_bytes=limits.content_bytes
         )
         self._tiers = CacheTiers(
             Memory(entries=limits.entries, limit_bytes=limits.memory_bytes),
             reader=self._reader,
             clock=clock,
-            disk=None
-            if directory is None
-            else DiskStore(directory, limit_bytes=limits.disk_bytes, keep_open=True),
-            shared=shared,
+            disk=None if directory is None else _disk_of(directory, limits.disk_bytes),
+            shared=tier,
         )
         self._values = Values(
             memory_bytes=limits.kind_bytes,
             folder=None if directory is None else Path(directory),
             disk_bytes=limits.disk_bytes,
+            shared=tier,
         )
         self._clock = clock
         self._flights = SingleFlight[Wanted, _Outcome]()
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
-        self._endings = [watch.listen(self._heard_of_paths)] if watch else []
-        self._endings += [shared.listen(self._heard_of_key)] if shared else []
+        self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
+        self._endings += [tier.listen(_in_its_loop(self._heard_of_key))] if tier is not None else []
 
     @overload
     async def get_or_build(
@@ -252,7 +256,7 @@ class ContextCache:
             await asyncio.wrap_future(reading)
 
     async def clear(self) -> None:
-        """Forget everything that is kept here: what was built from files, and what was remembered."""
+        """Forget all that is kept here, what was built from files and what was remembered; a server keeps the latter."""
         self._flights.detach(lambda _: True)
         await self._tiers.forget(await self._tiers.keys_of(lambda _: True))
         await asyncio.wrap_future(self._values.clear())
@@ -293,8 +297,8 @@ class ContextCache:
         while self._endings:
             self._endings.pop()()
         await self._flights.aclose()
-        await self._tiers.aclose()
         await asyncio.wrap_future(self._values.flushed())
+        await self._tiers.aclose()
 
     async def __aenter__(self) -> Self:
         """It is ready as it is."""
@@ -393,16 +397,40 @@ async def _called(builder: Callable[[], object]) -> object:
     return await made if isawaitable(made) else made
 
 
-def _tier_of(redis: SharedTier | str | None) -> SharedTier | None:
+def _disk_of(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
+    """The store in a folder."""
+    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+
+    return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
+
+
+def _in_its_loop(heard: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, called in the loop that runs now; where none runs, in whichever thread tells."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return heard
+
+    def hand_over(name: str) -> None:
+        if asyncio._get_running_loop() is loop:  # noqa: SLF001 - the same without an error
+            heard(name)
+            return
+        with suppress(RuntimeError):  # the loop is closed: nobody is there to be told
+            loop.call_soon_threadsafe(heard, name)
+
+    return hand_over
+
+
+def _tier_of(shared: SharedTier | str | None) -> SharedTier | None:
     """The tier that was given, or one on the server at a url."""
-    if isinstance(redis, str):
+    if isinstance(shared, str):
         # Here, since only those who share a cache pay for it.
         from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415
 
-        return RedisTier(redis)
-    if redis is not None and not hasattr(redis, "listen"):
-        raise ValueError(f"redis={redis!r:.80}: give the url of a server, or a RedisTier")
-    return redis
+        return RedisTier(shared)
+    if shared is not None and not hasattr(shared, "listen"):
+        raise ValueError(f"shared={shared!r:.80}: give the url of a server, or a RedisTier")
+    return shared
 
 
 def user_directory() -> Path:

@@ -11,49 +11,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes, value_of
 from autogen_context.cache.fingerprint import Fingerprint, FingerprintReader, Reading
 from autogen_context.cache.memory import Memory
 from autogen_context.cache.single_flight import Flight
-from autogen_context.cache.store import DiskStore
+from autogen_context.cache.tier import SharedTier, Tier
+from autogen_context.cache.values import row_of
 from autogen_context.errors import StoreUnavailable
-from autogen_context.messages.message import content_digest
+
+if TYPE_CHECKING:
+    from autogen_context.cache.store import DiskStore
 
 ResultT = TypeVar("ResultT")
-
-
-class SharedTier(Protocol):
-    """Where several machines keep one cache, behind memory and disk.
-
-    No method raises for want of a server; what cannot be had is a miss, what cannot be written is not written.
-    """
-
-    async def read(self, key: str) -> bytes | None:
-        """The value under a key; ``None`` if there is none, or nobody answers in time."""
-        ...
-
-    async def write(self, key: str, value: bytes, *, ttl_s: float | None) -> None:
-        """Keep a value under a key, for so many seconds; without ``ttl_s`` as long as there is room."""
-        ...
-
-    async def forget(self, key: str) -> None:
-        """Delete what is under a key, and tell the others that it is invalid."""
-        ...
-
-    def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
-        """Have keys that were invalidated elsewhere told to ``heard``; what is returned ends that.
-
-        The empty key stands for all keys: any of them may have been invalidated while nobody could be told. It is told
-        each time the connection is made, the first time included. ``heard`` is called in the loop that runs now, or in
-        any thread where none runs.
-        """
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections and tasks."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +67,7 @@ class CacheTiers:
         *,
         reader: FingerprintReader,
         clock: Callable[[], float],
-        disk: DiskStore | None,
+        disk: "DiskStore | None",
         shared: SharedTier | None,
     ) -> None:
         self.memory = memory
@@ -133,7 +104,10 @@ class CacheTiers:
 
     async def elsewhere(self, wanted: Wanted, reading: Reading) -> CacheEntry | None:
         """The entry that other machines have, if the contents of its files are those of here."""
-        entry = _entry(await self.shared.read(wanted.key)) if self.shared else None
+        if self.shared is None:
+            return None
+        found = await asyncio.to_thread(self.shared.read_all, [wanted.key])
+        entry = _entry(found.get(wanted.key))
         if entry and _have_same_contents(entry.dependencies, reading.fingerprints):
             own = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
             return own if self._answers(own, wanted) else None
@@ -143,9 +117,10 @@ class CacheTiers:
         """Keep an entry in every tier, if nobody invalidates it meanwhile."""
         await self.keep_here(entry, flight)
         if self.shared is not None and flight.is_current:
-            await self.shared.write(entry.key, entry_as_bytes(entry), ttl_s=self._ttl_s(entry))
+            values = {entry.key: entry_as_bytes(entry)}
+            await asyncio.to_thread(partial(self.shared.write, values, ttl_s=self._ttl_s(entry)))
             if not flight.is_current:
-                await self.shared.forget(entry.key)
+                await asyncio.to_thread(_forget_on, self.shared, [entry.key])
 
     async def keep_here(self, entry: CacheEntry, flight: Flight) -> None:
         """Keep an entry in memory and on disk."""
@@ -166,10 +141,9 @@ class CacheTiers:
         """Drop entries in every tier."""
         self.memory.forget(keys)
         if self.disk is not None:
-            await self._in_thread(partial(_forget_on, self.disk, keys))
+            await self._in_thread(partial(_forget_on, self.disk, list(map(row_of, keys))))
         if self.shared is not None:
-            for key in keys:
-                await self.shared.forget(key)
+            await asyncio.to_thread(_forget_on, self.shared, keys)
 
     def distrust(self) -> None:
         """Serve nothing that is here so far and depends on no file: it may have been invalidated elsewhere, unheard."""
@@ -179,14 +153,14 @@ class CacheTiers:
         """Drop an entry in memory and on disk, since it was invalidated elsewhere; from any thread."""
         self.memory.forget([key])
         if self.disk is not None:
-            self._thread.submit(_forget_on, self.disk, [key])
+            self._thread.submit(_forget_on, self.disk, [row_of(key)])
 
     async def aclose(self) -> None:
         """Let go of the file and of the server."""
         if self.disk is not None:
             await self._in_thread(self.disk.close)
         if self.shared is not None:
-            await self.shared.aclose()
+            await asyncio.to_thread(self.shared.close)
 
     def _remember(self, entry: CacheEntry) -> None:
         self.memory.put(entry.key, entry, size_bytes=entry.size_bytes)
@@ -223,11 +197,6 @@ class CacheTiers:
         return await asyncio.get_running_loop().run_in_executor(self._thread, action)
 
 
-def row_of(key: str) -> str:
-    """The name of a key's row on disk: no key is too long or too odd for it."""
-    return content_digest(key).hex()
-
-
 def _entry(data: bytes | None) -> CacheEntry | None:
     """The entry that was written so; others may have written anything."""
     with suppress(ValueError):
@@ -235,7 +204,7 @@ def _entry(data: bytes | None) -> CacheEntry | None:
     return None
 
 
-def _keys_on(disk: DiskStore, concerns: Callable[[CacheEntry], bool]) -> list[str]:
+def _keys_on(disk: "DiskStore", concerns: Callable[[CacheEntry], bool]) -> list[str]:
     """The keys on disk that something concerns; where they cannot be read they are compared before they are served."""
     with suppress(StoreUnavailable):
         entries = [_entry(data) for _, data in disk.items()]
@@ -243,10 +212,10 @@ def _keys_on(disk: DiskStore, concerns: Callable[[CacheEntry], bool]) -> list[st
     return []
 
 
-def _forget_on(disk: DiskStore, keys: Collection[str]) -> None:
-    """Delete keys on disk; what cannot be deleted now is not read any more."""
+def _forget_on(tier: Tier, names: Collection[str]) -> None:
+    """Delete names; what cannot be deleted now is not read any more."""
     with suppress(StoreUnavailable):
-        disk.forget(map(row_of, keys))
+        tier.forget(names)
 
 
 def _have_same_contents(ours: Collection[Fingerprint], theirs: Collection[Fingerprint]) -> bool:

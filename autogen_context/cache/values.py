@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
 from autogen_context.cache.memory import Memory
@@ -22,6 +22,7 @@ from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from autogen_context.cache.store import DiskStore
+    from autogen_context.cache.tier import SharedTier, Tier
 
 FOLDER: Final = "values"
 
@@ -47,23 +48,41 @@ class Cache(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesCache(Protocol):
+    """A part that keeps what it worked out in a cache, if it has none of its own."""
+
+    def keep_in(self, cache: Cache, /) -> None:
+        """Keep it there from now on."""
+        ...
+
+
 class Values:
-    """Values in memory, and in a folder where there is one.
+    """Values in memory, and in a folder and on a server where there are any.
 
     Args:
         memory_bytes: what the values of one kind may have in memory.
         folder: keeps them for later processes, each kind in a folder of its own.
         disk_bytes: what the values of one kind may have there.
+        shared: has what other machines keep.
 
     Attributes:
         hits: look-ups that were answered.
         misses: look-ups that were not.
     """
 
-    def __init__(self, *, memory_bytes: int, folder: Path | None, disk_bytes: int) -> None:
+    def __init__(
+        self,
+        *,
+        memory_bytes: int,
+        folder: Path | None,
+        disk_bytes: int,
+        shared: "SharedTier | None" = None,
+    ) -> None:
         self.hits = self.misses = 0
         self._memory_bytes, self._disk_bytes = memory_bytes, disk_bytes
         self._folder = folder and folder / FOLDER
+        self._shared = shared
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}
         self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and row
@@ -89,7 +108,7 @@ class Values:
         """
         data, row = encoded(value), row_of(key)
         self._memory(kind).put(row, data, size_bytes=len(data) + _VALUE_BYTES)
-        if self._folder is None:
+        if self._folder is None and self._shared is None:
             return
         with self._lock:
             is_first = not self._due
@@ -98,10 +117,10 @@ class Values:
             self._thread.submit(self._write_all)
 
     def warm(self, kind: str, keys: Collection[str]) -> "Future[None] | None":
-        """Read into memory what is on disk; ``None`` where nothing has to be read."""
+        """Read into memory what is kept elsewhere; ``None`` where nothing has to be read."""
         memory = self._memory(kind)
         missing = [row for row in map(row_of, keys) if row not in memory]
-        if self._folder is None or not missing:
+        if not missing or (self._folder is None and self._shared is None):
             return None
         return self._thread.submit(self._read, kind, missing)
 
@@ -134,16 +153,26 @@ class Values:
         return self._disks[kind]
 
     def _read(self, kind: str, rows: Collection[str]) -> None:
-        memory = self._memory(kind)
-        for row, data in self._disk(kind).read_all(rows).items():
-            if row not in memory and _is_sound(data):
-                memory.put(row, data, size_bytes=len(data) + _VALUE_BYTES)
+        memory, missing = self._memory(kind), list(rows)
+        for tier in self._tiers(kind):
+            names = {f"{kind}/{row}": row for row in missing}
+            for name, data in tier.read_all(names).items():
+                if names[name] not in memory and _is_sound(data):
+                    memory.put(names[name], data, size_bytes=len(data) + _VALUE_BYTES)
+            missing = [row for row in missing if row not in memory]
 
     def _write_all(self) -> None:
         with self._lock:
             due, self._due = self._due, {}
         for kind, values in due.items():
-            self._disk(kind).write(values)
+            named = {f"{kind}/{row}": data for row, data in values.items()}
+            for tier in self._tiers(kind):
+                tier.write(named)
+
+    def _tiers(self, kind: str) -> "list[Tier]":
+        """Where values of a kind are kept, the nearest first."""
+        near: list[Tier] = [self._disk(kind)] if self._folder is not None else []
+        return [*near, self._shared] if self._shared is not None else near
 
     def _delete_all(self) -> None:
         kept = self._folder.glob("*") if self._folder is not None else ()

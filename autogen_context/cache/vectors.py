@@ -11,13 +11,12 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Self
 
 from autogen_context.cache.memory import Memory
-from autogen_context.cache.store import DiskStore
+from autogen_context.cache.values import Cache, Guarded
 from autogen_context.errors import ContextError, EmbeddingFailed
 from autogen_context.models.embedder import Embedder
 from autogen_context.models.similarity import unit_vector
@@ -25,45 +24,43 @@ from autogen_context.models.similarity import unit_vector
 Vectors = Mapping[str, Sequence[float]]
 
 _LOGGER = logging.getLogger(__name__)
-_FOLDER = "vectors"
+_KIND = "embedding"  # in the cache
 _FLOAT_BYTES = 4
+_LENGTH_IS_1 = 1e-3  # within this, as the numbers have four bytes each
 _BATCH_TEXTS = 256  # what is done is kept when the rest fails
 _WARMED_TEXTS = 64  # between batches a turn has its chance
 _WAITING_TEXTS = 4_096
 
 
 class VectorStore:
-    """Vectors by content: the last used in memory, and all on disk where there is a folder.
+    """Vectors by content: the last used in memory, and all in a cache where there is one.
 
     Each has length 1, so that the product of two is their cosine. A store belongs to one event loop; ``ready`` and
     ``warm`` may be called from any thread.
 
     Args:
         embedder: the model; its name is part of every key.
-        directory: keeps vectors for later processes; made for its owner alone, and may be that of a cache, too. Vectors
-            tell something of their texts: treat the folder as you treat the conversations.
+        cache: keeps vectors for other conversations and later processes, such as a ``ContextCache`` with a folder; left out,
+            that of the manager. Vectors tell something of their texts: treat the folder as you treat the conversations.
         entries: vectors in memory, the last used; as many as shall be ready together. One of 384 numbers has 1.5 kB.
-        limit_bytes: what the vectors on disk may have together; the oldest go first.
 
     Raises:
-        ValueError: ``entries`` is not positive, or ``directory`` is something else than a folder.
+        ValueError: ``entries`` is not positive, or ``cache`` is none.
     """
 
     def __init__(
         self,
         embedder: Embedder,
         *,
-        directory: str | Path | None = None,
+        cache: Cache | None = None,
         entries: int = 500,
-        limit_bytes: int = 256 * 1024 * 1024,
     ) -> None:
         if entries < 1:
             raise ValueError(f"entries={entries}: give a positive number of vectors")
+        if cache is not None and not hasattr(cache, "remembered"):
+            raise ValueError(f"cache={cache!r:.80}: give a ContextCache")
         self._embedder = embedder
-        self._disk: DiskStore | None = None
-        if directory is not None:
-            DiskStore(directory)  # whether it is a folder is told of the name that was given
-            self._disk = DiskStore(Path(directory) / _FOLDER, limit_bytes=limit_bytes)
+        self._cache = None if cache is None else Guarded(cache)
         self._memory = Memory[Sequence[float]](entries=entries)
         self._flights: dict[str, asyncio.Future[Vectors]] = {}
         self._dimensions: int | None = None
@@ -71,6 +68,10 @@ class VectorStore:
         self._lock = Lock()
         self._due = asyncio.Event()
         self._warming: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
+
+    def keep_in(self, cache: Cache) -> None:
+        """Have vectors kept in a cache as well, unless this store has one."""
+        self._cache = self._cache or Guarded(cache)
 
     def ready(self, text: str) -> Sequence[float] | None:
         """The vector of a text where it is in memory, else None."""
@@ -162,23 +163,32 @@ class VectorStore:
         return got
 
     async def _got(self, texts: Mapping[str, str]) -> Vectors:
-        """Vectors by key, from disk or from the model."""
-        stored = await asyncio.to_thread(self._disk.read_all, list(texts)) if self._disk else {}
-        unpacked = {
-            key: memoryview(data).cast("f") for key, data in stored.items() if _is_packed(data)
-        }
-        found: dict[str, Sequence[float]] = {
-            key: vector for key, vector in unpacked.items() if self._fits(vector)
-        }
+        """Vectors by key, from the cache or from the model."""
+        found = await self._kept(list(texts))
         missing = {key: text for key, text in texts.items() if key not in found}
         self._keep(found)
         if missing:
             computed = dict(zip(missing, await self._computed(list(missing.values())), strict=True))
             self._keep(computed)
-            if self._disk is not None:
-                packed = {key: array("f", vector).tobytes() for key, vector in computed.items()}
-                await asyncio.to_thread(self._disk.write, packed)
+            if self._cache is not None:
+                for key, vector in computed.items():
+                    self._cache.remember(_KIND, key, array("f", vector).tobytes())
             found |= computed
+        return found
+
+    async def _kept(self, keys: Sequence[str]) -> dict[str, Sequence[float]]:
+        """What the cache has of these; whoever keeps it may be lying."""
+        found: dict[str, Sequence[float]] = {}
+        if self._cache is None:
+            return found
+        await self._cache.warm(_KIND, keys)
+        for key in keys:
+            data = self._cache.remembered(_KIND, key)
+            if isinstance(data, bytes) and data and not len(data) % _FLOAT_BYTES:
+                vector = memoryview(data).cast("f")
+                length = sum(number * number for number in vector)
+                if abs(length - 1) < _LENGTH_IS_1 and self._fits(vector):
+                    found[key] = vector
         return found
 
     def _keep(self, vectors: Vectors) -> None:
@@ -235,7 +245,3 @@ class VectorStore:
         _LOGGER.warning(
             "warming failed (%s); what waits is left out", reason, extra={"left_out": left_out}
         )
-
-
-def _is_packed(data: bytes) -> bool:
-    return bool(data) and not len(data) % _FLOAT_BYTES

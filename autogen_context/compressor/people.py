@@ -19,9 +19,6 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 REASON = "a person said it"
-LONG_FRACTION = (
-    0.25  # of what people's messages may have; a longer one counts with its statements alone
-)
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
 RANKS: Mapping[Kind, int] = {  # what is given up last comes first
     "safety rule": 0,
@@ -81,7 +78,7 @@ class People:
         units: Sequence[int],
         messages: Sequence[Message],
         *,
-        room_tokens: int,
+        long_tokens: int,
     ) -> list[Said]:
         """What people said, what holds longest first.
 
@@ -89,7 +86,7 @@ class People:
             candidates: n units.
             units: positions of those in which a person speaks.
             messages: all messages of the conversation.
-            room_tokens: what all of it may have; what takes much of that is cut down to what it states.
+            long_tokens: what a message may have to stay whole; a longer one is cut down to what it states.
         """
         found: list[Said] = []
         lines: set[str] = set()
@@ -105,7 +102,7 @@ class People:
                 continue
             if rank > RANKS["constraint"] and not strong and self.is_used(i):
                 continue
-            if candidate.tokens <= LONG_FRACTION * room_tokens:
+            if candidate.tokens <= long_tokens:
                 found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
             elif rank < STATES_NOTHING:
                 before = candidates[i - 1].unit.messages[-1] if i else None

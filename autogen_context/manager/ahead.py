@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autogen_context.cache.values import TakesCache
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.embedder import WarmVectors
@@ -57,6 +58,8 @@ class Ahead:
         self._advisor = advisor
         self._intents = intents_of(config, triggers)
         self._given_cache = cache
+        if cache is not None and isinstance(vectors, TakesCache):
+            vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
         self._discovering: Task[None] | None = None
@@ -94,7 +97,7 @@ class Ahead:
         from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - for who has a model
         from autogen_context.cache.values import Guarded  # noqa: PLC0415 - as above
 
-        return Guarded(self._given_cache or ContextCache())
+        return Guarded(ContextCache() if self._given_cache is None else self._given_cache)
 
     async def load_tokenizer(self) -> None:
         """Have the model's tokenizer at hand, within the time that is set."""

@@ -17,6 +17,7 @@ from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.wiring import (
     asked_back,
     branch_id,
+    budget_of,
     id_of,
     originals_of,
     rules_of,
@@ -222,6 +223,7 @@ class Conversing:
             host=given.host,
             counter=counter,
             window=window,
+            budget=given.budget or budget_of(given.config),
             stash=originals_of(given.config, state.stash, given.original_store),
             memory=self.ahead.memory(),
             summaries=self.ahead.summaries(counter, state),

@@ -18,6 +18,7 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
@@ -27,6 +28,10 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.triggers.decision import Trigger
 
 PARTS: Mapping[str, tuple[str, str]] = {
+    "budget": (
+        "for_compaction",
+        "TokenBudgetManager(...), or an object with its methods for_turn and for_compaction",
+    ),
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
     "counter": ("count", "an object with a method count(text)"),
     "vectors": ("warm", "a VectorStore"),
@@ -51,6 +56,7 @@ class Given:
         config: all settings.
         host: how the host writes messages.
         counter: counts tokens; the model's tokenizer where there is none.
+        budget: says how much of the window is for what; as the settings say where there is none.
         vectors: lets the memory go by meaning.
         summarizer: summarises what will be left out.
         advisor: advises on tasks.
@@ -70,6 +76,7 @@ class Given:
     summarizer: "Summarize | None"
     advisor: "Advise | None"
     clock: Callable[[], float] | None
+    budget: "BudgetPolicy | None" = None
     files: "FileChangeTracker | None" = None
     original_store: "OriginalTier | None" = None
     project: "ProjectContext | None" = None
@@ -89,8 +96,10 @@ class Given:
         require_providers(self.providers)
 
 
-def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext | None":
-    """A project, or that of a folder.
+def project_of(
+    project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
+) -> "ProjectContext | None":
+    """A project, or that of a folder, whose files are read once for all who share a cache.
 
     Raises:
         ValueError: there is no such folder.
@@ -100,7 +109,9 @@ def project_of(project: "ProjectContext | str | Path | None") -> "ProjectContext
     from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
 
     require_folder("project", project)
-    return ProjectContext(project)
+    from autogen_context.cache.cache import ContextCache  # noqa: PLC0415 - as above
+
+    return ProjectContext(project, cache=cache if isinstance(cache, ContextCache) else None)
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":

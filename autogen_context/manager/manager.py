@@ -34,6 +34,7 @@ from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
@@ -59,6 +60,8 @@ class IncrementalContextManager:
         config: all settings; the three above win over it, and it wins over ``AUTOGEN_CONTEXT_*`` in the environment.
         host: how the host writes messages; OpenAI's chat format where left out.
         counter: counts tokens; the model's tokenizer where left out.
+        budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
+            (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
         summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
         advisor: says what matters for a task, in the background; an ``Advisor``.
@@ -71,8 +74,9 @@ class IncrementalContextManager:
         files: a folder, or a ``FileChangeTracker``: what somebody else changes of its files is told where the conversation
             shows them.
         project: a folder, or a ``ProjectContext``: its context stands behind the system prompt, what is newer in front of the newest message.
-        cache: keeps what models made of a content (summaries, advice), so that nothing is asked twice; a ``ContextCache``,
-            which agents may share, in a folder for later processes. In memory where left out.
+        cache: keeps what models made of a content (summaries, advice, vectors) and what was read of a project's files, so
+            that nothing is done twice; a ``ContextCache``, which agents may share, in a folder for later processes. In
+            memory where left out.
         providers: your own ``ContextProvider`` objects: what they tell stands in front of the newest message.
 
     Raises:
@@ -88,6 +92,7 @@ class IncrementalContextManager:
         config: ContextConfig | None = None,
         host: HostFormat | None = None,
         counter: TokenCounter | None = None,
+        budget: "BudgetPolicy | None" = None,
         vectors: WarmVectors | None = None,
         summarizer: "Summarize | None" = None,
         advisor: "Advise | None" = None,
@@ -108,6 +113,7 @@ class IncrementalContextManager:
             config=self.config,
             host=self._host,
             counter=counter,
+            budget=budget,
             vectors=vectors,
             summarizer=summarizer,
             advisor=advisor,
@@ -115,7 +121,7 @@ class IncrementalContextManager:
             clock=clock,
             original_store=original_store,
             files=tracker_of(files),
-            project=project_of(project),
+            project=project_of(project, cache),
             cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
@@ -38,8 +39,6 @@ def rules_of(config: ContextConfig, triggers: "Trigger | None" = None) -> Rules:
         triggers: what was handed in to propose what is finished; whoever does so wants it asked.
     """
     return Rules(
-        compact_at_fraction=config.compact_at_fraction,
-        compact_to_fraction=config.compact_to_fraction,
         orphans=config.orphans,
         roles=RoleRules(alternate=config.alternate_roles, single_system=config.single_system),
         kinds=ToolKinds(named=config.tools),
@@ -50,9 +49,17 @@ def rules_of(config: ContextConfig, triggers: "Trigger | None" = None) -> Rules:
         cuts_finished=cuts_finished(config, has_triggers=triggers is not None),
         triggers=triggers_of(config),
         dry_run=config.dry_run,
-        profile=config.profile,
-        role=config.role,
         people=config.people,
+    )
+
+
+def budget_of(config: ContextConfig) -> TokenBudgetManager:
+    """How much of a window is for what, where no other budget is given."""
+    return TokenBudgetManager(
+        role=config.role,
+        profile=config.profile,
+        compact_at_fraction=config.compact_at_fraction,
+        compact_to_fraction=config.compact_to_fraction,
     )
 
 
@@ -97,7 +104,7 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
-        from autogen_context.cache.disk_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.kept_originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes

@@ -22,11 +22,19 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call that the model asked for; ``arguments`` as the host has them, normally JSON text."""
+    """One call that the model asked for.
+
+    Attributes:
+        id: by which its result names it; may be empty.
+        name: of the tool.
+        arguments: as the host has them, normally JSON text.
+        older: whether it stands in OpenAI's older form, a ``function_call``, which a message in the role ``function`` answers.
+    """
 
     id: Text
     name: Text
     arguments: Text
+    older: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ are its older form and read as a call and a result without id.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from autogen_context.argument import require_several
@@ -75,8 +76,11 @@ class OpenAIChat:
             return self.compose(message)
         written = {k: copied(v) for k, v in fields.items()}
         written["content"] = written_content(fields.get("content"), message)
-        if message.results and message.results[0].call_id:
-            written["tool_call_id"] = message.results[0].call_id
+        call_id = message.results[0].call_id if message.results else ""
+        if call_id:
+            written["tool_call_id"] = call_id
+        elif fields.get("tool_call_id"):
+            del written["tool_call_id"]
         if message.calls:
             write_calls(written, message.calls)
         return written
@@ -191,7 +195,7 @@ def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
     yield from map(read_call, call_fields(fields))
     older = fields.get("function_call")
     if older and not isinstance(older, str):
-        yield read_call({"function": older})
+        yield replace(read_call({"function": older}), older=True)
 
 
 def call_fields(fields: Mapping[str, object]) -> Iterator[Mapping[str, object]]:

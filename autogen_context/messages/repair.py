@@ -4,7 +4,7 @@ Promise: a repaired unit has no orphan, holds all texts of the broken one, and d
 without faults is left as it is.
 
 - a call without result, followed by other messages, gets a marked result that says so;
-- a result under another id gets the id of the call that it answers;
+- a result under another id, or in the form of another time, gets the id and the role of the call that it answers;
 - a result without any call becomes a marked message in the role of the user.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.piece import Piece, Verbatim, Written
-from autogen_context.messages.segment import Unit, pair
+from autogen_context.messages.segment import Unit, pair, role_of
 
 NO_RESULT = "[no result of this call was recorded]"
 NO_CALL = "[result of a tool call that is not in this conversation]"
@@ -48,9 +48,13 @@ def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
     unanswered: tuple[ToolCall, ...] = first.calls
     for index, message in enumerate(rest, unit.start + 1):
         pairs, unanswered = pair(unanswered, message.results)
-        results = renamed(pairs)
-        same = results == message.results
-        written = Written(message=replace(message, results=results), index=index)
+        role = next((role_of(message, call) for call, _ in pairs if call), message.role)
+        short = replace(message, role=role, results=renamed(pairs))
+        short = (
+            short if role == message.role else without_images(short)
+        )  # it is written in another form
+        same = short == message
+        written = Written(message=short, index=index)
         pieces.append(Verbatim(start=index, stop=index + 1) if same else written)
     return tuple(pieces)
 
@@ -60,7 +64,8 @@ def renamed(pairs: list[tuple[ToolCall | None, ToolResult]]) -> tuple[ToolResult
     results: list[ToolResult] = []
     for call, result in pairs:
         if call is not None:
-            results.append(replace(result, call_id=call.id))
+            name = call.name if call.older else result.name
+            results.append(replace(result, call_id=call.id, name=name))
         else:
             text = f"{results[-1].text}\n{NO_CALL}\n{result.text}"
             results[-1] = replace(results[-1], text=text)
@@ -70,7 +75,7 @@ def renamed(pairs: list[tuple[ToolCall | None, ToolResult]]) -> tuple[ToolResult
 def no_result(call: ToolCall) -> Message:
     """A marked result for a call that has none."""
     return Message(
-        role="tool",
+        role="function" if call.older else "tool",
         results=(ToolResult(call_id=call.id, text=NO_RESULT, name=call.name),),
         own=True,
     )

@@ -66,13 +66,23 @@ def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0
 def answered(unit: Unit, message: Message) -> Unit:
     """The unit with one more message of results."""
     pairs, unanswered = pair(unit.unanswered, message.results)
-    exact = all(call is not None and call.id == result.call_id for call, result in pairs)
+    exact = all(
+        call is not None and (call.id, role_of(message, call)) == (result.call_id, message.role)
+        for call, result in pairs
+    )
     return Unit(
         start=unit.start,
         messages=(*unit.messages, message),
         unanswered=unanswered,
         faulty=unit.faulty or not exact,
     )
+
+
+def role_of(message: Message, call: ToolCall) -> str:
+    """In which role a message with the result of a call stands: a ``function_call`` is answered by a ``function``, no other is."""
+    if call.older and message.role == "tool":
+        return "function"
+    return "tool" if message.role == "function" and not call.older else message.role
 
 
 def pair(

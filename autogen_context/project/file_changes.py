@@ -1,35 +1,36 @@
 """The files that conversations have seen: which of them are not any more as they were.
 
-Promise: no change is missed for good. Those of which a watch tells are looked at next, of the others some at each look, in
-turn. What one look may read is bounded, the rest waits for the next; all that is kept stays within its limits, the longest
-unseen goes first. Only regular files within the folder are read, and no link that leads out of it; nothing here fails on a
-bad path.
+Promise: no change is missed for good: each file is looked at in turn, by its stamp, and read where that differs or is too
+young to be believed. What one look may read is bounded, the rest waits for the next; all that is kept stays within its
+limits, the longest unseen goes first. Only regular files within the folder are read, and no link that leads out of it;
+nothing here fails on a bad path.
 """
 
 import errno
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Literal
 
 from autogen_context.cache.files import read_regular
-from autogen_context.cache.watch import FileWatch, Heard
 from autogen_context.project.line_changes import told_changes
+from autogen_context.project.tree import Stamp
 
 MOST_FILES = 512
 MOST_BYTES = 16 * 1024 * 1024  # of the texts that are kept together, in characters of about a byte
 MOST_BYTES_PER_FILE = 512 * 1024  # a larger file is told in numbers
 MOST_CHARS = 2_000  # of what is told of a file
-MOST_LOOKED_AT = 32  # files at a time, of those that nothing was told of
-MOST_READ = 256  # files at a time, where nobody waits for the disk
+MOST_READ = 256  # files at a time
+MOST_LOOKED_AT = 64  # stamps at a time, of files that were read before
 
 _SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
+_GONE = Stamp(identity=(), settled=True)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -52,25 +53,18 @@ class FileChange:
 class FileChangeTracker:
     """A folder whose files are followed once a conversation has seen them; several conversations may share it.
 
-    Nothing runs before a file was seen. The folder is watched once, and nobody waits for that to begin. That it is not, or
-    is not any more, is one warning.
-
     Args:
         root: the folder; nothing outside of it is read.
-        watch: what tells of changes, where it is shared; one of its own where left out.
 
     Raises:
         ValueError: ``root`` is no folder.
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, watch: FileWatch | None = None) -> None:
+    def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(os.path.normpath(Path(root).absolute()))
         if not self.root.is_dir():
             raise ValueError(f"root={str(root)!r}: give a folder; this is none")
         self._real_root = self.root.resolve()
-        self._watch = watch or FileWatch()
-        self._lock = Lock()
-        self._begun = self._was_watched = self._warned = False
 
     def path_of(self, written: str) -> Path | None:
         """The file that a conversation means; ``None`` where that is not below the root."""
@@ -93,37 +87,6 @@ class FileChangeTracker:
             raise PermissionError(errno.EPERM, "it leads out of the project")
         return real
 
-    def begin(self) -> None:
-        """Have the folder watched, in a thread that nobody waits for; once is enough."""
-        with self._lock:
-            begun, self._begun = self._begun, True
-        if not begun:
-            Thread(target=self._follow, name="file-change-tracker", daemon=True).start()
-
-    def listen(self, heard: Heard) -> None:
-        """Have changes told to a method, as a ``FileWatch`` does; it ends with its object."""
-        self._watch.listen(heard)
-
-    @property
-    def is_told(self) -> bool:
-        """Whether changes are told as they happen; that they no longer are is said once."""
-        if self._was_watched and not self._watch.is_alive:
-            self._warn("nothing tells of changed files any more; they are looked at in turn")
-        return self._watch.covers(self.root)
-
-    def _follow(self) -> None:
-        try:
-            self._watch.follow(self.root)
-            self._was_watched = True
-        except Exception:  # noqa: BLE001 - whatever it is, files are looked at instead
-            self._warn("changed files are not told of; they are looked at in turn", exc_info=True)
-
-    def _warn(self, message: str, *, exc_info: bool = False) -> None:
-        with self._lock:
-            warned, self._warned = self._warned, True
-        if not warned:
-            _LOGGER.warning(message, exc_info=exc_info)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
@@ -143,15 +106,15 @@ class _Seen:
 
     Attributes:
         name: as the conversation wrote it.
-        above: it and the folders above it: what is told of one of these may be told of it.
         content: as it was shown; ``None`` until it is read.
-        stamp: how it looked last.
+        stamp: what the system said when it was compared last; ``None`` where it is to be compared.
+        told: which content was found last, empty where it is as it was; ``None`` where nobody knows what was told.
     """
 
     name: str
-    above: frozenset[Path]
     content: _Content | None = None
-    stamp: tuple[int, ...] = ()
+    stamp: Stamp | None = None
+    told: str | None = ""
 
 
 class SeenFiles:
@@ -170,18 +133,19 @@ class SeenFiles:
         self._files: OrderedDict[Path, _Seen] = OrderedDict()  # the longest unseen first
         self._kept_chars = 0
         self._due: dict[Path, None] = {}  # to be read as it is shown
-        self._suspects: dict[Path, None] = {}  # to be compared
         self._turns: dict[Path, None] = {}  # to be looked at, the longest not looked at first
         self._found: dict[Path, FileChange | None] = {}
-        self._is_told = False
-        tracker.listen(self._hear)
+
+    def __bool__(self) -> bool:
+        """Whether any file is followed."""
+        return bool(self._files)
 
     def see(self, written: str) -> None:
         """A file was shown, as it is on disk now; it is read at the next look."""
         path = self._tracker.path_of(written)
         if path is not None:
             with self._lock:
-                self._keep(path, _Seen(name=written, above=frozenset((path, *path.parents))))
+                self._keep(path, _Seen(name=written))
                 self._due[path] = None
 
     def knows(self, written: str) -> bool:
@@ -194,13 +158,8 @@ class SeenFiles:
         with self._lock:
             return {e.name: e.content.digest.hex() for e in self._files.values() if e.content}
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a look would have to ask the disk for more than a few files."""
-        return bool(self._due or self._suspects) or (bool(self._files) and not self._is_told)
-
     def look(self, *, most_read: int = MOST_READ, settled: bool = True) -> None:
-        """Read what was seen, and find out what became of what may have changed.
+        """Read what was seen, and find out what became of what was read before.
 
         Args:
             most_read: files that may be read; what is left waits for the next look.
@@ -209,15 +168,18 @@ class SeenFiles:
         if not self._reading.acquire(blocking=False):
             return
         try:
-            due = list(islice(self._due, most_read))
+            with self._lock:
+                due = list(islice(self._due, most_read))
+                others = list(islice(self._turns, MOST_LOOKED_AT)) if settled else []
             for path in due:
                 self._remember(path)
-            if any(seen.content for seen in self._files.values()):
-                self._tracker.begin()
-            self._is_told = self._tracker.is_told
-            self._suspect()
-            if settled:
-                self._compare(most_read - len(due))
+            left, looked_at = most_read - len(due), 0
+            while left > 0 and looked_at < len(others):
+                left -= self._compare(others[looked_at])
+                looked_at += 1
+            with self._lock:  # the next look begins behind these
+                there = [path for path in others[:looked_at] if path in self._turns]
+                self._turns |= {path: self._turns.pop(path) for path in there}
         finally:
             self._reading.release()
 
@@ -228,23 +190,10 @@ class SeenFiles:
             return {self._files[path].name: change for path, change in found.items()}
 
     def doubt(self) -> None:
-        """Compare all files at the next looks, whether something tells of them or not."""
+        """Compare all files at the next looks, and find again what was found before."""
         with self._lock:
-            self._suspects.update(dict.fromkeys(self._files))
-
-    def branch(self) -> "SeenFiles":
-        """Another one that has seen the same; all of it is compared at its next looks. A look under way is not waited for."""
-        other = SeenFiles(self._tracker)
-        with self._lock:
-            for path, seen in self._files.items():
-                copy = _Seen(
-                    name=seen.name, above=seen.above, content=seen.content, stamp=seen.stamp
-                )
-                other._keep(path, copy)
-            other._due = dict(self._due)
-            other._found = dict(self._found)
-        other.doubt()
-        return other
+            for seen in self._files.values():
+                seen.stamp = seen.told = None
 
     def resumed(self, digests: Mapping[str, str]) -> "SeenFiles":
         """Another one that has seen what one had that was saved; all of it is compared at its next looks.
@@ -265,20 +214,8 @@ class SeenFiles:
                 known = self._files.get(path)
                 if known and known.content and known.content.digest == content.digest:
                     content = known.content
-                above = frozenset((path, *path.parents))
-                other._keep(path, _Seen(name=name, above=above, content=content))
-        other.doubt()
-        if other._files:
-            self._tracker.begin()
+                other._keep(path, _Seen(name=name, content=content, told=None))
         return other
-
-    def _hear(self, paths: Collection[Path]) -> None:
-        """What the watch tells; a folder stands for all below it."""
-        told = frozenset(paths)
-        with self._lock:
-            for path, seen in self._files.items():
-                if not told.isdisjoint(seen.above):
-                    self._suspects[path] = None
 
     def _remember(self, path: Path) -> None:
         """Read a file that was shown; what cannot be read is not followed."""
@@ -300,40 +237,27 @@ class SeenFiles:
             self._kept_chars += len(content.text or "")
             self._trim()
 
-    def _suspect(self) -> None:
-        """Look whether something happened to some files of which nothing was told."""
+    def _compare(self, path: Path) -> bool:
+        """Look whether something happened to a file; whether it had to be read for that."""
+        seen = self._files.get(path)
+        if seen is None or seen.content is None:
+            return False
+        stamp = _stamp(path)
+        if seen.stamp is not None and seen.stamp.holds(stamp):
+            return False
+        now, change = self._change_of(path, seen.content)
+        told = f"{change.kind} {change.digest or change.detail}" if change else ""
         with self._lock:
-            paths = list(islice(self._turns, MOST_LOOKED_AT))
-        for path in paths:
-            stamp = _stamp(path)
-            with self._lock:
-                seen = self._files.get(path)
-                if seen is None:
-                    continue
-                del self._turns[path]
-                self._turns[path] = None
-                if seen.stamp != stamp:
-                    seen.stamp = stamp
-                    self._suspects[path] = None
-
-    def _compare(self, most: int) -> None:
-        """Read what may have changed, but for what is to be read as it is shown now."""
-        with self._lock:
-            suspects = list(islice((p for p in self._suspects if p not in self._due), most))
-            for path in suspects:
-                del self._suspects[path]
-        for path in suspects:
-            seen = self._files.get(path)
-            if seen is None or seen.content is None:
-                continue
-            now, change = self._change_of(path, seen.content)
-            with self._lock:
-                if self._files.get(path) is seen:
-                    self._found[path] = change
-                    if now is not None:
-                        self._kept_chars += len(now.text or "") - len(seen.content.text or "")
-                        seen.content = now
-                        self._trim()
+            if self._files.get(path) is not seen:
+                return True
+            if told != seen.told:
+                self._found[path] = change
+            seen.stamp, seen.told = stamp, told
+            if now is not None:
+                self._kept_chars += len(now.text or "") - len(seen.content.text or "")
+                seen.content = now
+                self._trim()
+        return True
 
     def _change_of(self, path: Path, seen: _Content) -> tuple[_Content | None, FileChange | None]:
         """What became of a file: where it is as it was, what it holds, which may have been expected without its text."""
@@ -370,7 +294,7 @@ class SeenFiles:
         """Follow a file no more."""
         seen = self._files.pop(path, None)
         self._kept_chars -= len(seen.content.text or "") if seen and seen.content else 0
-        for paths in (self._due, self._suspects, self._turns, self._found):
+        for paths in (self._due, self._turns, self._found):
             paths.pop(path, None)
 
 
@@ -385,9 +309,10 @@ def _read(real: Path) -> _Content:
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        stamp = " ".join(map(str, _stamp(real))).encode()
-        words = f"too large to show, {real.stat().st_size:,} bytes"
-        return _Content(digest=_digest(stamp), words=words)
+        found = real.stat()
+        stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        words = f"too large to show, {found.st_size:,} bytes"
+        return _Content(digest=_digest(" ".join(map(str, stamp)).encode()), words=words)
     if b"\0" in content[:_SNIFFED_BYTES]:
         return _Content(digest=_digest(content), words=f"binary, {len(content):,} bytes")
     text = content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
@@ -398,10 +323,9 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What differs when a file was changed; empty where it is not there. Nothing is opened."""
+def _stamp(path: Path) -> Stamp:
+    """What the system says of a file; nothing is opened."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - of many files at each turn
+        return Stamp.of(os.stat(path))  # noqa: PTH116 - of many files at each turn
     except (OSError, ValueError):
-        return ()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+        return _GONE

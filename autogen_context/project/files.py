@@ -124,7 +124,7 @@ class FilesProvider:
     async def before_turn(self, turn: ProviderTurn, /) -> None:
         """Look at the disk in a thread; a slow one is not waited for."""
         self._read(turn)
-        if self._seen is None or not self._seen.is_busy:
+        if not self._seen:
             return
         look = partial(self._look, self._seen, settled=is_settled(turn))
         looking = asyncio.get_running_loop().run_in_executor(None, look)

@@ -7,6 +7,7 @@ nothing to tell a turn costs nothing.
 
 from collections.abc import Collection
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
 from autogen_context.messages.tool_call import ToolKinds
@@ -18,9 +19,6 @@ from autogen_context.session.held import Held
 from autogen_context.session.notices import Block, Name, Notice, Notices, block_of
 from autogen_context.tokens.message_counter import MessageCounter
 
-NOTICE_FRACTION = 0.1  # of the room, for what is told at once
-LEAST_NOTICE = 64  # tokens, in a small room as well
-SMALL_FRACTION = 0.25  # of a room in which that would be much
 ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 
 
@@ -32,6 +30,7 @@ class Beside:
         held: what of it is sent.
         counter: counts texts.
         kinds: what tools do.
+        budget: says how much is told at once.
 
     Attributes:
         notices: what holds, and what is due.
@@ -39,7 +38,13 @@ class Beside:
     """
 
     def __init__(
-        self, conversation: Conversation, held: Held, *, counter: MessageCounter, kinds: ToolKinds
+        self,
+        conversation: Conversation,
+        held: Held,
+        *,
+        counter: MessageCounter,
+        kinds: ToolKinds,
+        budget: BudgetPolicy,
     ) -> None:
         self.notices = Notices()
         self.sent = 0
@@ -47,6 +52,7 @@ class Beside:
         self._held = held
         self._counter = counter
         self._files = FilesShown(kinds)
+        self._budget = budget
 
     @property
     def stale(self) -> frozenset[int]:
@@ -141,9 +147,7 @@ class Beside:
         return in_sight(self._files.units(path, position=position), self._held.decisions)
 
     def _block(self, notices: Collection[Notice], room_tokens: int) -> Block:
-        share = max(
-            int(NOTICE_FRACTION * room_tokens), min(LEAST_NOTICE, int(SMALL_FRACTION * room_tokens))
-        )
+        share = self._budget.for_turn(room_tokens).notice_tokens
         room = share - self._counter.message(Message(role="user", own=True))
         return block_of(notices, room_tokens=room, count=self._counter.text)
 

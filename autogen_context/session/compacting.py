@@ -14,7 +14,6 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.session.beside import Beside
 from autogen_context.session.conversation import Conversation
-from autogen_context.session.depth import low_fraction
 from autogen_context.session.held import Held
 from autogen_context.session.holding import Holding
 from autogen_context.session.protected import satisfied
@@ -71,6 +70,7 @@ class Compacting:
         self._rules = rules
         self._around = around
         self._window = around.window
+        self._budget = around.budget
         self._conversation = conversation
         self._holding = holding
         self._beside = beside
@@ -91,7 +91,7 @@ class Compacting:
     @property
     def mark_tokens(self) -> int:
         """What a request may have before it is compacted, where what was sent is not continued."""
-        return int(self._window.room(self.rewrites + 1) * self._rules.compact_at_fraction)
+        return self._budget.for_turn(self._window.room(self.rewrites + 1)).compact_at_tokens
 
     def estimate(self, used_tokens: int, pinned: frozenset[int]) -> CostEstimate:
         """Whether to compact in this turn, with the numbers that say so.
@@ -181,7 +181,7 @@ class Compacting:
 
     def _is_forced(self, used_tokens: int, pinned: frozenset[int]) -> bool:
         """Whether what is held is above the mark, or a pin or a change of the past asks for another choice."""
-        mark = int(self.room_tokens * self._rules.compact_at_fraction)
+        mark = self._budget.for_turn(self.room_tokens).compact_at_tokens
         if not self.must_replan:
             return self._is_above(mark, used_tokens)
         if self._conversation.tokens + used_tokens <= mark:
@@ -214,7 +214,7 @@ class Compacting:
         opening = used_tokens + self._opening_tokens()
         newest = decisions[-1].tokens_after if decisions else 0
         room, protected = self.room_tokens, opening + newest
-        low = protected + int(low_fraction(self._rules, room) * max(0, room - protected))
+        low = protected + int(self._budget.for_turn(room).kept_fraction * max(0, room - protected))
         saved = max(0, window - max(low, opening))
         return Rewrite(
             window_tokens=window,
@@ -266,7 +266,7 @@ class Compacting:
 
     def _tell_of_protected(self, fixed: int, pinned: frozenset[int]) -> None:
         """One warning where what must stay fills the room above the mark: each turn may have to plan anew."""
-        mark = int(self.room_tokens * self._rules.compact_at_fraction)
+        mark = self._budget.for_turn(self.room_tokens).compact_at_tokens
         situation = self.situation(fixed)
         is_known = self._told is not None and self._told.is_like(situation)
         if self._held.tokens + fixed <= mark or is_known:

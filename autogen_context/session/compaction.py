@@ -7,6 +7,8 @@ What stays beside what must stay is what later turns are likely to name again. O
 who asks for the past is it what answers that, and then it may fill more of the room.
 """
 
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
+from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
 from autogen_context.compressor.people import People, Said
@@ -14,12 +16,21 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.prioritizer.block_score import AnswerScorer, BlockScorer, ValueScorer
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.advising import key_of
+from autogen_context.prioritizer.block_score import (
+    AdvisedScorer,
+    AnswerScorer,
+    BlockScorer,
+    SectionScorer,
+    ValueScorer,
+    efficiency_of,
+)
+from autogen_context.prioritizer.category import SECTION_OF, category_of
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.session.beside import Beside
-from autogen_context.session.budgeting import Budgeting, Turn
 from autogen_context.session.conversation import Conversation
 from autogen_context.session.notices import Name, stated
 from autogen_context.session.plan import Means, plan
@@ -46,7 +57,8 @@ class Compaction:
         self._counter = around.counter
         self._memory = around.memory
         self._known = around.summaries
-        self._budgeting = Budgeting(rules, around.advice)
+        self._budget = around.budget
+        self._advice = around.advice
         self.references = References(rules.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
 
@@ -88,24 +100,26 @@ class Compaction:
         )
         self.telling.statements = Statements(stated(beside.notices.standing))
         summaries = self._summaries(conversation, room, pinned)
-        turn = Turn(
-            text=newest_request(conversation.messages),
-            messages=len(conversation.messages),
-            asks=bool(scores),
-            summed=bool(summaries),
+        request = newest_request(conversation.messages)
+        advice = self._advice.get(key_of(request)) if self._advice else None
+        task = TaskDefinition.from_text(request)
+        budget = self._budget.for_compaction(
+            BudgetRequest(
+                room_tokens=room.limit_tokens,
+                fixed_tokens=room.fixed_tokens,
+                task=task if advice is None else advice.applied_to(task),
+                messages=len(conversation.messages),
+                asks_back=bool(scores),
+                has_summaries=bool(summaries),
+            )
         )
-        aim = self._budgeting.aim(turn, room)
-        scorer = self._budgeting.scorer(
-            scorer,
-            self.references,
-            turn,
-            room_tokens=int(aim.limit_tokens * aim.target_fraction),
-        )
+        scorer = self._weighed(scorer, advice, budget)
         return plan(
             candidates,
             protected=protected,
-            said=self._said(conversation, aim.people_tokens),
-            aim=aim,
+            said=self._said(conversation, budget.long_message_tokens),
+            limit_tokens=room.limit_tokens - room.fixed_tokens,
+            budget=budget,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
                 fill=BlockSelector(self.references, self._counter, scorer).fill,
@@ -129,7 +143,24 @@ class Compaction:
             people=self._rules.people,
         )
 
-    def _said(self, conversation: Conversation, room_tokens: int) -> list[Said]:
+    def _weighed(
+        self, scorer: BlockScorer, advice: Advice | None, budget: CompactionBudget
+    ) -> BlockScorer:
+        """The scores of blocks, with what a model advised of categories, and within the shares of sections, if any."""
+        if advice is None and budget.sections is None:
+            return scorer
+        categories = [category_of(unit.unit, unit.actions) for unit in self.references.units]
+        if advice is not None:
+            scorer = AdvisedScorer(scorer, categories, advice.multipliers)
+        if budget.sections is None:
+            return scorer
+        sections = [SECTION_OF[category] for category in categories]
+        shares = efficiency_of(self.references, sections).moved(budget.sections)
+        filled = budget.total_tokens * budget.kept_fraction
+        left = {section: int(filled * share) for section, share in shares.items()}
+        return SectionScorer(scorer, self.references.units, sections, left)
+
+    def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""
         units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
         people = People(
@@ -139,7 +170,7 @@ class Compaction:
             counter=self._counter,
         )
         return people.said(
-            conversation.candidates, units, conversation.messages, room_tokens=room_tokens
+            conversation.candidates, units, conversation.messages, long_tokens=long_tokens
         )
 
     def _is_used(self, unit: int) -> bool:

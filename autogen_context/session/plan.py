@@ -9,19 +9,14 @@ to come can hold it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autogen_context.budget.aim import Aim
+from autogen_context.budget.policy import CompactionBudget
 from autogen_context.compressor.people import Said
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
 from autogen_context.session.protected import Fit, ProtectedPlan, Protection
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
-
-LAST_FRACTION = 0.6  # of the same, for the newest of them
-STATED_FRACTION = (
-    0.5  # of what a compaction fills, for what people stated, where their part is less
-)
 
 FRAME = "-"  # in place of what is told, to measure what stands around it
 
@@ -55,7 +50,8 @@ def plan(
     *,
     protected: Mapping[int, Protection],
     said: Sequence[Said] = (),
-    aim: Aim,
+    limit_tokens: int,
+    budget: CompactionBudget,
     means: Means,
 ) -> tuple[Decision, ...]:
     """Choose what each unit becomes.
@@ -64,7 +60,8 @@ def plan(
         candidates: n units, oldest first.
         protected: which of them must stay, from ``protected_of``.
         said: what people said in others, what stays first in front.
-        aim: how much they may have.
+        limit_tokens: what all may have together, whatever the budget says.
+        budget: how much is kept, and of what.
         means: what shortens, chooses, tells and counts.
 
     Returns:
@@ -76,23 +73,26 @@ def plan(
     chosen = ProtectedPlan(
         candidates=candidates,
         protected=protected,
-        limit_tokens=aim.limit_tokens,
+        limit_tokens=limit_tokens,
         fit=means.fit,
     ).choose()
     protected_tokens = tokens_of(chosen)
     frame = means.count(notice_of(candidates, FRAME))
-    beside = int((aim.limit_tokens - protected_tokens) * aim.target_fraction) - frame
-    chosen |= people_first(said, protected, chosen, aim=aim, beside_tokens=beside)
+    total = min(limit_tokens, budget.total_tokens)
+    beside = int((total - protected_tokens) * budget.kept_fraction) - frame
+    budget = replace(budget, total_tokens=max(0, total))
+    chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
     people_tokens = tokens_of(chosen) - protected_tokens
-    beside = min(beside, aim.limit_tokens - tokens_of(chosen) - frame)
+    beside = min(beside, total - tokens_of(chosen) - frame)
     last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
-    room = max(int(beside * aim.recent_fraction), last if last <= LAST_FRACTION * beside else 0)
+    whole = last if last <= budget.newest_unit_fraction * beside else 0
+    room = max(int(beside * budget.newest_fraction), whole)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
     recent = tokens_of(chosen) - protected_tokens - people_tokens
-    told_tokens = max(0, int(beside * aim.told_fraction))
+    told_tokens = max(0, int(beside * budget.told_fraction))
     chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
     told = means.tell(chosen, told_tokens)
-    return with_notice(candidates, chosen, told, limit_tokens=aim.limit_tokens, count=means.count)
+    return with_notice(candidates, chosen, told, limit_tokens=limit_tokens, count=means.count)
 
 
 def people_first(
@@ -100,7 +100,7 @@ def people_first(
     protected: Mapping[int, Protection],
     chosen: Mapping[int, Decision],
     *,
-    aim: Aim,
+    budget: CompactionBudget,
     beside_tokens: int,
 ) -> dict[int, Decision]:
     """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps.
@@ -112,7 +112,7 @@ def people_first(
         said: what people said, what stays first in front.
         protected: which units must stay, and why.
         chosen: what became of these.
-        aim: how much all may have.
+        budget: how much all may have, and people of it.
         beside_tokens: what the compaction fills beside what must stay.
     """
     own = sum(
@@ -120,11 +120,12 @@ def people_first(
         for i, decision in chosen.items()
         if protected[i] in ("task", "instruction")
     )
-    free = aim.limit_tokens - tokens_of(chosen)
-    guaranteed = int(aim.people_fraction * (free + own) ** 2 / max(1, aim.limit_tokens)) - own
+    free = budget.total_tokens - tokens_of(chosen)
+    part = budget.people_fraction * max(0, free + own) ** 2 / max(1, budget.total_tokens)
+    guaranteed = int(part) - own
     kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
     stated = [each for each in said if each.states and each.unit not in kept_first]
-    room = int(STATED_FRACTION * beside_tokens) - tokens_of(kept_first)
+    room = int(budget.stated_fraction * beside_tokens) - tokens_of(kept_first)
     return kept_first | first_that_fit(stated, taken=chosen, room_tokens=room)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
@@ -19,7 +20,6 @@ from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import Trigger, TriggerSettings
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
-    from autogen_context.budget.profile import Role
     from autogen_context.prioritizer.advice import Advice
 
 CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
@@ -27,16 +27,12 @@ CompactionWhen = Literal["when_full", "when_cache_cold", "cost_based"]
 
 Reduce = Literal["auto", "off", "lossless", "lossy"]
 
-PlanProfile = Literal["value", "balanced", "conservative", "strict"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What holds for every turn of a conversation.
 
     Attributes:
-        compact_at_fraction: share of the room above which the history is cut.
-        compact_to_fraction: share of the room beside what must stay that a compaction fills; ``None``: by the room.
         orphans: what becomes of calls without result and results without call.
         roles: what the model insists on.
         kinds: what tools do.
@@ -47,13 +43,9 @@ class Rules:
         triggers: which triggers propose what is finished, where none were handed in.
         cuts_finished: whether what is finished is cut where that pays.
         dry_run: whether what is finished is judged also where that is not acted upon.
-        profile: what shares out a room; ``value``: what a block is worth alone.
-        role: what the agent does; a profile moves its shares by it.
         people: names of people in a team, beside those that can be told.
     """
 
-    compact_at_fraction: float
-    compact_to_fraction: float | None
     orphans: Orphans
     roles: RoleRules
     kinds: ToolKinds
@@ -64,18 +56,7 @@ class Rules:
     triggers: TriggerSettings
     cuts_finished: bool
     dry_run: bool
-    profile: PlanProfile
-    role: "Role"
     people: tuple[str, ...]
-
-    @property
-    def table(self) -> Literal["conservative", "strict"] | None:
-        """The profile, where it says by a table how full a room is left."""
-        match self.profile:
-            case "value" | "balanced":
-                return None
-            case table:
-                return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +93,7 @@ class Surroundings:
         host: reads and writes messages.
         counter: counts messages.
         window: what a request may have.
+        budget: how much of it is for what.
         stash: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
         summaries: what a model makes of spans, by their key; it may grow.
@@ -124,6 +106,7 @@ class Surroundings:
     host: HostFormat
     counter: MessageCounter
     window: Window
+    budget: BudgetPolicy
     stash: OriginalStore
     memory: Memory
     summaries: Mapping[str, str]

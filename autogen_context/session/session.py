@@ -64,7 +64,9 @@ class Session:
         )
         self._sender = Sender(around.host, counter=counter, window=around.window, roles=rules.roles)
         self.context_id, self.branches = state.context_id, state.branches
-        self.beside = Beside(self.conversation, self.held, counter=counter, kinds=rules.kinds)
+        self.beside = Beside(
+            self.conversation, self.held, counter=counter, kinds=rules.kinds, budget=around.budget
+        )
         self.beside.notices, self.beside.sent = state.notices, state.sent
         self.front = Front(
             state.front,

@@ -7,6 +7,7 @@ read. What was brought back stays in its place until the next compaction, so tha
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import messages_of
 from autogen_context.recall.exchanges import said_now
@@ -15,7 +16,6 @@ from autogen_context.session.held import Held
 from autogen_context.session.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 
-TAIL_FRACTION = 0.15  # of the room, for what is brought back
 LEAST_TAIL = 64  # tokens; with less room nothing is brought back
 
 
@@ -37,11 +37,13 @@ class Tail:
     Args:
         memory: looks back in the conversation.
         counter: counts messages.
+        budget: says how much is brought back.
     """
 
-    def __init__(self, memory: Memory, counter: MessageCounter) -> None:
+    def __init__(self, memory: Memory, counter: MessageCounter, budget: BudgetPolicy) -> None:
         self._memory = memory
         self._counter = counter
+        self._budget = budget
 
     def of(
         self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
@@ -54,7 +56,8 @@ class Tail:
             room_tokens: what a request may have.
             used_tokens: what it has already.
         """
-        free = min(int(TAIL_FRACTION * room_tokens), room_tokens - used_tokens)
+        most = self._budget.for_turn(room_tokens).retrieved_tokens
+        free = min(most, room_tokens - used_tokens)
         if free < LEAST_TAIL or not self._is_due(conversation, held):
             return None
         query = said_now(conversation.messages)
@@ -68,7 +71,7 @@ class Tail:
         self, conversation: Conversation, held: Held, *, room_tokens: int, used_tokens: int
     ) -> bool:
         """Whether the newest message asks for what is out of sight, and nothing of it fits what is left of the room."""
-        if room_tokens - used_tokens >= TAIL_FRACTION * room_tokens:
+        if room_tokens - used_tokens >= self._budget.for_turn(room_tokens).retrieved_tokens:
             return False
         if not self._is_due(conversation, held):
             return False

@@ -82,7 +82,7 @@ class Turning:
         self._front = front
         self._compacting = compacting
         self._sender = sender
-        self._tail = Tail(around.memory, around.counter)
+        self._tail = Tail(around.memory, around.counter, around.budget)
 
     def turn(self, fixed: Fixed, pinned: frozenset[int]) -> Turned:
         """What is sent for what was taken in.

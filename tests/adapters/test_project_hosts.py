@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, TypedDict
 
@@ -24,14 +24,13 @@ from autogen_context import ContextConfig, ProjectContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.cache.disk_originals import DiskOriginals
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.kept_originals import DiskOriginals
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import CompletionFailed
 from autogen_context.prioritizer.advice import Advice, by_rules
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count
-from support.coder import join_followers
 from support.counting import Characters
 from support.hearing import wait_until
 from support.tree import SHOP, grown
@@ -41,10 +40,9 @@ HEAD = "[The project shop, from its files."
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    """A small project; nobody begins to follow it any more at the end."""
-    yield grown(tmp_path / "shop", SHOP)
-    join_followers()
+def root(tmp_path: Path) -> Path:
+    """A small project."""
+    return grown(tmp_path / "shop", SHOP)
 
 
 def content_of(message: LLMMessage) -> str:

@@ -17,6 +17,7 @@ from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.file_state import TICK_NS
 from autogen_context.cache.watch import FileWatch
 from support import changing
+from support.own_tier import OwnTier
 from support.waiting import until
 
 CHANGES = 2_000
@@ -377,39 +378,13 @@ async def test_a_watch_of_a_folder_drops_what_changed(file: Path) -> None:
     watch.close()
 
 
-class Server:
-    """Values that several caches share, in memory."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-        self.heard: list[Callable[[str], None]] = []
-
-    async def read(self, key: str) -> bytes | None:
-        return self.values.get(key)
-
-    async def write(self, key: str, value: bytes, *, ttl_s: float | None) -> None:
-        self.values[key] = value
-
-    async def forget(self, key: str) -> None:
-        self.values.pop(key, None)
-        for heard in self.heard:
-            heard(key)
-
-    def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
-        self.heard.append(heard)
-        return lambda: self.heard.remove(heard)
-
-    async def aclose(self) -> None:
-        pass
-
-
 @pytest.mark.parametrize("pattern", ["file.txt", "**/*.txt"])
 async def test_another_machine_has_it_if_the_contents_are_the_same(
     tmp_path: Path, pattern: str
 ) -> None:
     """Its folders have other names and its files other times; only what is in them counts."""
-    server, files = Server(), [tmp_path / name / "file.txt" for name in "ab"]
-    caches = [ContextCache(tmp_path / f"{name}-cache", redis=server) for name in "ab"]
+    server, files = OwnTier(), [tmp_path / name / "file.txt" for name in "ab"]
+    caches = [ContextCache(tmp_path / f"{name}-cache", shared=server) for name in "ab"]
     readings = [Reading(file) for file in files]
 
     async def ask(machine: int) -> str | None:
@@ -433,17 +408,17 @@ async def test_another_machine_has_it_if_the_contents_are_the_same(
 
 async def test_what_is_known_by_its_times_alone_is_not_shared(file: Path) -> None:
     """Of a file that is too large to be read another machine cannot tell whether it is the same."""
-    server, reading = Server(), Reading(file)
+    server, reading = OwnTier(), Reading(file)
     for _ in range(2):
-        cache = ContextCache(redis=server, limits=CacheLimits(content_bytes=1))
+        cache = ContextCache(shared=server, limits=CacheLimits(content_bytes=1))
         await cache.get_or_build("key", reading, depends_on=[file])
     assert reading.calls == 2
 
 
 async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> None:
     """In memory and on disk."""
-    server = Server()
-    one, other = (ContextCache(tmp_path / name, redis=server) for name in "ab")
+    server = OwnTier()
+    one, other = (ContextCache(tmp_path / name, shared=server) for name in "ab")
     reading = Reading(tmp_path / "none")
     for cache in (one, other):
         await cache.get_or_build("key", reading)
@@ -457,8 +432,8 @@ async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> 
 
 async def test_news_that_may_be_missed_are_taken_for_bad(file: Path, tmp_path: Path) -> None:
     """What depends on no file is not served from here any more: from the server, or not at all. Files are compared anyway."""
-    server, now = Server(), 1_000.0
-    cache = ContextCache(tmp_path / "cache", redis=server, clock=lambda: now)
+    server, now = OwnTier(), 1_000.0
+    cache = ContextCache(tmp_path / "cache", shared=server, clock=lambda: now)
     plain, of_file = Reading(tmp_path / "none"), Reading(file)
 
     async def ask() -> None:
@@ -482,17 +457,17 @@ async def test_news_that_may_be_missed_are_taken_for_bad(file: Path, tmp_path: P
 @pytest.mark.parametrize("data", [b"", b"anything"], ids=["empty", "no entry"])
 async def test_what_a_server_has_may_be_anything(data: bytes) -> None:
     """What is no entry is a miss."""
-    server = Server()
+    server = OwnTier()
     server.values["key"] = data
     reading = Reading(Path("none"))
-    await ContextCache(redis=server).get_or_build("key", reading)
+    await ContextCache(shared=server).get_or_build("key", reading)
     assert reading.calls == 1
 
 
 async def test_a_server_that_mixes_up_keys_is_a_miss() -> None:
     """An entry says under which key it was written."""
-    server = Server()
-    cache, reading = ContextCache(redis=server), Reading(Path("none"))
+    server = OwnTier()
+    cache, reading = ContextCache(shared=server), Reading(Path("none"))
     await cache.get_or_build("other", reading)
     server.values["key"] = server.values["other"]
     await cache.get_or_build("key", reading)

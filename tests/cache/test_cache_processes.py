@@ -16,7 +16,7 @@ import pytest
 
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.store import DiskStore
-from autogen_context.cache.tiers import row_of
+from autogen_context.cache.values import row_of
 from support import cache_writer
 
 KILLS = 200

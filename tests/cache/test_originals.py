@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.originals import MESSAGE_BYTES, OriginalStore, size_of
-from autogen_context.cache.scope import Scope
 from autogen_context.cache.store import DiskStore
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreUnavailable
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.saved import messages_as_bytes

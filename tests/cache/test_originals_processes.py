@@ -8,9 +8,9 @@ from threading import Barrier
 
 import pytest
 
-from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from support.entries import said
 
 SCOPE = Scope(tenant="acme", agent="coder")
@@ -20,10 +20,10 @@ import sys
 from itertools import count
 from pathlib import Path
 from autogen_context.messages.message import Message
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.cache import store as disk
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.kept_originals import DiskOriginals
 
 disk._LOCKED_S = 60.0  # a busy machine is no fault
 folder, name, entries = sys.argv[1:]

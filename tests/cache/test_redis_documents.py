@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.redis.documents import NEW, Document, RedisDocuments
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import StateError, StoreUnavailable, WriteConflict
 from autogen_context.messages.message import Message
 from autogen_context.recall.facts import Facts
@@ -38,7 +38,7 @@ import asyncio, sys
 from autogen_context.cache.redis.documents import RedisDocuments
 from autogen_context.cache.redis.server import RedisServer
 from autogen_context.cache.redis.server import RedisLimits
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 
 async def main() -> None:
     with RedisServer(sys.argv[1], limits=RedisLimits(timeout_s=10.0, patience_s=20.0)) as server:

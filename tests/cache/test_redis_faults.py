@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from autogen_context.cache.kept_originals import RedisOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
 from support.entries import said
 from support.redis_server import (
@@ -50,11 +50,22 @@ async def tier_on(url: str, limits: RedisLimits = PATIENT) -> AsyncGenerator[Red
         await asyncio.to_thread(server.close)
 
 
+async def read(tier: RedisTier, key: str) -> bytes | None:
+    """The value of a key."""
+    return (await asyncio.to_thread(tier.read_all, [key])).get(key)
+
+
+async def forget(tier: RedisTier, key: str) -> None:
+    """Have a key deleted, now or when the server is back."""
+    with suppress(StoreUnavailable):
+        await asyncio.to_thread(tier.forget, [key])
+
+
 async def comes_to(tier: RedisTier, key: str, value: bytes | None) -> None:
     """Wait until a key has a value."""
 
     async def has_it() -> bool:
-        return await tier.read(key) == value
+        return await read(tier, key) == value
 
     await until(has_it)
 
@@ -73,11 +84,11 @@ async def test_a_read_ends_before_a_server_answers_that_hangs(
         port_that(delayed(redis.port, released.wait)) as port,
         tier_on(redis.through(port), HURRIED) as tier,
     ):
-        await tier.write("key", b"1", ttl_s=60)
-        assert [await tier.read(str(n)) for n in range(100)] == [None] * 100
-        assert await tier.read("key") == b"1"
-        await tier.forget("key")
-        assert await tier.read("key") is None
+        tier.write({"key": b"1"}, ttl_s=60)
+        assert [await read(tier, str(n)) for n in range(100)] == [None] * 100
+        assert await read(tier, "key") == b"1"
+        await forget(tier, "key")
+        assert await read(tier, "key") is None
         server = RedisServer(redis.through(port), limits=HURRIED)
         stash = OriginalStore(0, tiers=[RedisOriginals(server, scope=Scope())])
         assert "nobody's" not in stash
@@ -104,13 +115,13 @@ async def test_a_server_that_becomes_slow_is_left_alone(
         tier_on(redis.through(port), limits) as tier,
     ):
         await comes_to(tier, "none", None)
-        await tier.write("key", b"1", ttl_s=60)
-        await tier.aclose()
+        tier.write({"key": b"1"}, ttl_s=60)
+        await asyncio.to_thread(tier.close)
         await comes_to(tier, "key", b"1")
         wait = quarter_of_a_second
         await comes_to(tier, "key", None)
         before = said_of(caplog, AWAY)
-        assert [await tier.read("key") for _ in range(1_000)] == [None] * 1_000
+        assert [await read(tier, "key") for _ in range(1_000)] == [None] * 1_000
         assert before == said_of(caplog, AWAY) >= 1
         wait = nothing
         await comes_to(tier, "key", b"1")
@@ -127,11 +138,11 @@ async def test_a_server_dies_and_comes_back_in_mid_use(
     async def used(tier: RedisTier) -> None:
         for step in itertools.count():
             key = str(step % 7)
-            await tier.write(key, f"{key} {step}".encode(), ttl_s=60)
-            value = await tier.read(str(step % 5))
+            tier.write({key: f"{key} {step}".encode()}, ttl_s=60)
+            value = await read(tier, str(step % 5))
             assert value is None or value.startswith(b"%d " % (step % 5))
             if step % 11 == 0:
-                await tier.forget(key)
+                await forget(tier, key)
             await asyncio.sleep(0)
             if over.is_set() and step > 10:
                 return
@@ -146,7 +157,7 @@ async def test_a_server_dies_and_comes_back_in_mid_use(
             await asyncio.to_thread(end)
             await asyncio.sleep(0.1)
             await asyncio.to_thread(redis.start)
-            await one.write("alive", b"1", ttl_s=60)
+            one.write({"alive": b"1"}, ttl_s=60)
             await comes_to(two, "alive", b"1")
         over.set()
         await asyncio.gather(*tasks)
@@ -165,19 +176,19 @@ async def test_what_was_forgotten_while_the_server_was_away_is_not_served_again(
         await until(lambda: bool(heard))
         async with port_that(here) as port:
             near = RedisTier(RedisServer(redis.through(port), limits=FIRM), tenant="acme")
-            await near.write("old", b"1", ttl_s=60)
-            await near.write("kept", b"1", ttl_s=60)
+            near.write({"old": b"1"}, ttl_s=60)
+            near.write({"kept": b"1"}, ttl_s=60)
             await comes_to(far, "kept", b"1")
-        await near.forget("old")
-        await near.write("new", b"2", ttl_s=60)
-        assert await near.read("old") is None
-        assert await near.read("new") == b"2"
-        assert await far.read("old") == b"1"
+        await forget(near, "old")
+        near.write({"new": b"2"}, ttl_s=60)
+        assert await read(near, "old") is None
+        assert await read(near, "new") == b"2"
+        assert await read(far, "old") == b"1"
         async with port_that(here, port=port):
             await until(lambda: "old" in heard)
             await comes_to(far, "new", b"2")
-            assert await far.read("old") is None
-            assert await near.read("old") is None
+            assert await read(far, "old") is None
+            assert await read(near, "old") is None
             await comes_to(near, "kept", b"1")
 
 
@@ -214,7 +225,7 @@ async def test_who_listens_is_told_that_news_may_be_lost(redis: LocalRedis, ends
         assert set(heard) == {""}
 
         async def is_heard() -> bool:
-            await far.forget("key")
+            await forget(far, "key")
             return "key" in heard
 
         await until(is_heard)
@@ -245,12 +256,12 @@ async def test_who_is_no_redis_is_a_miss(text: bytes) -> None:
         tier_on(f"redis://127.0.0.1:{port}", limits) as tier,
     ):
         tier.listen(heard.append)
-        await tier.write("own", b"1", ttl_s=60)
-        await tier.forget("gone")
+        tier.write({"own": b"1"}, ttl_s=60)
+        await forget(tier, "gone")
         for _ in range(5):
-            assert await tier.read("key") is None
+            assert await read(tier, "key") is None
             await asyncio.sleep(0.03)
-        await tier.aclose()
+        await asyncio.to_thread(tier.close)
         async with RedisServer(f"redis://127.0.0.1:{port}", limits=limits) as server:
             stash = RedisOriginals(server, scope=Scope())
             stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
@@ -267,10 +278,10 @@ async def test_nobody_is_there(caplog: pytest.LogCaptureFixture) -> None:
         for url in (f"redis://:secret@127.0.0.1:{port}", "unix:///nonexistent/redis.sock"):
             caplog.clear()
             async with tier_on(url) as tier:
-                await tier.write("key", b"1", ttl_s=60)
-                assert [await tier.read(str(n)) for n in range(10)] == [None] * 10
-                await tier.forget("key")
-                await tier.aclose()
+                tier.write({"key": b"1"}, ttl_s=60)
+                assert [await read(tier, str(n)) for n in range(10)] == [None] * 10
+                await forget(tier, "key")
+                await asyncio.to_thread(tier.close)
             assert said_of(caplog, AWAY) == 1
             assert "secret" not in caplog.text + repr([vars(each) for each in caplog.records])
 
@@ -282,7 +293,7 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
     for login in (":hunter2@", "nobody:hunter2@", "", "narrow:hunter2@"):
         async with tier_on(f"redis://{login}{at}") as tier:
             with pytest.raises(StoreRefused, match=f"redis://{at} refuses") as told:
-                await tier.read("key")
+                await read(tier, "key")
             assert "hunter2" not in str(told.value)
     with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):
         pass
@@ -293,13 +304,13 @@ async def test_a_password_that_changes_in_mid_use_is_a_miss(
 ) -> None:
     """The server is away then, until it takes the old one again."""
     async with tier_on(redis.url) as tier:
-        await tier.write("key", b"1", ttl_s=60)
-        await tier.aclose()
+        tier.write({"key": b"1"}, ttl_s=60)
+        await asyncio.to_thread(tier.close)
         await comes_to(tier, "key", b"1")
         redis.said(b"ACL SETUSER default resetpass >other", b"CLIENT KILL TYPE normal")
         await comes_to(tier, "key", None)
         await until(lambda: "refuses" in caplog.text)
-        assert await tier.read("key") is None
+        assert await read(tier, "key") is None
 
 
 async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:
@@ -311,13 +322,13 @@ async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalR
         tier_on(redis.url) as far,
     ):
         for key in ("wrong", "right"):
-            await tier.write(key, b"1", ttl_s=60)
+            tier.write({key: b"1"}, ttl_s=60)
             await comes_to(far, key, b"1")
-        await tier.forget("wrong")
+        await forget(tier, "wrong")
         for _ in range(5):
-            assert await tier.read("wrong") is None
+            assert await read(tier, "wrong") is None
             await comes_to(tier, "right", b"1")
-            assert await tier.read("wrong") is None
+            assert await read(tier, "wrong") is None
         await comes_to(far, "wrong", b"1")
         limits = replace(PATIENT, patience_s=2.0)
         url = f"redis://keeper:keeper@127.0.0.1:{redis.port}/0"
@@ -337,8 +348,8 @@ async def test_a_user_who_may_hear_no_news_is_warned(
     redis.said(b"ACL SETUSER deaf on >deaf ~* resetchannels +@all")
     async with tier_on(f"redis://deaf:deaf@127.0.0.1:{redis.port}/0", FIRM) as tier:
         tier.listen(lambda _: None)
-        await tier.write("key", b"1", ttl_s=60)
-        await tier.aclose()
+        tier.write({"key": b"1"}, ttl_s=60)
+        await asyncio.to_thread(tier.close)
         await comes_to(tier, "key", b"1")
         tier.listen(lambda _: None)
         await until(lambda: said_of(caplog, "a shared store tells no news") == 1)
@@ -351,16 +362,16 @@ async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
 ) -> None:
     """What it declines is left out with a warning; when there is room again, the next value is taken."""
     async with tier_on(redis.url) as tier, tier_on(redis.url) as other:
-        await tier.write("before", b"1", ttl_s=60)
+        tier.write({"before": b"1"}, ttl_s=60)
         await comes_to(other, "before", b"1")
         redis.said(b"CONFIG SET maxmemory 1")
-        await tier.write("full", b"1", ttl_s=60)
+        tier.write({"full": b"1"}, ttl_s=60)
         await comes_to(tier, "full", None)
-        assert await tier.read("before") == b"1"
+        assert await read(tier, "before") == b"1"
         assert "it declines (OutOfMemoryError)" in caplog.text
         assert said_of(caplog, AWAY) == 0
         redis.said(b"CONFIG SET maxmemory 0")
-        await tier.write("after", b"1", ttl_s=60)
+        tier.write({"after": b"1"}, ttl_s=60)
         await comes_to(other, "after", b"1")
 
 
@@ -374,19 +385,19 @@ async def test_a_closed_server_is_a_miss(
             redis.through(port), limits=RedisLimits(timeout_s=20.0, patience_s=0.2)
         )
         tier, heard = RedisTier(server), list[str]()
-        waiting = asyncio.create_task(tier.read("key"))
-        await tier.write("lost", b"1", ttl_s=60)
+        waiting = asyncio.create_task(read(tier, "key"))
+        tier.write({"lost": b"1"}, ttl_s=60)
         await asyncio.sleep(0.05)
         await asyncio.to_thread(server.close)
         assert await waiting is None
         released.set()
     assert "closed before all was written" in caplog.text
     ended = tier.listen(heard.append)
-    await tier.write("key", b"1", ttl_s=None)
-    await tier.forget("key")
-    assert await tier.read("key") is None
+    tier.write({"key": b"1"}, ttl_s=None)
+    await forget(tier, "key")
+    assert await read(tier, "key") is None
     ended()
-    await tier.aclose()
+    await asyncio.to_thread(tier.close)
     server.close()
 
 
@@ -397,7 +408,7 @@ async def test_who_is_cancelled_is_cancelled(redis: LocalRedis) -> None:
         port_that(delayed(redis.port, released.wait)) as port,
         tier_on(redis.through(port), RedisLimits(timeout_s=20.0)) as tier,
     ):
-        waiting = asyncio.create_task(tier.read("key"))
+        waiting = asyncio.create_task(read(tier, "key"))
         await asyncio.sleep(0.05)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
-from autogen_context.cache.disk_originals import DiskOriginals
+from autogen_context.cache.kept_originals import DiskOriginals, RedisOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.redis.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreRefused
 from autogen_context.messages.message import Message
-from support.entries import ANY_TEXT, ENTRIES, Clock, said
+from support.entries import said
 from support.redis_server import LocalRedis, running
 from support.waiting import wait_until
 
@@ -30,8 +28,8 @@ from itertools import count
 from autogen_context.messages.message import Message
 from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.redis.originals import RedisOriginals
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.kept_originals import RedisOriginals
+from autogen_context.cache.tier import Scope
 from autogen_context.cache.originals import OriginalStore
 
 url, name, entries = sys.argv[1:]
@@ -81,21 +79,6 @@ def writer(url: str, name: str, entries: int) -> subprocess.Popen[str]:
     )
 
 
-@given(handle=ANY_TEXT, messages=ENTRIES)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_another_reads_what_was_written(
-    server: RedisServer, other: RedisServer, handle: str, messages: tuple[Message, ...]
-) -> None:
-    """To the last field, under any handle; forgotten by one, it is gone for both."""
-    one, two = RedisOriginals(server, scope=SCOPE), RedisOriginals(other, scope=SCOPE)
-    put(one, handle, messages)
-    assert two.read(handle, now=0.0) == messages
-    assert two.held([handle, handle + "?"], now=0.0) == {handle}
-    two.forget(handle)
-    assert one.read(handle, now=0.0) is two.read(handle, now=0.0) is None
-    assert one.held([handle], now=0.0) == set()
-
-
 def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: RedisServer) -> None:
     """Memory first; what memory gave up, and what another put away, comes from the server, without an eviction."""
     scope = Scope(tenant="acme", agent="finder")
@@ -112,20 +95,6 @@ def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: Red
         elsewhere.get("last")
 
 
-def test_scopes_have_nothing_in_common(server: RedisServer) -> None:
-    """None reads or deletes what another has, whatever their names and handles are."""
-    names = ["", "a", "a:b", "b", "*"]
-    scopes = [Scope(tenant=tenant, agent=agent) for tenant in names for agent in names]
-    stashes = {scope: RedisOriginals(server, scope=scope) for scope in scopes}
-    for scope, stash in stashes.items():
-        put(stash, "*", said(repr(scope)))
-    stashes[Scope(tenant="*", agent="*")].clear()
-    stashes[Scope(tenant="a", agent="b")].forget("*")
-    for scope, stash in stashes.items():
-        gone = scope in {Scope(tenant="*", agent="*"), Scope(tenant="a", agent="b")}
-        assert stash.read("*", now=0.0) == (None if gone else said(repr(scope)))
-
-
 def test_clear_deletes_what_anybody_wrote(
     redis: LocalRedis, server: RedisServer, other: RedisServer
 ) -> None:
@@ -139,21 +108,6 @@ def test_clear_deletes_what_anybody_wrote(
     two.write([("more", said("x"))], expires_at=math.inf, now=0.0)
     two.clear()
     assert len(redis.stored()) == before
-
-
-def test_what_is_past_its_time_is_gone(server: RedisServer) -> None:
-    """By the clock of who reads, and by the server's."""
-    clock = Clock()
-    tier = RedisOriginals(server, scope=Scope(agent="time"))
-    stash = OriginalStore(0, tiers=[tier], ttl_s=60.0, clock=clock)
-    stash.put("a", said("a"))
-    clock.now_s += 59.0
-    assert stash.get("a") == said("a")
-    clock.now_s += 1.0
-    assert "a" not in stash
-    tier.write([("over", said("a"))], expires_at=0.0, now=1.0)
-    tier.flush()
-    wait_until(lambda: not tier.held(["over"], now=0.0))
 
 
 @pytest.mark.parametrize(

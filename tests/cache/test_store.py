@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.store import FILE, ROW_BYTES, DiskStore
-from autogen_context.cache.tiers import row_of
+from autogen_context.cache.values import row_of
 from autogen_context.errors import StoreUnavailable
 
 

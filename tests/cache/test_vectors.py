@@ -2,11 +2,8 @@
 
 import asyncio
 import logging
-import sqlite3
-import stat
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import hypot, inf, nan
@@ -18,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.store import ROW_BYTES, DiskStore
+from autogen_context import IncrementalContextManager
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
@@ -27,7 +25,6 @@ from autogen_context.testing.embedding_api import embed
 TEXTS = st.lists(
     st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8
 )
-FILE = "vectors/cache.db"
 
 
 @dataclass
@@ -59,6 +56,30 @@ class Answering:
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         return self.answer(texts)
+
+
+class Planted:
+    """A cache of which others write the values, while it lies.
+
+    Args:
+        value: what it has under every key.
+    """
+
+    def __init__(self, value: object) -> None:
+        self.lies = True
+        self._value = value
+        self._kept: dict[str, object] = {}
+
+    def remembered(self, _kind: str, key: str, /) -> object:
+        """What was planted, or what was kept."""
+        return self._value if self.lies else self._kept.get(key)
+
+    def remember(self, _kind: str, key: str, value: object, /) -> None:
+        """Keep it."""
+        self._kept[key] = value
+
+    async def warm(self, kind: str, keys: Collection[str], /) -> None:
+        """All is at hand."""
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -108,17 +129,16 @@ async def test_the_last_used_stay_in_memory() -> None:
 
 
 async def test_ready_asks_nobody(tmp_path: Path) -> None:
-    """What is on disk only is not ready, and asking computes nothing and writes nothing."""
-    await VectorStore(Hashed(), directory=tmp_path).vectors(["a"])
+    """What is on disk only is not ready, and asking computes nothing."""
+    async with ContextCache(tmp_path) as before:
+        await VectorStore(Hashed(), cache=before).vectors(["a"])
     embedder = Hashed()
-    store = VectorStore(embedder, directory=tmp_path / "other")
-    assert store.ready("a") is None
+    async with ContextCache(tmp_path) as cache:
+        again = VectorStore(embedder, cache=cache)
+        assert again.ready("a") is None
+        await again.vectors(["a"])
+        assert again.ready("a") is not None
     assert not embedder.asked
-    assert not (tmp_path / "other").exists()
-    again = VectorStore(embedder, directory=tmp_path)
-    assert again.ready("a") is None
-    await again.vectors(["a"])
-    assert again.ready("a") is not None
 
 
 async def test_what_is_handed_out_cannot_be_changed() -> None:
@@ -132,65 +152,51 @@ async def test_what_is_handed_out_cannot_be_changed() -> None:
     assert list(store.ready("a") or []) == pytest.approx([0.6, 0.8])
 
 
-# On disk
+# In a cache
 
 
-async def test_models_do_not_mix(tmp_path: Path) -> None:
+async def test_models_do_not_mix() -> None:
     """Vectors of another model are not there, whatever the names and texts run together to."""
-    await VectorStore(Hashed(name="m"), directory=tmp_path).vectors(["1 a"])
+    cache = ContextCache()
+    await VectorStore(Hashed(name="m"), cache=cache).vectors(["1 a"])
     other = Hashed(name="m 1")
-    await VectorStore(other, directory=tmp_path).vectors(["a"])
+    await VectorStore(other, cache=cache).vectors(["a"])
     assert other.asked == [["a"]]
 
 
-async def test_the_folder_is_its_owners(tmp_path: Path) -> None:
-    """Nobody else reads it; a folder that was there keeps its rights, and the file in it has its own."""
-    await VectorStore(Hashed(), directory=tmp_path / "new").vectors(["a"])
-    (tmp_path / "old").mkdir(mode=0o755)
-    await VectorStore(Hashed(), directory=tmp_path / "old").vectors(["a"])
-    names = ("new/vectors", "old/vectors", f"old/{FILE}")
-    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names]
-    assert modes == [0o700, 0o700, 0o600]
-
-
-@pytest.mark.parametrize("value", [b"", b"123", b"12345678"], ids=["empty", "odd", "short"])
-async def test_what_was_planted_is_a_miss(tmp_path: Path, value: bytes) -> None:
-    """What is no block of as many floats is computed again and kept again, though its checksum is right."""
-    texts = [str(number) for number in range(4)]
-    await VectorStore(Hashed(), directory=tmp_path).vectors(texts)
-    disk = DiskStore(tmp_path / "vectors")
-    disk.write({name: value for name, _ in list(disk.items())[1:]})
-    store = VectorStore(Hashed(), directory=tmp_path)
+@pytest.mark.parametrize(
+    "value", [b"", b"123", b"12345678", bytes(32), b"\xff" * 32, "text", 7], ids=repr
+)
+async def test_what_was_planted_is_a_miss(value: object) -> None:
+    """What is no block of as many floats, or of another length than 1, is computed again and kept again."""
+    texts, planted = [str(number) for number in range(4)], Planted(value)
+    store = VectorStore(Hashed(), cache=planted)
     await store.vectors(["of another text"])
     assert [list(vector) for vector in await store.vectors(texts)] == [*map(expected, texts)]
+    planted.lies = False
     last = Hashed()
-    await VectorStore(last, directory=tmp_path).vectors(texts)
+    await VectorStore(last, cache=planted).vectors(texts)
     assert not last.asked
 
 
-async def test_a_locked_file_is_done_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process that does not let go costs a wait in the background, and the file stays as it is."""
-    monkeypatch.setattr("autogen_context.cache.store._LOCKED_S", 0.01)
-    await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "kept"])
-    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        assert len(await VectorStore(Hashed(), directory=tmp_path).vectors(["a", "b"])) == 2
-        other.execute("COMMIT")
-    kept = Hashed()
-    await VectorStore(kept, directory=tmp_path).vectors(["kept"])
-    assert not kept.asked
+async def test_a_store_without_a_cache_gets_that_of_the_manager() -> None:
+    """One that has its own keeps it."""
+    own, cache = ContextCache(), ContextCache()
+    for store in (VectorStore(Hashed()), VectorStore(Hashed(name="own"), cache=own)):
+        IncrementalContextManager(vectors=store, cache=cache)
+        await store.vectors(["a"])
+    others = Hashed(), Hashed(name="own")
+    for embedder in others:
+        await VectorStore(embedder, cache=cache).vectors(["a"])
+    assert [embedder.asked for embedder in others] == [[], [["a"]]]
+    await VectorStore(last := Hashed(name="own"), cache=own).vectors(["a"])
+    assert not last.asked
 
 
-async def test_the_folder_has_a_limit(tmp_path: Path) -> None:
-    """Beyond it the oldest go."""
-    room = 3 * (8 * 4 + ROW_BYTES)
-    await VectorStore(Hashed(), directory=tmp_path, limit_bytes=room).vectors(list("ab"))
-    await VectorStore(Hashed(), directory=tmp_path, limit_bytes=room).vectors(list("cd"))
-    later = Hashed()
-    await VectorStore(later, directory=tmp_path).vectors(list("abcd"))
-    assert later.counted == {"a": 1}
+def test_what_is_no_cache_is_refused() -> None:
+    """F35: with what to give."""
+    with pytest.raises(ValueError, match="cache='folder': give a ContextCache"):
+        VectorStore(Hashed(), cache=cast("ContextCache", "folder"))
 
 
 def test_some_memory_is_needed() -> None:
@@ -283,28 +289,30 @@ class Lie(NamedTuple):
     ],
     ids=["few", "many", "lengths", "nan", "infinite", "empty", "text", "nothing"],
 )
-async def test_lies_are_refused(lie: Lie, tmp_path: Path) -> None:
+async def test_lies_are_refused(lie: Lie) -> None:
     """What is not one vector of finite numbers per text is an error that says so, and is kept nowhere."""
     answer = cast("list[list[float]]", lie.answer)  # a model may break its type
-    store = VectorStore(Answering(lambda _: answer), directory=tmp_path)
+    cache = ContextCache()
+    store = VectorStore(Answering(lambda _: answer), cache=cache)
     with pytest.raises(EmbeddingFailed, match=lie.reason) as caught:
         await store.vectors(["a", "b"])
     assert caught.value.model == "answering"
     assert store.ready("a") is None
-    assert not (tmp_path / FILE).exists()
+    assert cache.stats().memory.bytes == 0
 
 
-async def test_a_model_that_changes_under_its_name(tmp_path: Path) -> None:
-    """Vectors of another length than those before are refused; those that lie on disk are computed again."""
+async def test_a_model_that_changes_under_its_name() -> None:
+    """Vectors of another length than those before are refused; those in a cache are computed again."""
     dimensions = [2]
     store = VectorStore(Answering(lambda texts: [[1.0] * dimensions[0]] * len(texts)))
     await store.vectors(["a"])
     dimensions[0] = 3
     with pytest.raises(EmbeddingFailed, match=r"3 numbers after one of 2; .* new name"):
         await store.vectors(["b"])
-    old = VectorStore(Answering(lambda texts: [[1.0]] * len(texts)), directory=tmp_path)
+    cache = ContextCache()
+    old = VectorStore(Answering(lambda texts: [[1.0]] * len(texts)), cache=cache)
     await old.vectors(["a"])
-    new = VectorStore(Answering(lambda texts: [[1.0, 0.0]] * len(texts)), directory=tmp_path)
+    new = VectorStore(Answering(lambda texts: [[1.0, 0.0]] * len(texts)), cache=cache)
     await new.vectors(["b"])
     assert [len(vector) for vector in await new.vectors(["a", "b"])] == [2, 2]
 

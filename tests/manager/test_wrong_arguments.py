@@ -8,14 +8,14 @@ from typing import cast
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager
+from autogen_context.budget.allocation import TokenBudget
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.disk_originals import DiskOriginals
 from autogen_context.cache.fingerprint import Compare
+from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.scope import Scope
-from autogen_context.cache.tiers import SharedTier
+from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
@@ -49,7 +49,7 @@ MAKE: dict[str, Callable[[], object]] = {
     ),
     "total_tokens=True: give 1 or more": lambda: TokenBudgetManager(total_tokens=True),
     "total_tokens='8000': give 1 or more": lambda: TokenBudgetManager(cast("int", "8000")),
-    "compression_threshold=80: give a share from 0 to 1": lambda: TokenBudget(
+    "compression_threshold=80: give a fraction from 0 to 1": lambda: TokenBudget(
         total=0, allocations={}, reserve_buffer=0, compression_threshold=80
     ),
     "counter=<built-in function len>: give an object with": lambda: SemanticCompressor(
@@ -60,8 +60,8 @@ MAKE: dict[str, Callable[[], object]] = {
     "compare='hash': give one of times, content": lambda: ContextCache(
         compare=cast("Compare", "hash")
     ),
-    "redis=5: give the url of a server": lambda: ContextCache(redis=cast("SharedTier", 5)),
-    "url='…': give redis://": lambda: ContextCache(redis="localhost"),
+    "shared=5: give the url of a server": lambda: ContextCache(shared=cast("SharedTier", 5)),
+    "url='…': give redis://": lambda: ContextCache(shared="localhost"),
     "text=5: give the task as a text": lambda: TaskDefinition.from_text(NUMBER),
     "text=None: give the task as a text": lambda: ContextPrioritizer().prioritize(NOTHING, []),
     "text={'role'.*: give the task": lambda: TokenBudgetManager().allocate(cast("str", SAID)),

@@ -186,7 +186,7 @@ def test_what_is_read(fields: ChatMessage, expected: Message) -> None:
         ),
         (
             {"function_call": {"name": "f", "arguments": "{}"}},
-            ToolCall(id="", name="f", arguments="{}"),
+            ToolCall(id="", name="f", arguments="{}", older=True),
             "",
         ),
         (

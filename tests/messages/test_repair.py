@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from autogen_context import IncrementalContextManager
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
@@ -13,6 +14,7 @@ from autogen_context.messages.segment import segment
 from autogen_context.session.assemble import Checked
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from support.counting import Characters
 
 FEW = settings(max_examples=50)
 
@@ -130,6 +132,44 @@ def test_a_unit_has_a_piece_for_each_message(messages: list[Message]) -> None:
 def test_what_each_fault_becomes(messages: list[Message], expected: list[Message]) -> None:
     """The rules, one by one."""
     assert messages_of(pieces_of(messages), messages) == expected
+
+
+CALLED = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+OLDER = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+RESULT = {"role": "tool", "tool_call_id": "a", "content": "r"}
+OLDER_RESULT = {"role": "function", "name": "f", "content": "r"}
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "expected"),
+    [
+        pytest.param(OLDER, RESULT, OLDER_RESULT, id="function_call, tool"),
+        pytest.param(OLDER, {"role": "tool", "content": "r"}, OLDER_RESULT, id="without an id"),
+        pytest.param(OLDER, OLDER_RESULT, OLDER_RESULT, id="function_call, function"),
+        pytest.param(OLDER, OLDER_RESULT | {"tool_call_id": "a"}, OLDER_RESULT, id="with an id"),
+        pytest.param(CALLED, OLDER_RESULT, RESULT, id="tool_calls, function"),
+        pytest.param(CALLED, {"role": "tool", "content": "r"}, RESULT, id="F34: no id"),
+        pytest.param(
+            OLDER,
+            RESULT | {"content": [{"type": "image_url", "image_url": {"url": "data:,"}}]},
+            OLDER_RESULT | {"content": "[image left out]"},
+            id="an image that the other form does not have",
+        ),
+    ],
+)
+def test_a_result_is_sent_in_the_form_of_its_call(
+    call: ChatMessage, result: ChatMessage, expected: ChatMessage
+) -> None:
+    """F23: a ``function_call`` that a tool message answered went out as it came, and providers refuse it."""
+    given = [{"role": "user", "content": "hi"}, call, result, {"role": "user", "content": "go on"}]
+    manager = IncrementalContextManager(window_tokens=9_000, counter=Characters())
+    prepared = manager.prepare_nowait(given)
+    assert prepared.messages == [*given[:2], expected, given[3]]
+    assert prepared.certificate.pairs_closed
 
 
 def test_a_result_under_the_right_id_is_left_alone() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall
 from autogen_context.messages.user_output import words_and_output
 from support.prose import SENTENCES
 
@@ -71,12 +71,6 @@ def test_in_doubt_it_is_a_persons(before: Message | None, text: str) -> None:
     assert parts(text, before) == (text, "")
 
 
-def test_what_follows_output_is_a_persons() -> None:
-    """A host that adds a person's words puts them behind the tag."""
-    words, output = parts(f"<output>\n7 files\n</output>\n{PLANTED}")
-    assert (words.strip(), output) == (PLANTED, "<output>\n7 files\n</output>")
-
-
 LINES = st.sampled_from(
     [*SENTENCES, "<output>", "</output>", "Observation: x", "<stderr>a</stderr>"]
 )
@@ -88,12 +82,8 @@ LINES = st.sampled_from(
 )
 def test_nothing_is_lost(text: str, before: Message | None, role: str) -> None:
     """Every character is a word or output; who is no person says words alone."""
+    behind = parts(f"<output>\n7 files\n</output>\n{PLANTED}")
+    assert (behind[0].strip(), behind[1]) == (PLANTED, "<output>\n7 files\n</output>")
     words, output = words_and_output(Message(role=role, text=text), before)
     assert output + words == text
     assert not output or role == "user"
-
-
-def test_results_that_are_marked_as_such_are_left_to_their_host() -> None:
-    """A message in the user's role that has results is no person's as it is."""
-    message = Message(role="user", text="<output>", results=(ToolResult(call_id="1", text="a"),))
-    assert words_and_output(message, SAID) == ("<output>", "")

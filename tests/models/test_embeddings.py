@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.models.embedder import Embedder
@@ -131,10 +132,12 @@ async def test_the_loop_goes_on_meanwhile(model: SentenceTransformerEmbedder) ->
 async def test_a_restart_needs_no_model(model: SentenceTransformerEmbedder, tmp_path: Path) -> None:
     """What was on disk is had back to the bit, and the model is not even loaded."""
     texts = list(ANSWERS)
-    before = await VectorStore(model, directory=tmp_path).vectors(texts)
+    async with ContextCache(tmp_path) as cache:
+        before = await VectorStore(model, cache=cache).vectors(texts)
     threads = set(threading.enumerate())
-    store = VectorStore(SentenceTransformerEmbedder(), directory=tmp_path)
-    after = await store.vectors(texts)
+    async with ContextCache(tmp_path) as cache:
+        store = VectorStore(SentenceTransformerEmbedder(), cache=cache)
+        after = await store.vectors(texts)
     assert [list(vector) for vector in after] == [list(vector) for vector in before]
     new = {thread.name for thread in set(threading.enumerate()) - threads}
     assert not any("embedder" in name for name in new)

@@ -1,9 +1,7 @@
 """Files that a conversation has seen, and what became of them: few looks, and none is forgotten."""
 
-import logging
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -11,29 +9,20 @@ from threading import Thread
 import pytest
 
 from autogen_context.cache.files import read_regular
-from autogen_context.cache.watch import FileWatch
 from autogen_context.project.file_changes import (
     MOST_BYTES_PER_FILE,
     MOST_FILES,
     FileChangeTracker,
     SeenFiles,
 )
-from support.coder import CONTENT, NAMES, closed_watch, join_followers, watching
-from support.hearing import wait_until
+from support.coder import CONTENT, NAMES
 
 BEFORE = "\n".join(f"line {n}" for n in range(1, 101))
 
 
-@pytest.fixture
-def watch(root: Path) -> Iterator[FileWatch]:
-    """It follows the project already."""
-    with watching(root) as watch:
-        yield watch
-
-
-def saw(root: Path, *names: str, watch: FileWatch | None = None) -> SeenFiles:
-    """These were seen and read; nothing tells of them where no watch does."""
-    seen = SeenFiles(FileChangeTracker(root, watch=watch or closed_watch()))
+def saw(root: Path, *names: str) -> SeenFiles:
+    """These were seen and read."""
+    seen = SeenFiles(FileChangeTracker(root))
     for name in names:
         seen.see(name)
     seen.look()
@@ -191,72 +180,6 @@ def test_a_file_that_was_closed_is_told_of() -> None:
         assert told(seen) == {"a": "unreadable: it cannot be read any more: Permission denied"}
 
 
-def test_a_watch_that_ends_is_said_once(root: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """However many conversations there are; all their files are looked at from then on."""
-    with FileWatch(debounce_s=0.02) as watch:
-        tracker = FileChangeTracker(root, watch=watch)
-        both = [SeenFiles(tracker) for _ in range(2)]
-        for seen in both:
-            for name in NAMES:
-                seen.see(name)
-            wait_until(partial(is_quiet_after_a_look, seen), "told")
-    for name in NAMES:
-        (root / name).write_text("else")
-    with caplog.at_level(logging.WARNING):
-        for seen in both:
-            assert not is_quiet_after_a_look(seen)
-            assert set(seen.changes()) == set(NAMES)
-    assert len(caplog.records) == 1
-
-
-def is_quiet_after_a_look(seen: SeenFiles) -> bool:
-    """Whether there is nothing more to do."""
-    seen.look()
-    return not seen.is_busy
-
-
-@pytest.mark.parametrize(
-    ("changed", "name"),
-    [pytest.param("src", "src/c.py", id="its folder"), pytest.param("b.py", "b.py", id="itself")],
-)
-def test_what_is_told_is_looked_at_next(
-    root: Path, watch: FileWatch, changed: str, name: str
-) -> None:
-    """Among however many; a folder stands for all below it."""
-    others = [f"other {number}" for number in range(100)]
-    for other in others:
-        (root / other).touch()
-    seen = saw(root, *others, *NAMES, watch=watch)
-    wait_until(partial(is_quiet_after_a_look, seen), "told")
-    (root / changed).rename(root.parent / "gone")
-    wait_until(lambda: seen.is_busy, "heard")
-    seen.look()
-    assert [each for each, change in seen.changes().items() if change] == [name]
-    assert seen.changes() == {}
-
-
-def test_what_no_watch_tells_is_found_in_turn(root: Path, watch: FileWatch) -> None:
-    """By a second name outside of the project, it is written to unheard."""
-    os.link(root / "b.py", root.parent / "second")
-    seen = saw(root, *NAMES, watch=watch)
-    wait_until(partial(is_quiet_after_a_look, seen), "told")
-    (root.parent / "second").write_text("else")
-    seen.look()
-    assert list(seen.changes()) == ["b.py"]
-
-
-def test_nothing_runs_before_a_file_was_seen(root: Path) -> None:
-    """Nor where none could be read; then the folder is watched, by whoever goes on with a state as well."""
-    with FileWatch(debounce_s=0.02) as watch:
-        seen = SeenFiles(FileChangeTracker(root, watch=watch))
-        seen.see("nowhere.py")
-        seen.look()
-        join_followers()
-        assert not watch.is_alive
-        seen.resumed({"a.py": "00" * 16})
-        wait_until(lambda: watch.covers(root), "watched")
-
-
 def test_what_is_saved_of_other_folders_is_left_out(root: Path) -> None:
     """The project may be somewhere else by now."""
     digest = "00" * 16
@@ -265,26 +188,36 @@ def test_what_is_saved_of_other_folders_is_left_out(root: Path) -> None:
     assert told(other) == {"a.py": "changed: (what it was is not known any more)"}
 
 
-def test_a_branch_has_seen_what_is_being_read(root: Path) -> None:
-    """Whenever it is made while another thread looks; and has the news that nobody asked for yet."""
+def test_who_goes_on_while_another_looks_has_seen_the_same(root: Path) -> None:
+    """Whenever that is; and finds what nobody asked for yet."""
     names = [f"large_{n}" for n in range(60)]
     for name in names:
         (root / name).write_text("x" * 80 + "\n" * 400_000)
     seen = saw(root, "a.py")
     (root / "a.py").unlink()
-    seen.doubt()
     seen.look()
-    assert [*seen.branch().changes()] == ["a.py"]
+    other = seen.resumed(seen.digests)
+    other.look()
+    assert [*other.changes()] == ["a.py"]
     for name in names:
         seen.see(name)
     looking = Thread(target=seen.look)
     looking.start()
-    is_over = False
-    while not is_over:
-        is_over = not looking.is_alive()
-        branch = seen.branch()
-        assert [name for name in names if not branch.knows(name)] == []
+    while looking.is_alive():
+        digests = seen.digests
+        assert seen.resumed(digests).digests == digests
     looking.join()
+
+
+def test_a_change_within_a_tick_of_the_clock_is_found(root: Path) -> None:
+    """Of the same size, and with the same times as far as the file system has them."""
+    path = root / "a.py"
+    times = path.stat().st_mtime_ns
+    seen = saw(root, "a.py")
+    path.write_text(CONTENT.replace("two", "TWO"))
+    os.utime(path, ns=(times, times))
+    seen.look()
+    assert list(seen.changes()) == ["a.py"]
 
 
 def test_a_look_reads_so_many_files(root: Path) -> None:
@@ -306,6 +239,6 @@ def test_what_is_followed_no_more_keeps_nobody_busy(root: Path) -> None:
     (root / "a.py").unlink()
     seen.see("a.py")
     seen.look()
-    assert not seen.is_busy
+    assert not seen
     assert not seen.knows("a.py")
     assert seen.changes() == {}

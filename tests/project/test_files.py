@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.cache.watch import FileWatch
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.session.change import ContextChange
@@ -19,30 +18,30 @@ from support.counting import Characters
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["prepare", "prepare_nowait"])
-async def test_what_somebody_else_changed_is_told_once(either: Coder, *, waits: bool) -> None:
+async def test_what_somebody_else_changed_is_told_once(coder: Coder, *, waits: bool) -> None:
     """With a diff, in front of what is new; no later turn says it again."""
-    either.reads("a.py")
-    assert await either.turn(waits=waits) == []
-    either.shell(EDIT, "a.py")
-    either.goes_on()
-    told = await either.turn(waits=waits)
+    coder.reads("a.py")
+    assert await coder.turn(waits=waits) == []
+    coder.shell(EDIT)
+    coder.goes_on()
+    told = await coder.turn(waits=waits)
     assert told == [block(CHANGED, DIFF)]
-    versions = either.manager.versions
-    either.shell("touch a.py", "a.py")
-    either.goes_on()
-    assert await either.turn(waits=waits) == told
-    assert either.manager.versions == versions
+    versions = coder.manager.versions
+    coder.shell("touch a.py")
+    coder.goes_on()
+    assert await coder.turn(waits=waits) == told
+    assert coder.manager.versions == versions
 
 
-async def test_turns_that_wait_and_turns_that_do_not_follow_each_other(either: Coder) -> None:
+async def test_turns_that_wait_and_turns_that_do_not_follow_each_other(coder: Coder) -> None:
     """Each looks for itself."""
-    either.reads("a.py")
-    either.reads("b.py")
+    coder.reads("a.py")
+    coder.reads("b.py")
     for path in ("a.py", "b.py"):
-        await either.turn()
-        either.shell(f"sed -i s/two/TWO/ {path}", path)
-        either.goes_on()
-        assert f"{path} changed" in (await either.turn(waits=False))[-1]
+        await coder.turn()
+        coder.shell(f"sed -i s/two/TWO/ {path}")
+        coder.goes_on()
+        assert f"{path} changed" in (await coder.turn(waits=False))[-1]
 
 
 async def test_what_was_read_again_is_no_longer_told(coder: Coder) -> None:
@@ -50,14 +49,14 @@ async def test_what_was_read_again_is_no_longer_told(coder: Coder) -> None:
     coder.manager = coder.another(3_000)
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.goes_on()
     assert await coder.turn()
     coder.reads("a.py")
     assert await coder.until_compacted() == []
     coder.reads("a.py")
     await coder.turn()
-    coder.shell("sed -i s/three/THREE/ a.py", "a.py")
+    coder.shell("sed -i s/three/THREE/ a.py")
     coder.goes_on()
     [told] = await coder.turn()
     assert "-three\n> +THREE" in told
@@ -97,61 +96,61 @@ def linked_out(root: Path) -> str:
     ],
 )  # fmt: skip
 async def test_whatever_becomes_of_a_file_is_told_in_words(
-    either: Coder, line: str, told: str
+    coder: Coder, line: str, told: str
 ) -> None:
     """In as few as there are."""
-    either.reads("a.py")
-    await either.turn()
-    either.shell(line, "a.py")
-    either.goes_on()
-    assert await either.turn() == ([block(told)] if told else [])
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(line)
+    coder.goes_on()
+    assert await coder.turn() == ([block(told)] if told else [])
 
 
 async def test_a_folder_that_went_took_its_files(coder: Coder) -> None:
-    """The watch tells of the folder alone."""
+    """Each of them is told as deleted."""
     coder.reads("src/c.py")
     await coder.turn()
-    coder.shell("mv src ../gone", "src")
+    coder.shell("mv src ../gone")
     coder.goes_on()
     assert await coder.turn() == [block("src/c.py was deleted from disk since it was read above")]
 
 
-async def test_a_binary_file_is_never_quoted(either: Coder) -> None:
+async def test_a_binary_file_is_never_quoted(coder: Coder) -> None:
     """That it changed is told."""
-    (either.root / "image").write_bytes(b"\0one")
-    either.reads("image")
-    await either.turn()
-    either.shell("printf 'plain' > image", "image")
-    either.goes_on()
-    [told] = await either.turn()
+    (coder.root / "image").write_bytes(b"\0one")
+    coder.reads("image")
+    await coder.turn()
+    coder.shell("printf 'plain' > image")
+    coder.goes_on()
+    [told] = await coder.turn()
     assert told == block("image changed on disk since it was read above", "> (binary, 4 bytes)")
 
 
-async def test_what_was_changed_back_is_not_told(either: Coder) -> None:
+async def test_what_was_changed_back_is_not_told(coder: Coder) -> None:
     """Where the change had been told, that it is as it was is told once."""
-    either.reads("a.py")
-    await either.turn()
-    either.shell(f"cp a.py kept; {EDIT}; cat kept > a.py", "a.py", "kept")
-    either.goes_on()
-    assert await either.turn() == []
-    either.shell(EDIT, "a.py")
-    either.goes_on()
-    before = await either.turn()
-    either.shell("cat kept > a.py", "a.py")
-    either.goes_on()
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(f"cp a.py kept; {EDIT}; cat kept > a.py")
+    coder.goes_on()
+    assert await coder.turn() == []
+    coder.shell(EDIT)
+    coder.goes_on()
+    before = await coder.turn()
+    coder.shell("cat kept > a.py")
+    coder.goes_on()
     after = [*before, block("a.py is on disk again as it was read above")]
-    assert await either.turn() == after
-    either.goes_on()
-    assert await either.turn() == after
+    assert await coder.turn() == after
+    coder.goes_on()
+    assert await coder.turn() == after
 
 
 async def test_what_had_no_place_yet_is_withdrawn(coder: Coder) -> None:
     """A change that waits for a new message is not told when it is gone before one comes."""
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     assert await coder.turn() == []
-    coder.shell("sed -i s/TWO/two/ a.py", "a.py")
+    coder.shell("sed -i s/TWO/two/ a.py")
     await coder.turn()
     coder.goes_on()
     assert await coder.turn() == []
@@ -162,7 +161,7 @@ async def test_what_others_said_of_a_file_is_not_taken_back(coder: Coder) -> Non
     coder.reads("a.py")
     await coder.turn()
     await coder.manager.apply_changes([ContextChange.file_modified("a.py", text="by the host")])
-    coder.shell("touch a.py", "a.py")
+    coder.shell("touch a.py")
     coder.goes_on()
     assert await coder.turn() == [block(CHANGED, "> by the host")]
 
@@ -177,36 +176,36 @@ async def test_what_others_said_of_a_file_is_not_taken_back(coder: Coder) -> Non
         pytest.param(".", id="the folder itself"),
     ],
 )
-async def test_nothing_outside_is_followed(either: Coder, path: str) -> None:
+async def test_nothing_outside_is_followed(coder: Coder, path: str) -> None:
     """By whatever way it is named."""
-    (either.root / "link.py").symlink_to("../outside.py")
-    (either.root / "linked").symlink_to("..")
-    outside = either.root.parent / "outside.py"
-    either.calls("read_file", CONTENT, path=path.format(outside=outside))
-    await either.turn()
+    (coder.root / "link.py").symlink_to("../outside.py")
+    (coder.root / "linked").symlink_to("..")
+    outside = coder.root.parent / "outside.py"
+    coder.calls("read_file", CONTENT, path=path.format(outside=outside))
+    await coder.turn()
     outside.write_text("a secret")
-    either.shell("touch a.py", "a.py")
-    either.goes_on()
-    assert await either.turn() == []
+    coder.shell("touch a.py")
+    coder.goes_on()
+    assert await coder.turn() == []
 
 
 @pytest.mark.parametrize("path", ["src/c.py", "./src/c.py", "src/../src/c.py", "{root}/src/c.py"])
-async def test_a_path_is_told_as_the_agent_wrote_it(either: Coder, path: str) -> None:
+async def test_a_path_is_told_as_the_agent_wrote_it(coder: Coder, path: str) -> None:
     """But for dots inside."""
-    written = path.format(root=either.root)
-    either.calls("read_file", CONTENT, path=written)
-    await either.turn()
-    either.shell("rm src/c.py", "src/c.py")
-    either.goes_on()
+    written = path.format(root=coder.root)
+    coder.calls("read_file", CONTENT, path=written)
+    await coder.turn()
+    coder.shell("rm src/c.py")
+    coder.goes_on()
     shown = written.replace("./", "").replace("src/.", "")
-    assert await either.turn() == [block(f"{shown} was deleted from disk since it was read above")]
+    assert await coder.turn() == [block(f"{shown} was deleted from disk since it was read above")]
 
 
-async def test_a_root_behind_a_link_is_the_same_folder(root: Path, closed: FileWatch) -> None:
+async def test_a_root_behind_a_link_is_the_same_folder(root: Path) -> None:
     """Whichever of its names the agent writes."""
     link = root.parent / "link"
     link.symlink_to(root)
-    coder = Coder(link, closed)
+    coder = Coder(link)
     for top, path in ((link, "a.py"), (root, "b.py")):
         coder.calls("read_file", CONTENT, path=str(top / path))
     await coder.turn()

@@ -1,4 +1,4 @@
-"""Files that the conversation shows: many of them, and disks and watches that hang or fail."""
+"""Files that the conversation shows: many of them, and disks that hang or fail."""
 
 import asyncio
 import logging
@@ -9,8 +9,7 @@ from threading import Event
 import pytest
 from typing_extensions import override
 
-from autogen_context.cache.watch import FileWatch
-from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT
+from autogen_context.project.file_changes import MOST_FILES, MOST_LOOKED_AT, FileChangeTracker
 from autogen_context.project.files import MOST_DIFFS, MOST_READ_NOWAIT, MOST_TOLD, NO_MORE
 from support.coder import (
     CHANGED,
@@ -21,7 +20,7 @@ from support.coder import (
     block,
     told_in,
 )
-from support.hearing import PATIENCE_S, wait_until
+from support.hearing import PATIENCE_S
 
 
 async def test_of_many_files_each_is_told(coder: Coder) -> None:
@@ -31,7 +30,7 @@ async def test_of_many_files_each_is_told(coder: Coder) -> None:
         (coder.root / name).write_text(CONTENT)
         coder.reads(name)
     await coder.turn()
-    coder.shell("sed -i s/two/TWO/ part_*.py", *names)
+    coder.shell("sed -i s/two/TWO/ part_*.py")
     coder.goes_on()
     [told] = await coder.turn()
     assert told.count("changed on disk") == len(names)
@@ -44,23 +43,23 @@ async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None
     await coder.turn()
     told: list[str] = []
     for n in range(MOST_TOLD + 3):
-        coder.shell(f"echo {n} >> a.py", "a.py")
+        coder.shell(f"echo {n} >> a.py")
         coder.goes_on()
         told = await coder.turn()
     assert len(told) == MOST_TOLD == len(coder.manager.versions) - 1
     assert [NO_MORE in each for each in told] == [False] * (MOST_TOLD - 1) + [True]
     coder.reads("a.py")
     await coder.turn()
-    coder.shell("echo more >> a.py", "a.py")
+    coder.shell("echo more >> a.py")
     coder.goes_on()
     told = await coder.turn()
     assert len(told) == MOST_TOLD + 1
     assert told[-1].endswith("> +more\n]")
 
 
-async def test_of_a_thousand_files_the_newest_are_followed(closed: FileWatch, root: Path) -> None:
+async def test_of_a_thousand_files_the_newest_are_followed(root: Path) -> None:
     """However many there are, as many are kept; a turn looks at so many of them, and in the end at all."""
-    coder = Coder(root, closed, window_tokens=200_000)
+    coder = Coder(root, window_tokens=200_000)
     for n in range(1_000):
         (root / f"{n}.py").write_text(CONTENT)
         coder.reads(f"{n}.py")
@@ -77,9 +76,9 @@ async def test_of_a_thousand_files_the_newest_are_followed(closed: FileWatch, ro
     assert "\n0.py changed" not in text
 
 
-async def test_a_turn_that_does_not_wait_reads_few_files(closed: FileWatch, root: Path) -> None:
+async def test_a_turn_that_does_not_wait_reads_few_files(root: Path) -> None:
     """The others are read in later ones."""
-    coder = Coder(root, closed)
+    coder = Coder(root)
     names = [f"part_{n}.py" for n in range(3 * MOST_READ_NOWAIT)]
     for name in names:
         (root / name).write_text(CONTENT)
@@ -94,33 +93,18 @@ async def test_a_turn_that_does_not_wait_reads_few_files(closed: FileWatch, root
     assert "\n".join(told).count("changed on disk") == MOST_READ_NOWAIT
 
 
-async def test_a_watch_that_does_not_work_is_said_once(
-    closed: FileWatch, root: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """And costs nothing else."""
-    coder = Coder(root, closed)
-    with caplog.at_level(logging.WARNING):
-        for _ in range(3):
-            coder.reads("a.py")
-            await coder.turn()
-        wait_until(lambda: caplog.records, "warned")
-    assert [record.message for record in caplog.records] == [
-        "changed files are not told of; they are looked at in turn"
-    ]
-
-
-class Broken(FileWatch):
+class Broken(FileChangeTracker):
     """Fails when it is asked."""
 
     @override
-    def covers(self, folder: Path) -> bool:
-        raise OSError
+    def real(self, path: Path) -> Path:
+        raise MemoryError
 
 
 async def test_a_failure_is_not_the_callers(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is one warning; turns go on."""
-    with Broken() as watch, caplog.at_level(logging.WARNING):
-        coder = Coder(root, watch)
+    with caplog.at_level(logging.WARNING):
+        coder = Coder(root, files=Broken(root))
         for waits in (True, False, True):
             coder.reads("a.py")
             assert await coder.turn(waits=waits) == []
@@ -129,16 +113,17 @@ async def test_a_failure_is_not_the_callers(root: Path, caplog: pytest.LogCaptur
     ]
 
 
-class Slow(FileWatch):
+class Slow(FileChangeTracker):
     """Answers when it is let go."""
 
-    def __init__(self) -> None:
-        super().__init__(debounce_s=0.02)
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
         self.answers = Event()
 
     @override
-    def covers(self, folder: Path) -> bool:
-        return self.answers.wait(PATIENCE_S) and super().covers(folder)
+    def real(self, path: Path) -> Path:
+        assert self.answers.wait(PATIENCE_S)
+        return super().real(path)
 
 
 @pytest.fixture
@@ -149,44 +134,29 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
-    """What is learned when it answers is told in a later one."""
-    with Slow() as watch:
-        coder = Coder(root, watch)
-        coder.reads("a.py")
-        assert await coder.turn() == []
-        coder.shell(EDIT)
-        coder.goes_on()
-        assert await coder.turn(waits=False) == []
-        watch.answers.set()
-        wait_until(lambda: watch.covers(root), "followed")
+    """What is learned when it answers is told in a later one; meanwhile nobody is kept from saving and branching."""
+    files = Slow(root)
+    files.answers.set()
+    coder = Coder(root, files=files)
+    coder.reads("a.py")
+    assert await coder.turn() == []
+    coder.shell(EDIT)
+    files.answers.clear()
+    coder.goes_on()
+    assert await coder.turn() == []
+    assert await coder.turn(waits=False) == []
+    state = await asyncio.wait_for(asyncio.to_thread(coder.manager.save_state), PATIENCE_S)
+    branch = await asyncio.wait_for(asyncio.to_thread(coder.manager.branch), PATIENCE_S)
+    loaded = coder.another()
+    await asyncio.wait_for(asyncio.to_thread(loaded.load_state, state), PATIENCE_S)
+    files.answers.set()
+    for manager in (branch, coder.manager):
+        coder.manager = manager
         told: list[str] = []
         while not told:  # the look that hung comes to its end in its own time
             coder.goes_on()
             told = await coder.turn()
         assert told == [block(CHANGED, DIFF)]
-
-
-@pytest.mark.usefixtures("hasty")
-async def test_a_disk_that_hangs_keeps_nobody_from_going_on(root: Path) -> None:
-    """What is known is saved, loaded and branched; what is being read is news to both once the disk answers."""
-    with Slow() as watch:
-        coder = Coder(root, watch)
-        coder.reads("a.py")
-        await coder.turn()
-        state = await asyncio.wait_for(asyncio.to_thread(coder.manager.save_state), PATIENCE_S)
-        branch = await asyncio.wait_for(asyncio.to_thread(coder.manager.branch), PATIENCE_S)
-        loading = asyncio.to_thread(coder.another().load_state, state)
-        await asyncio.wait_for(loading, PATIENCE_S)
-        watch.answers.set()
-        coder.shell(EDIT)
-        for manager in (branch, coder.manager):
-            coder.manager = manager
-            wait_until(lambda: watch.covers(root), "followed")
-            told: list[str] = []
-            while not told:
-                coder.goes_on()
-                told = await coder.turn()
-            assert told == [block(CHANGED, DIFF)]
 
 
 async def test_a_folder_that_is_gone_keeps_nobody_from_going_on(coder: Coder) -> None:

@@ -35,31 +35,29 @@ def edits_by_another_name(coder: Coder) -> None:
 
 
 @pytest.mark.parametrize("own", [writes_whole, edits, redirects, edits_by_another_name])
-async def test_what_the_agent_wrote_itself_is_not_told(either: Coder, own: Own) -> None:
+async def test_what_the_agent_wrote_itself_is_not_told(coder: Coder, own: Own) -> None:
     """What somebody else makes of that is."""
-    either.reads("a.py")
-    await either.turn()
-    own(either)
-    if either.watch.is_alive:
-        either.hearing.wait_for(either.root / "a.py")
-    assert await either.turn() == []
-    either.goes_on()
-    assert await either.turn() == []
-    either.shell("echo more >> a.py", "a.py")
-    either.goes_on()
-    [told] = await either.turn()
+    coder.reads("a.py")
+    await coder.turn()
+    own(coder)
+    assert await coder.turn() == []
+    coder.goes_on()
+    assert await coder.turn() == []
+    coder.shell("echo more >> a.py")
+    coder.goes_on()
+    [told] = await coder.turn()
     assert told.endswith("> +more\n]")
     assert "> -" not in told
 
 
-async def test_an_edit_that_failed_hides_nothing(either: Coder) -> None:
+async def test_an_edit_that_failed_hides_nothing(coder: Coder) -> None:
     """It failed since somebody else had changed the file: that is told."""
-    either.reads("a.py")
-    await either.turn()
-    either.shell(EDIT, "a.py")
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(EDIT)
     result = "No match found for old_str"
-    either.calls("str_replace", result, path="a.py", old_str="two", new_str="2")
-    assert await either.turn() == [block(CHANGED, DIFF)]
+    coder.calls("str_replace", result, path="a.py", old_str="two", new_str="2")
+    assert await coder.turn() == [block(CHANGED, DIFF)]
 
 
 async def test_while_a_call_is_open_nothing_is_told(coder: Coder) -> None:
@@ -67,7 +65,7 @@ async def test_while_a_call_is_open_nothing_is_told(coder: Coder) -> None:
     coder.reads("a.py")
     await coder.turn()
     coder.calls("str_replace", None, path="a.py", old_str="two", new_str="TWO")
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.manager.observe(coder.messages)
     assert await coder.turn() == []
     coder.answers(f"c{len(coder.messages) - 1}", "edited")
@@ -78,11 +76,11 @@ async def test_what_the_agent_wrote_since_takes_nothing_back(coder: Coder) -> No
     """What somebody else had changed before is as little as it was read above."""
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.goes_on()
     told = await coder.turn()
     edits(coder)
     await coder.turn()
-    coder.shell("touch a.py", "a.py")
+    coder.shell("touch a.py")
     coder.goes_on()
     assert await coder.turn() == told

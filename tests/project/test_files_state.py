@@ -14,7 +14,6 @@ from support.coder import (
     block,
     told_in,
 )
-from support.hearing import wait_until
 
 
 @pytest.mark.parametrize("change", ["saved", "told before", "loaded"])
@@ -23,7 +22,7 @@ async def test_another_process_goes_on(coder: Coder, change: str) -> None:
     coder.reads("a.py")
     await coder.turn()
     if change != "loaded":
-        coder.shell(EDIT, "a.py")
+        coder.shell(EDIT)
         if change == "told before":
             coder.goes_on()
         await coder.turn()
@@ -32,40 +31,39 @@ async def test_another_process_goes_on(coder: Coder, change: str) -> None:
     coder.manager.load_state(state)
     if change == "loaded":
         await coder.turn()
-        coder.shell(EDIT, "a.py")
-        wait_until(lambda: coder.watch.covers(coder.root), "told")
+        coder.shell(EDIT)
     coder.goes_on()
     told = await coder.turn()
     assert told == [block(CHANGED, DIFF)]
-    coder.shell("touch a.py", "a.py")
+    coder.shell("touch a.py")
     coder.goes_on()
     assert await coder.turn() == told
 
 
-async def test_what_changed_while_nobody_was_there_is_told(either: Coder) -> None:
+async def test_what_changed_while_nobody_was_there_is_told(coder: Coder) -> None:
     """Between save and load: that it did; what it was, nobody knows any more. It is told once."""
     for path in ("a.py", "b.py"):
-        either.reads(path)
-    await either.turn()
-    state = json.loads(json.dumps(either.manager.save_state()))
+        coder.reads(path)
+    await coder.turn()
+    state = json.loads(json.dumps(coder.manager.save_state()))
     assert "three" not in json.dumps(state["companions"])  # digests, no content
-    either.shell(EDIT, "a.py")
-    either.manager = either.another()
-    either.manager.load_state(state)
-    assert either.manager.save_state() == state
-    either.goes_on()
+    coder.shell(EDIT)
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    assert coder.manager.save_state() == state
+    coder.goes_on()
     told = [block(CHANGED, "> (what it was is not known any more)")]
-    assert await either.turn() == told
-    either.goes_on()
-    assert await either.turn() == told
-    again = either.another()
-    again.load_state(json.loads(json.dumps(either.manager.save_state())))
-    either.manager = again
-    either.goes_on()
-    assert await either.turn() == told
-    either.shell("sed -i s/two/TWO/ b.py", "b.py")
-    either.goes_on()
-    assert (await either.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
+    assert await coder.turn() == told
+    coder.goes_on()
+    assert await coder.turn() == told
+    again = coder.another()
+    again.load_state(json.loads(json.dumps(coder.manager.save_state())))
+    coder.manager = again
+    coder.goes_on()
+    assert await coder.turn() == told
+    coder.shell("sed -i s/two/TWO/ b.py")
+    coder.goes_on()
+    assert (await coder.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
 
 
 async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -> None:
@@ -73,7 +71,7 @@ async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -
     coder.reads("a.py")
     await coder.turn()
     state = coder.manager.save_state()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.reads("a.py")
     coder.manager = coder.another()
     coder.manager.load_state(state)
@@ -87,7 +85,7 @@ async def test_an_older_state_is_told_again(coder: Coder) -> None:
     coder.reads("a.py")
     await coder.turn()
     state, version = coder.manager.save_state(), coder.manager.versions[-1].number
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.goes_on()
     told = await coder.turn()
     coder.manager.load_state(state)
@@ -104,7 +102,7 @@ async def test_a_branch_follows_its_files(coder: Coder, *, turn_before: bool) ->
     branch = coder.manager.branch()
     if turn_before:
         await branch.prepare(coder.messages)
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.goes_on()
     for manager in (branch, coder.manager):
         assert told_in(await manager.prepare(coder.messages)) == [block(CHANGED, DIFF)]
@@ -115,7 +113,7 @@ async def test_a_host_that_trims_its_list_hides_nothing(coder: Coder) -> None:
     coder.goes_on()
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     del coder.messages[1]
     coder.goes_on()
     assert await coder.turn() == [block(CHANGED, DIFF)]
@@ -126,7 +124,7 @@ async def test_a_closed_manager_hears_nothing(coder: Coder) -> None:
     coder.reads("a.py")
     await coder.turn()
     await coder.manager.aclose()
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)
     coder.goes_on()
     assert await coder.turn() == []
     await coder.manager.aclose()
@@ -140,4 +138,4 @@ async def test_nobody_has_to_close_it(coder: Coder) -> None:
     coder.manager = coder.another()
     gc.collect()
     assert gone() is None
-    coder.shell(EDIT, "a.py")
+    coder.shell(EDIT)

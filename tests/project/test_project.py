@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.budget.allocate import TokenBudgetManager
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult

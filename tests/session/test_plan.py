@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.budget.aim import Aim
+from autogen_context.budget.policy import CompactionBudget
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
@@ -14,7 +14,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.prioritizer.block_score import ValueScorer
 from autogen_context.prioritizer.references import References
 from autogen_context.prioritizer.selection import BlockSelector
-from autogen_context.session.plan import FRAME, LAST_FRACTION, Fill, Means, notice_of, plan
+from autogen_context.session.plan import FRAME, Fill, Means, notice_of, plan
 from autogen_context.session.protected import Protection, protected_of, satisfied, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept
@@ -25,17 +25,18 @@ TOLD = "- read a.py\n" * 999
 
 
 def planned_or_not(
-    candidates: Sequence[Candidate], aim: Aim, fill: Fill | None = None
+    candidates: Sequence[Candidate], budget: CompactionBudget, fill: Fill | None = None
 ) -> tuple[Decision, ...] | ContextWindowExceeded:
     """What is under test."""
     try:
         return plan(
             candidates,
             protected=protected_of(candidates, frozenset(), voices_of(candidates)),
-            aim=aim,
+            limit_tokens=budget.total_tokens,
+            budget=budget,
             means=Means(
                 fit=fit,
-                fill=fill or filling(candidates, aim),
+                fill=fill or filling(candidates, budget),
                 tell=lambda _, room_tokens: TOLD[: 4 * room_tokens],
                 count=COUNTER.message,
             ),
@@ -44,12 +45,12 @@ def planned_or_not(
         return error
 
 
-def filling(candidates: Sequence[Candidate], aim: Aim) -> Fill:
+def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
     """Fills as a session does."""
     references = References()
     references.follow(candidates, [m for c in candidates for m in c.unit.messages])
     return BlockSelector(
-        references, COUNTER, ValueScorer(references, room_tokens=aim.limit_tokens)
+        references, COUNTER, ValueScorer(references, room_tokens=budget.total_tokens)
     ).fill
 
 
@@ -59,33 +60,35 @@ def nothing(_taken: Mapping[int, Decision], _room_tokens: int) -> Mapping[int, D
 
 
 CANDIDATES = transcripts(max_messages=20).map(read_all).map(candidates_of)
-AIMS = st.builds(
-    Aim,
-    limit_tokens=st.integers(0, 1_500),
-    target_fraction=st.floats(0, 1),
-    recent_fraction=st.floats(0, 1),
+BUDGETS = st.builds(
+    CompactionBudget,
+    total_tokens=st.integers(0, 1_500),
+    kept_fraction=st.floats(0, 1),
+    newest_fraction=st.floats(0, 1),
     told_fraction=st.floats(0, 0.3),
 )
 
 
 @settings(max_examples=150)
-@given(CANDIDATES, AIMS)
-def test_a_plan_fits_or_is_impossible(candidates: list[Candidate], aim: Aim) -> None:
+@given(CANDIDATES, BUDGETS)
+def test_a_plan_fits_or_is_impossible(
+    candidates: list[Candidate], budget: CompactionBudget
+) -> None:
     """One decision a unit, in order, within the limit, with what must stay; or the floors exceed it."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, aim)
+    decisions = planned_or_not(candidates, budget)
     if isinstance(decisions, ContextWindowExceeded):
-        assert decisions.floor_tokens == floor_tokens(candidates, floors) > aim.limit_tokens
-        assert decisions.limit_tokens == aim.limit_tokens
+        assert decisions.floor_tokens == floor_tokens(candidates, floors) > budget.total_tokens
+        assert decisions.limit_tokens == budget.total_tokens
         assert set(decisions.parts) == set(floors.values())
         return
     units = [c.unit for c in candidates]
     assert [(d.start, d.stop) for d in decisions] == [(u.start, u.stop) for u in units]
     assert [d.tokens_before for d in decisions] == [c.tokens for c in candidates]
-    assert sum(d.tokens_after for d in decisions) <= aim.limit_tokens
+    assert sum(d.tokens_after for d in decisions) <= budget.total_tokens
     tasks = {i for i, floor in floors.items() if floor in ("task", "memory")}
     assert satisfied(decisions, {i: f for i, f in floors.items() if i not in tasks})
-    assert decisions == planned_or_not(candidates, aim)
+    assert decisions == planned_or_not(candidates, budget)
     for decision, c in zip(decisions, candidates, strict=True):
         said = messages_of(decision.pieces, [m for u in units for m in u.messages])
         assert decision.tokens_after == sum(map(COUNTER.message, said))
@@ -99,10 +102,10 @@ def floor_tokens(candidates: Sequence[Candidate], floors: Mapping[int, Protectio
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, AIMS)
-def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
+@given(CANDIDATES, BUDGETS)
+def test_nothing_grows(candidates: list[Candidate], budget: CompactionBudget) -> None:
     """A unit in parts has fewer tokens; all that went, with the notice, no more than it had."""
-    decisions = planned_or_not(candidates, aim)
+    decisions = planned_or_not(candidates, budget)
     if isinstance(decisions, ContextWindowExceeded):
         return
     for decision in decisions:
@@ -112,34 +115,36 @@ def test_nothing_grows(candidates: list[Candidate], aim: Aim) -> None:
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, AIMS)
-def test_it_fills_to_the_low_mark(candidates: list[Candidate], aim: Aim) -> None:
+@given(CANDIDATES, BUDGETS)
+def test_it_fills_to_the_low_mark(candidates: list[Candidate], budget: CompactionBudget) -> None:
     """Beside the floors there is no more than its share of the room that they leave, the notice included."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, aim)
+    decisions = planned_or_not(candidates, budget)
     if isinstance(decisions, ContextWindowExceeded):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    beside = int((aim.limit_tokens - least) * aim.target_fraction)
+    beside = int((budget.total_tokens - least) * budget.kept_fraction)
     notice = COUNTER.message(notice_of(candidates, FRAME))
     assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, AIMS)
-def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
+@given(CANDIDATES, BUDGETS)
+def test_the_newest_stay_whole(candidates: list[Candidate], budget: CompactionBudget) -> None:
     """As many as fit their share, one at least if it takes no more than most of what is filled; the others are decided on beside them."""
     floors = protected_of(candidates, frozenset(), voices_of(candidates))
-    decisions = planned_or_not(candidates, aim, nothing)
+    decisions = planned_or_not(candidates, budget, nothing)
     if isinstance(decisions, ContextWindowExceeded):
         return
     least = sum(decisions[i].tokens_after for i in floors)
-    beside = int((aim.limit_tokens - least) * aim.target_fraction)
+    beside = int((budget.total_tokens - least) * budget.kept_fraction)
     beside -= COUNTER.message(notice_of(candidates, FRAME))
     rest = [i for i in range(len(candidates)) if i not in floors]
-    room = int(beside * aim.recent_fraction)
+    room = int(beside * budget.newest_fraction)
     last = (candidates[i].tokens for i in rest[-1:])
-    room = max([room, *(tokens for tokens in last if tokens <= LAST_FRACTION * beside)])
+    room = max(
+        [room, *(tokens for tokens in last if tokens <= budget.newest_unit_fraction * beside)]
+    )
     recent = list[int]()
     for i in reversed(rest):
         room -= candidates[i].tokens
@@ -147,7 +152,7 @@ def test_the_newest_stay_whole(candidates: list[Candidate], aim: Aim) -> None:
             break
         recent.append(i)
     assert {i for i in rest if decisions[i].action != "drop"} == set(recent)
-    filled = planned_or_not(candidates, aim)
+    filled = planned_or_not(candidates, budget)
     assert not isinstance(filled, ContextWindowExceeded)
     assert [filled[i] for i in recent] == [kept(candidates[i], "recent") for i in recent]
 
@@ -156,8 +161,10 @@ def test_floors_are_not_paid_twice() -> None:
     """What must stay takes nothing from the room of what is recent."""
     texts = ["t" * 400, *["x" * 64] * 9, "n" * 400]
     messages = [Message(role="assistant" if i else "user", text=t) for i, t in enumerate(texts)]
-    aim = Aim(limit_tokens=208 + 160, target_fraction=1, recent_fraction=1, told_fraction=0)
-    decisions = planned_or_not(candidates_of(messages), aim)
+    budget = CompactionBudget(
+        total_tokens=208 + 160, kept_fraction=1, newest_fraction=1, told_fraction=0
+    )
+    decisions = planned_or_not(candidates_of(messages), budget)
     assert not isinstance(decisions, ContextWindowExceeded)
     notice = COUNTER.message(notice_of(candidates_of(messages), FRAME))
     assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
@@ -181,7 +188,7 @@ def test_what_is_named_again_stays() -> None:
             Message(role="tool", results=(result,)),
         ]
     candidates = candidates_of([*messages, *later])
-    decisions = planned_or_not(candidates, Aim(limit_tokens=600, target_fraction=0.6))
+    decisions = planned_or_not(candidates, CompactionBudget(total_tokens=600, kept_fraction=0.6))
     assert not isinstance(decisions, ContextWindowExceeded)
     said = messages_of(decisions[1].pieces, [*messages, *later])
     assert "item_17 costs" in said[-1].results[0].text
@@ -189,10 +196,12 @@ def test_what_is_named_again_stays() -> None:
 
 
 @settings(max_examples=100)
-@given(CANDIDATES, AIMS)
-def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim) -> None:
+@given(CANDIDATES, BUDGETS)
+def test_one_notice_tells_what_is_missing(
+    candidates: list[Candidate], budget: CompactionBudget
+) -> None:
     """It stands where the first dropped unit was and costs no more than all of them."""
-    decisions = planned_or_not(candidates, aim)
+    decisions = planned_or_not(candidates, budget)
     if isinstance(decisions, ContextWindowExceeded):
         return
     dropped = [d for d in decisions if d.action == "drop"]
@@ -207,7 +216,7 @@ def test_one_notice_tells_what_is_missing(candidates: list[Candidate], aim: Aim)
         assert piece == Written(message=notice_of(gone, told))
         assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
     elif dropped:
-        room = aim.limit_tokens - sum(d.tokens_after for d in decisions)
+        room = budget.total_tokens - sum(d.tokens_after for d in decisions)
         assert COUNTER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
 
 

@@ -2,19 +2,14 @@
 
 import json
 import subprocess
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import enumerate as enumerate_threads
 
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.cache.watch import FileWatch
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
-from support.hearing import Hearing
 
 TOLD = "[Told beside the conversation:"
 CONTENT = "one\ntwo\nthree\n"
@@ -43,19 +38,18 @@ class Coder:
         manager: keeps it.
     """
 
-    def __init__(self, root: Path, watch: FileWatch, *, window_tokens: int = 20_000) -> None:
+    def __init__(
+        self, root: Path, *, window_tokens: int = 20_000, files: FileChangeTracker | None = None
+    ) -> None:
         self.root = root
-        self.watch = watch
+        self._files = files or FileChangeTracker(root)
         self.messages: list[ChatMessage] = [{"role": "user", "content": "Make it fast."}]
         self.manager = self.another(window_tokens)
-        self.hearing = Hearing()  # is told after the manager is
-        self._leave = watch.listen(self.hearing.hear)
 
     def another(self, window_tokens: int = 20_000) -> IncrementalContextManager:
         """A manager for the same files."""
-        files = FileChangeTracker(self.root, watch=self.watch)
         config = ContextConfig(window_tokens=window_tokens)
-        return IncrementalContextManager(config=config, counter=Characters(), files=files)
+        return IncrementalContextManager(config=config, counter=Characters(), files=self._files)
 
     def calls(self, name: str, result: str | None, **arguments: object) -> None:
         """A call, and its result where there is one."""
@@ -79,14 +73,9 @@ class Coder:
         """Somebody says something."""
         self.messages += [{"role": "user", "content": "Go on."}]
 
-    def shell(self, line: str, *changed: str) -> None:
-        """Another process does something; when this returns, what it changed is known of to all."""
-        hearing = Hearing()
-        leave = self.watch.listen(hearing.hear)  # is told after everybody else
+    def shell(self, line: str) -> None:
+        """Another process does something."""
         subprocess.run(["/bin/sh", "-c", line], cwd=self.root, check=True)  # noqa: S603 - our own lines
-        if self.watch.is_alive:
-            hearing.wait_for(*(self.root / path for path in changed))
-        leave()
 
     async def turn(self, *, waits: bool = True) -> list[str]:
         """What is told in the next request, that of earlier turns included."""
@@ -113,52 +102,13 @@ def made(folder: Path) -> Path:
     return project
 
 
-@contextmanager
-def watching(root: Path) -> Generator[FileWatch]:
-    """A watch that follows a project already."""
-    with FileWatch(debounce_s=0.02, poll_s=0.05) as watch:
-        watch.follow(root)
-        yield watch
-
-
-def closed_watch() -> FileWatch:
-    """A watch that tells nothing."""
-    watch = FileWatch()
-    watch.close()
-    return watch
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small project."""
+    return made(tmp_path)
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    """A small project; nobody begins to follow it any more at the end."""
-    yield made(tmp_path)
-    join_followers()
-
-
-def join_followers() -> None:
-    """Wait for those who begin to follow a folder: what they warn of is of their test."""
-    for thread in enumerate_threads():
-        if thread.name == "file-change-tracker":
-            thread.join()
-
-
-@pytest.fixture
-def coder(root: Path) -> Iterator[Coder]:
-    """Is told of changes."""
-    with watching(root) as watch:
-        yield Coder(root, watch)
-
-
-@pytest.fixture(params=["told", "looked at"])
-def either(request: pytest.FixtureRequest, root: Path) -> Iterator[Coder]:
-    """Is told of changes, or looks."""
-    with watching(root) as watch:
-        if request.param == "looked at":
-            watch.close()
-        yield Coder(root, watch)
-
-
-@pytest.fixture
-def closed() -> FileWatch:
-    """A watch that tells nothing."""
-    return closed_watch()
+def coder(root: Path) -> Coder:
+    """Works on it."""
+    return Coder(root)

@@ -4,14 +4,15 @@ Promise: two writers lose no update: whoever writes says which version he read, 
 No version comes twice under a name, though the server lose its data or the document be deleted in between.
 """
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from autogen_context.cache.redis.server import RedisServer, server_of
-from autogen_context.cache.redis.values import namespace_of
-from autogen_context.cache.scope import Scope
+from autogen_context.cache.redis.tier import namespace_of
+from autogen_context.cache.tier import Scope
 from autogen_context.errors import StateError, WriteConflict
 from autogen_context.messages.message import content_digest
 
@@ -159,7 +160,9 @@ class RedisDocuments:
         def execute(redis: "Redis") -> object:
             return redis.execute_command(*command)  # type: ignore[no-untyped-call]  # theirs
 
-        return await self._server.ask_async(execute, within_s=self._server.limits.patience_s)
+        return await asyncio.to_thread(
+            self._server.ask, execute, within_s=self._server.limits.patience_s
+        )
 
     def _key(self, name: str) -> str:
         return f"{self._namespace}:{content_digest(name).hex()}"

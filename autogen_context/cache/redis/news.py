@@ -4,7 +4,6 @@ Promise: whoever listens hears of every deletion by others, or that some may hav
 server is made, the first time included, all keys are told to be invalid. Own deletions are not told.
 """
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from autogen_context.cache.redis.server import Fault, RedisServer, fault_of
-from autogen_context.cache.redis.values import EVERYTHING
+from autogen_context.cache.tier import EVERYTHING
 
 if TYPE_CHECKING:
     from redis.client import PubSub
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 Heard = Callable[[str], None]
 
 _LOGGER = logging.getLogger(__name__)
+_LOOK_S = 0.05  # how often who waits for the server looks whether he is still to wait
 
 
 class News:
@@ -54,7 +54,6 @@ class News:
 
         That all may be invalid is told before this returns, if the line stands within ``timeout_s``.
         """
-        listener = in_its_loop(heard)
         if self._thread is None and not self._server.closed.is_set():
             self._ended = Event()
             self._thread = Thread(target=self._run, args=(self._ended,), daemon=True)
@@ -63,10 +62,10 @@ class News:
             self._up.wait(self._server.limits.timeout_s)
         with self._lock:
             is_up = self._up.is_set()
-            self._listeners.append(listener)
+            self._listeners.append(heard)
         if is_up:
             heard(EVERYTHING)
-        return lambda: self._end(listener)
+        return lambda: self._end(heard)
 
     def end(self) -> None:
         """Hear no more."""
@@ -77,12 +76,20 @@ class News:
         if line is not None and line.connection is not None:  # pyright: ignore[reportUnknownMemberType] - it has no type
             line.connection.disconnect()  # pyright: ignore[reportUnknownMemberType] - as above
 
-    def _end(self, listener: Heard) -> None:
+    def _end(self, heard: Heard) -> None:
         with self._lock, suppress(ValueError):
-            self._listeners.remove(listener)
+            self._listeners.remove(heard)
+
+    def _until_here(self, ended: Event) -> bool:
+        """Wait until the server is there, however long that is; ``False`` if something ends before."""
+        while not ended.is_set() and not self._server.closed.is_set():
+            self._server.run()
+            if self._server.here.wait(_LOOK_S):
+                return True
+        return False
 
     def _run(self, ended: Event) -> None:
-        while self._server.until_here(ended):
+        while self._until_here(ended):
             try:
                 with self._server.client.pubsub() as self._line:  # type: ignore[no-untyped-call]  # theirs
                     self._hear(self._line, ended)
@@ -135,17 +142,3 @@ class News:
                 sender, *keys = cast("list[object]", said) or [self._own]
                 return [] if sender == self._own else [key for key in keys if isinstance(key, str)]
         return []
-
-
-def in_its_loop(heard: Heard) -> Heard:
-    """The same, called in the loop that runs now; where none runs, in whichever thread hears."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return heard
-
-    def hand_over(key: str) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody is there to be told
-            loop.call_soon_threadsafe(heard, key)
-
-    return hand_over

@@ -5,9 +5,9 @@ One warning says that it went, one line that it is back. Only a wrong setting, w
 answered once, is an error of another kind. It is used from any loop, any thread, or none, and needs not be closed: at the
 end of the process what waits is written, within the limit. A password stands in no error, no log and no name.
 
-Connections, their pool and the limits of their sockets are redis-py's. Who needs an answer has it asked for in a thread,
-so that the limit is one for the whole request: those of sockets bound each part of an answer, and no name that does not
-resolve.
+Connections, their pool, their limits and the pauses between tries are redis-py's. Who needs an answer has it asked for in
+a thread, so that the limit is one for the whole request: those of sockets bound each part of an answer, and no name that
+does not resolve. One more thread comes back to a server that went, and writes what waits.
 """
 
 import asyncio
@@ -23,11 +23,9 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
 from math import inf
-from queue import SimpleQueue
-from threading import Event, Lock, Thread, Timer
+from threading import Condition, Event, Lock, Thread
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar, cast
 from urllib.parse import urlsplit
-from weakref import WeakSet
 
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
 
@@ -41,7 +39,6 @@ _SCHEMES = ("redis", "rediss", "unix")
 _PLACE = re.compile(r"(\[[\da-fA-F:.]+\]|[\w.-]*)(:\d+)?(/[\w./-]*)?")
 _CONNECTIONS = 32  # at once, to one server
 _ASKING = 8  # of these, who needs an answer
-_LOOK_S = 0.05  # how often who waits for the server looks whether he is still to wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,19 +88,15 @@ class Fault:
     reason: str
 
 
-class Declined(StoreUnavailable):
-    """The store is well, and will not do this."""
-
-
 class Unsent(Protocol):
-    """Something that has work for the sending thread."""
+    """Something that has work for the thread of the server."""
 
     def __len__(self) -> int:
         """How much there is."""
         ...
 
-    def send_all(self) -> None:
-        """Do what can be done now."""
+    def send(self) -> bool:
+        """Do what can be done now; ``False`` where it is to be tried again after a pause."""
         ...
 
 
@@ -119,7 +112,7 @@ class RedisServer:
 
     Attributes:
         away: whether it was found to be away; until it was asked for the first time it is not.
-        unsent: what has work for the sending thread.
+        unsent: what has work for the thread of the server.
 
     Raises:
         ValueError: the url is none of these.
@@ -129,17 +122,11 @@ class RedisServer:
     def __init__(self, url: str, *, limits: RedisLimits | None = None) -> None:
         self.limits = limits or RedisLimits()
         self.name = shown_url(checked_url(url))
-        self.unsent: WeakSet[Unsent] = WeakSet()
+        self.unsent: set[Unsent] = set()
         self.away = False
         self.closed = Event()
         self.client = _client(url, self.limits.patience_s)
         self._backoff = _backoff(self.limits)
-        self._lock = Lock()
-        self._here, self._tried = Event(), Event()
-        self._overdue = self._served = False
-        self._fault: Fault | None = None
-        self._tries = self._visits = 0
-        self._since_s = 0.0
         self._begin()
         self._at_exit = partial(_close, weakref.ref(self))
         atexit.register(self._at_exit)
@@ -151,50 +138,52 @@ class RedisServer:
             StoreUnavailable: it is away, or does not answer in time, or declines, or was closed.
             StoreRefused: it refuses the url, and has never answered.
         """
-        future, visit = self._asked(command, within_s), self._visits
+        self.run()
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self._fault is not None and not self.here.is_set():
+            raise self._error(self._fault)
+        if self._overdue and within_s <= self.limits.timeout_s and not self.here.is_set():
+            raise StoreUnavailable(self.name, reason="no connection yet")
+        visit = self._visits
+        try:
+            asked = self._asking.submit(self._asked, command, time.monotonic() + within_s)
+        except RuntimeError as error:
+            raise StoreUnavailable(self.name, reason="it was closed") from error
         with suppress(TimeoutError):
-            return future.result(within_s)
-        return self._late(future, visit)
+            return asked.result(within_s)
+        return self._late(asked, visit)
 
-    async def ask_async(self, command: "Callable[[Redis], T]", *, within_s: float) -> T:
-        """The same, while the loop that runs now goes on."""
-        future, visit = self._asked(command, within_s), self._visits
-        waiting = asyncio.wrap_future(future)
-        await asyncio.wait({waiting}, timeout=within_s)
-        return waiting.result() if waiting.done() else self._late(future, visit)
-
-    def ask_here(self, command: "Callable[[Redis], T]") -> T:
+    def answer(self, command: "Callable[[Redis], T]") -> T:
         """The same in this thread, within what sockets may take; for threads that nobody waits for."""
-        return self._answer(command, time.monotonic())
+        if not self.here.is_set():
+            raise self._error(self._fault or Fault(kind="away", reason="no connection yet"))
+        visit = self._visits
+        try:
+            answer = command(self.client)
+        except Exception as error:  # whoever is no Redis may break any part of the client
+            raise self._faulty(fault_of(error), visit) from error
+        self._served = True
+        return answer
 
     def soon(self, work: Unsent) -> None:
-        """Have work done in the sending thread."""
-        self._restart_after_a_fork()
-        self._due.put(work.send_all)
+        """Have what waits sent soon."""
+        self.run()
+        with self._lock:
+            self.unsent.add(work)
+        self._awake.set()
 
-    def later(self, work: Unsent, *, tries: int) -> None:
-        """The same after a pause, which is longer after many tries."""
-        timer = Timer(self.pause_s(tries), self.soon, [work])
-        timer.daemon = True
-        timer.start()
+    def wait(self, work: Unsent, until: Callable[[], bool]) -> bool:
+        """Wait until something holds after what waits was tried, ``patience_s`` at most; whether it does.
 
-    def sent(self) -> "Future[None]":
-        """Done when the sending thread has tried all that is due by now."""
-        future = Future[None]()
-        self._due.put(partial(future.set_result, None))
-        return future
-
-    def is_here(self) -> bool:
-        """Whether it answers; where it does not, it is tried in the background."""
-        self._come()
-        return self._here.is_set()
-
-    def until_here(self, ended: Event) -> bool:
-        """Wait until the server is there, however long that is; ``False`` if something ends before."""
-        while not ended.is_set() and not self.closed.is_set():
-            if self.is_here() or self._here.wait(_LOOK_S):
-                return True
-        return False
+        Raises:
+            StoreUnavailable: the server cannot be had now.
+            StoreRefused: it refuses the url.
+        """
+        self.ask(answers, within_s=self.limits.patience_s)
+        self.soon(work)
+        self._wait(until)
+        return until()
 
     def pause_s(self, tries: int) -> float:
         """Twice as long after each try, up to the limit; spread, so that not all processes come at once."""
@@ -207,28 +196,24 @@ class RedisServer:
             StoreRefused: it refuses the url.
         """
         with suppress(StoreUnavailable):
-            self._contact(time.monotonic() + self.limits.patience_s)
+            self.ask(answers, within_s=self.limits.patience_s)
 
     def close(self) -> None:
         """Write what waits, for ``patience_s`` at most, and let go of threads and connections."""
         if self.closed.is_set():
             return
         atexit.unregister(self._at_exit)
-        if any(map(len, self.unsent)):
-            with suppress(StoreRefused):
-                self.connect()
-        if not self.away:
-            for work in list(self.unsent):
-                self.soon(work)
-            with suppress(TimeoutError):
-                self.sent().result(self.limits.patience_s)
+        if self._waiting():
+            self._tried.wait(self.limits.patience_s)
+            self._awake.set()
+            self._wait(lambda: not self._waiting())
         self.closed.set()
         self._tried.set()
-        if left := sum(len(each) for each in self.unsent):
+        self._awake.set()
+        if left := self._waiting():
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
         self._asking.shutdown(wait=False, cancel_futures=True)
-        self._due.put(None)
         self.client.connection_pool.disconnect()
 
     def __enter__(self) -> Self:
@@ -250,100 +235,70 @@ class RedisServer:
         await asyncio.to_thread(self.close)
 
     def _begin(self) -> None:
+        """As it is before it was used; so is a child process, which has none of the threads that it was forked from."""
         self._pid = os.getpid()
+        self._lock, self._passed = Lock(), Condition()
+        self.here, self._tried, self._awake = Event(), Event(), Event()
         self._asking = ThreadPoolExecutor(_ASKING, thread_name_prefix=f"redis {self.name}")
-        self._due = SimpleQueue[Callable[[], object] | None]()
-        self._sending: Thread | None = None
-        self._coming: Thread | None = None
+        self._thread: Thread | None = None
+        self._fault: Fault | None = None
+        self._overdue = self._served = False
+        self._tries: int = 0
+        self._visits: int = 0
+        self._since_s = self._retry_at_s = 0.0
 
-    def _restart_after_a_fork(self) -> None:
-        """A child has none of the threads that it was forked from."""
+    def run(self) -> None:
+        """Have the thread of the server at work."""
+        if os.getpid() != self._pid:
+            self._begin()
         with self._lock:
-            if os.getpid() != self._pid:
-                self._begin()
-            if self._sending is None:
-                self._sending = Thread(target=_work_off, args=(self._due,), daemon=True)
-                self._sending.start()
-                weakref.finalize(self, self._due.put, None).atexit = False
+            if self._thread is None and not self.closed.is_set():
+                weakref.finalize(self, self._awake.set).atexit = False
+                work = weakref.ref(self), self._awake
+                self._thread = Thread(target=_keep, args=work, daemon=True, name=self.name)
+                self._thread.start()
 
-    def _asked(self, command: "Callable[[Redis], T]", within_s: float) -> "Future[T]":
-        if self.closed.is_set():
-            raise StoreUnavailable(self.name, reason="it was closed")
-        if self._fault is not None and not self._here.is_set():
-            self._come()
-            raise self._error(self._fault)
-        hurried = within_s <= self.limits.timeout_s
-        if hurried and self._overdue and not self._here.is_set():
-            raise StoreUnavailable(self.name, reason="no connection yet")
-        self._restart_after_a_fork()
-        try:
-            return self._asking.submit(self._answer, command, time.monotonic() + within_s)
-        except RuntimeError as error:
-            raise StoreUnavailable(self.name, reason="it was closed") from error
+    def _wait(self, until: Callable[[], bool]) -> None:
+        with self._passed:
+            self._passed.wait_for(lambda: until() or self.away, self.limits.patience_s)
 
-    def _answer(self, command: "Callable[[Redis], T]", until_s: float) -> T:
-        self._contact(until_s)
-        visit = self._visits
-        try:
-            answer = command(self.client)
-        except Exception as error:  # whoever is no Redis may break any part of the client
-            raise self._faulty(fault_of(error), visit) from error
-        self._served = True
-        return answer
+    def _waiting(self) -> int:
+        return sum(len(each) for each in list(self.unsent))
 
-    def _late(self, future: "Future[T]", visit: int) -> T:
-        """What came in the last moment; nobody else waits for a server that is so slow."""
-        if future.done() and not future.cancelled():
-            return future.result()
-        future.cancel()
-        if self.closed.is_set():
-            raise StoreUnavailable(self.name, reason="it was closed")
-        if self._here.is_set():
-            raise self._faulty(Fault(kind="away", reason="no answer in time"), visit)
-        self._overdue = True
-        raise StoreUnavailable(self.name, reason="no connection yet")
+    def step(self) -> float | None:
+        """Come back if it is time, and send what waits; after how many seconds there is more to do."""
+        if not self.here.is_set():
+            left_s = self._retry_at_s - time.monotonic()
+            if left_s > 0:
+                return left_s
+            self._try_again()
+        done = [self._send(work) for work in list(self.unsent) if self.here.is_set()]
+        with self._passed:
+            self._passed.notify_all()
+        if not self.here.is_set():
+            return max(0.0, self._retry_at_s - time.monotonic())
+        return None if all(done) else self.pause_s(1)
 
-    def _contact(self, until_s: float) -> None:
-        """Pass if the server is there; wait for its first try."""
-        if self._here.is_set():
-            return
-        self._come()
-        self._tried.wait(max(0.0, until_s - time.monotonic()))
-        if self.closed.is_set():
-            raise StoreUnavailable(self.name, reason="it was closed")
-        if self._here.is_set():
-            return
-        if self._fault is not None:
-            raise self._error(self._fault)
-        self._overdue = True
-        raise StoreUnavailable(self.name, reason="no connection yet")
-
-    def _come(self) -> None:
+    def _send(self, work: Unsent) -> bool:
+        """Have work done; it waits here until there is none left, and who has more says so after that."""
+        done = work.send()
         with self._lock:
-            is_coming = self._coming is not None and self._coming.is_alive()
-            if not self._here.is_set() and not is_coming and not self.closed.is_set():
-                self._coming = Thread(target=_come_back, args=(weakref.ref(self),), daemon=True)
-                self._coming.start()
+            if not len(work):
+                self.unsent.discard(work)
+        return done
 
-    def try_again(self) -> float | None:
-        """Whether it is there by now: ``None``, or else the pause before the next try, in seconds."""
+    def _try_again(self) -> None:
+        """Connect, for which there is time, and see that it answers as fast as it must."""
         self._tries += 1
         try:
             self._knock()
-        except Exception as error:  # noqa: BLE001 - as in ``_answer``
+        except Exception as error:  # noqa: BLE001 - as in ``answer``
             self._leave(fault_of(error))
         else:
             self._arrive()
         self._tried.set()
-        return None if self._here.is_set() or self.closed.is_set() else self.pause_s(self._tries)
-
-    @property
-    def first_pause_s(self) -> float:
-        """How long a server that just went is left alone; nothing before the first try."""
-        return self.pause_s(self._tries) if self._tries else 0.0
 
     def _knock(self) -> None:
-        """Connect, for which there is time, and see that it answers as fast as it must."""
         if answers(self.client) is not True:
             raise TypeError
         begun_s = time.monotonic()
@@ -351,32 +306,50 @@ class RedisServer:
         if time.monotonic() - begun_s > self.limits.timeout_s:
             raise TimeoutError
 
+    def _asked(self, command: "Callable[[Redis], T]", until_s: float) -> T:
+        """Ask once the server was tried for the first time."""
+        if not self.here.is_set() and self._fault is None:
+            self._tried.wait(max(0.0, until_s - time.monotonic()))
+        return self.answer(command)
+
+    def _late(self, asked: "Future[T]", visit: int) -> T:
+        """What came in the last moment; nobody else waits for a server that is so slow."""
+        if asked.done() and not asked.cancelled():
+            return asked.result()
+        asked.cancel()
+        if self.closed.is_set():
+            raise StoreUnavailable(self.name, reason="it was closed")
+        if self.here.is_set():
+            raise self._faulty(Fault(kind="away", reason="no answer in time"), visit)
+        self._overdue = True
+        raise StoreUnavailable(self.name, reason="no connection yet")
+
     def _arrive(self) -> None:
         with self._lock:
             was_away, self.away = self.away, False
             self._visits += 1
             self._since_s = time.monotonic()
             self._fault, self._overdue = None, False
-            self._here.set()
+            self.here.set()
         if was_away:
             _LOGGER.info("the shared store is back", extra={"store": self.name})
-        for work in list(self.unsent):
-            self.soon(work)
 
     def _faulty(self, fault: Fault, visit: int) -> ContextError:
         """The error to raise for a fault; what was asked before the server went says nothing of it now."""
         at_fault = fault.kind in ("away", "refused") or not self._served
         if fault.kind != "declined" and at_fault and visit == self._visits:
             self._leave(fault)
-            self._come()
+            self._awake.set()
         return self._error(fault)
 
     def _leave(self, fault: Fault) -> None:
         """Ask no more until it is back; a server that was there for long is tried at once, others later and later."""
         with self._lock:
-            if self._here.is_set() and time.monotonic() - self._since_s > self.limits.retry_max_s:
+            now_s = time.monotonic()
+            if self.here.is_set() and now_s - self._since_s > self.limits.retry_max_s:
                 self._tries = 0
-            self._here.clear()
+            self._retry_at_s = now_s + (self.pause_s(self._tries) if self._tries else 0.0)
+            self.here.clear()
             known = self._fault.kind if self._fault else None
             self._fault, self.away = fault, True
         if not self.closed.is_set() and (known is None or (fault.kind == "refused" != known)):
@@ -386,8 +359,7 @@ class RedisServer:
     def _error(self, fault: Fault) -> ContextError:
         if fault.kind in ("refused", "forbidden") and not self._served:
             return StoreRefused(self.name)
-        error = Declined if fault.kind in ("declined", "forbidden") else StoreUnavailable
-        return error(self.name, reason=fault.reason)
+        return StoreUnavailable(self.name, reason=fault.reason)
 
 
 def answers(redis: "Redis") -> object:
@@ -451,8 +423,9 @@ def fault_of(error: Exception) -> Fault:
     if isinstance(error, exceptions.NoPermissionError):
         return Fault(kind="forbidden", reason="this user may not do that")
     if isinstance(error, exceptions.ResponseError | exceptions.DataError):
-        code = str(error).partition(" ")[0] if type(error) is exceptions.ResponseError else ""
-        return Fault(kind="declined", reason=f"it declines ({code or type(error).__name__})")
+        code = str(error).partition(" ")[0]  # in capitals; anything else may be text of a value
+        shown = code if code.isupper() else type(error).__name__
+        return Fault(kind="declined", reason=f"it declines ({shown})")
     if isinstance(error, TimeoutError | exceptions.TimeoutError):
         return Fault(kind="away", reason="no answer in time")
     if isinstance(error, OSError | exceptions.ConnectionError):
@@ -488,24 +461,17 @@ def _backoff(limits: RedisLimits) -> Callable[[int], float]:
     return lambda tries: float(backoff.compute(min(tries - 1, 32)))
 
 
-def _work_off(due: "SimpleQueue[Callable[[], object] | None]") -> None:
-    """The life of the sending thread, which holds the queue alone."""
-    while (work := due.get()) is not None:
+def _keep(server: "weakref.ref[RedisServer]", awake: Event) -> None:
+    """The life of the thread of a server; it ends with it."""
+    while (found := server()) is not None and not found.closed.is_set():
+        awake.clear()
         try:
-            work()
+            pause_s = found.step()
         except Exception:  # the next one wants its turn
             _LOGGER.exception("a shared store's writer failed")
-
-
-def _come_back(server: "weakref.ref[RedisServer]") -> None:
-    """Try until a server is there, or nobody has it any more."""
-    found = server()
-    pause_s = found.first_pause_s if found is not None else None
-    while pause_s is not None:
-        found = None
-        time.sleep(pause_s)
-        found = server()
-        pause_s = None if found is None or found.closed.is_set() else found.try_again()
+            pause_s = 1.0
+        del found
+        awake.wait(pause_s)
 
 
 def _close(server: "weakref.ref[RedisServer]") -> None:

@@ -21,6 +21,7 @@ from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
+Known = dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
 
 
@@ -46,12 +47,13 @@ class Arrival:
         self._above = LinesAbove()
         self._task = ""
         self._last: Message | None = None
-        self._by_itself: dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]] = {}
+        self._by_itself: Known = {}
+        self._by_itself_before: Known = {}
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Forget what was sent before; this is."""
         self._forget()
-        self._by_itself.clear()
+        self._by_itself, self._by_itself_before = {}, {}
         for message in sent:
             self._see(message)
 
@@ -99,6 +101,10 @@ class Arrival:
             since: position of the first unit that is not sent already.
         """
         self._forget()
+        self._by_itself, self._by_itself_before = (
+            {},
+            self._by_itself,
+        )  # of what left nothing is remembered
         settled: list[Decision] = []
         for i, (decision, candidate) in enumerate(zip(decisions, candidates, strict=True)):
             if i >= since and decision.action in ("keep", "reduce"):
@@ -192,10 +198,11 @@ class Arrival:
 
     def _known(self, result: ToolResult, call: ToolCall | None) -> tuple[Asked, str]:
         """What a result answers, and what it is by itself: told once, though each compaction decides on it again."""
-        known = self._by_itself.get((call, result))
+        known = self._by_itself.get((call, result)) or self._by_itself_before.get((call, result))
         if known is None:
             asked = asked_by(call, "", self._kinds)
-            known = self._by_itself[call, result] = asked, by_itself(result.text, asked)
+            known = asked, by_itself(result.text, asked)
+        self._by_itself[call, result] = known
         return known
 
     def _forget(self) -> None:

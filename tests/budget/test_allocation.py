@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.apportion import apportion, fill
+from autogen_context.budget.allocation import apportion, filled
 
 WEIGHTS = st.dictionaries(
     st.sampled_from("abcdef"),
@@ -76,44 +76,29 @@ def test_largest_remainders_would_not_do() -> None:
     assert [apportion(total, weights)["c"] for total in (10, 11)] == [1, 1]
 
 
-@given(TOTALS, WEIGHTS, NEEDS)
-def test_filling_stays_within_the_needs(
-    total: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """All that is there is given, or all that is needed; nobody has more than it needs."""
-    parts = fill(total, weights, needs)
-    wanted = {name: needs.get(name, 0) for name in weights}
-    assert sum(parts.values()) == min(total, sum(wanted.values()))
-    assert all(0 <= parts[name] <= wanted[name] for name in weights)
-
-
-@given(TOTALS, WEIGHTS, NEEDS)
-def test_nobody_has_less_than_its_share_while_it_needs_it(
-    total: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """What others leave is added; what is one's own is never taken."""
-    parts, shares = fill(total, weights, needs), apportion(total, weights)
-    assert all(parts[name] >= min(shares[name], needs.get(name, 0)) for name in weights)
-
-
 @given(TOTALS, st.integers(0, 300), WEIGHTS, NEEDS)
-def test_a_larger_whole_fills_no_part_less(
-    total: int, more: int, weights: dict[str, float], needs: dict[str, int]
-) -> None:
-    """Needs or not, each part grows or stays."""
-    before, after = fill(total, weights, needs), fill(total + more, weights, needs)
-    assert all(after[name] >= before[name] for name in weights)
+def test_filling(total: int, more: int, weights: dict[str, float], needs: dict[str, int]) -> None:
+    """All that is there is given, or all that is needed; nobody has more than it needs, or less than its share while it needs it.
+
+    A larger whole fills no part less.
+    """
+    wanted = {name: needs.get(name, 0) for name in weights}
+    parts, shares = filled(total, weights, wanted), apportion(total, weights)
+    assert sum(parts.values()) == min(total, sum(wanted.values()))
+    assert all(min(shares[name], wanted[name]) <= parts[name] <= wanted[name] for name in weights)
+    larger = filled(total + more, weights, wanted)
+    assert all(larger[name] >= parts[name] for name in weights)
 
 
 def test_what_is_left_goes_by_weight() -> None:
     """Two that need more share it as they share the whole."""
-    parts = fill(100, {"a": 2, "b": 1, "c": 1}, {"a": 90, "b": 90, "c": 10})
+    parts = filled(100, {"a": 2, "b": 1, "c": 1}, {"a": 90, "b": 90, "c": 10})
     assert parts == {"a": 60, "b": 30, "c": 10}
 
 
 def test_what_weighs_nothing_has_what_nobody_else_needs() -> None:
     """In equal parts."""
-    assert fill(100, {"a": 1, "b": 0, "c": 0}, {"a": 40, "b": 50, "c": 50}) == {
+    assert filled(100, {"a": 1, "b": 0, "c": 0}, {"a": 40, "b": 50, "c": 50}) == {
         "a": 40,
         "b": 30,
         "c": 30,

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.allocate import TokenBudget, TokenBudgetManager, flow
+from autogen_context.budget.allocation import TokenBudget, flow
 from autogen_context.budget.efficiency import LEAST_FACTOR, MOST_FACTOR, Efficiency
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.profile import (
     BALANCED,
     CONSERVATIVE,
@@ -28,6 +29,7 @@ GUIDE = Path(__file__).parents[2].joinpath("docs", "guides", "budgets.md").read_
 FIVE: tuple[Section, ...] = tuple(BALANCED["low"])
 ROLES: tuple[Role, ...] = get_args(Role)
 SECTIONS: Mapping[Profile, tuple[Section, ...]] = {
+    "value": FIVE,
     "balanced": FIVE,
     "conservative": ("system", "recent", "facts"),  # in each kind of query
     "strict": tuple(STRICT),
@@ -334,7 +336,10 @@ def test_what_is_no_budget_is_refused() -> None:
         ({"total_tokens": 0}, "total_tokens=0: give 1 or more, or leave it out for 8000"),
         ({"total_tokens": -1, "profile": "strict"}, "leave it out for 1500"),
         ({"role": "cook"}, "role='cook': give one of assistant, coder"),
-        ({"profile": "lavish"}, "profile='lavish': give one of balanced, conservative, strict"),
+        (
+            {"profile": "lavish"},
+            "profile='lavish': give one of value, balanced, conservative, strict",
+        ),
     ],
 )
 def test_wrong_settings(wrong: dict[str, object], message: str) -> None:

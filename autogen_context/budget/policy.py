@@ -1,0 +1,132 @@
+"""What a budget says of a turn and of a compaction: every number that decides how much of what is sent.
+
+Promise: values that exist make sense: fractions in 0..1, tokens 0 or more. They decide how much, never whether a request
+fits its window: that is held by the window alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+from autogen_context.budget.profile import Section
+from autogen_context.budget.task import TaskDefinition
+
+NO_TASK = TaskDefinition(text="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetRequest:
+    """What is to be compacted, as far as it decides how much of it stays.
+
+    Attributes:
+        room_tokens: what a request may have, in tokens.
+        fixed_tokens: of these, what it has beside messages, such as tools.
+        task: what a person asked for last.
+        messages: how many the conversation has.
+        asks_back: whether the newest message asks for something of the past.
+        has_summaries: whether a model summarised some of what will be left out.
+    """
+
+    room_tokens: int
+    fixed_tokens: int = 0
+    task: TaskDefinition = NO_TASK
+    messages: int = 0
+    asks_back: bool = False
+    has_summaries: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnBudget:
+    """What decides in each turn.
+
+    Attributes:
+        compact_at_tokens: what a request may have before it is compacted.
+        kept_fraction: what a compaction now would fill of the room beside what is protected, about.
+        retrieved_tokens: what a question may bring back of the past.
+        notice_tokens: what may be told at once of what changed beside the messages.
+
+    Raises:
+        ValueError: a fraction is not in 0..1, or a number of tokens is negative.
+    """
+
+    compact_at_tokens: int
+    kept_fraction: float = 0.36
+    retrieved_tokens: int
+    notice_tokens: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        require_sound(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionBudget:
+    """How much a compaction keeps, and of what.
+
+    The protected messages (system prompt, pins, latest instruction, newest unit) come first and have no fraction; what
+    ``total_tokens`` leaves beside them is filled up to ``kept_fraction``, with what people said, then the newest units, then
+    what older ones have that scores best. What is left out of it is told in a notice.
+
+    Attributes:
+        total_tokens: what all messages may have together after the compaction; more than the window has no effect.
+        kept_fraction: what is filled of the room beside what is protected.
+        people_fraction: of the total, what people's own messages have for certain.
+        long_message_fraction: of that, a single message; a longer one counts with what it states alone.
+        stated_fraction: of what is filled, what people's statements may have beyond that.
+        newest_fraction: of what is filled, the newest units, as they are.
+        newest_unit_fraction: of the same, the newest of these, where it has more than all of them together may.
+        told_fraction: of the same, what is told of the units that are left out.
+        sections: the share of each section in the rest, 0..1 each; ``None`` where the score alone decides.
+
+    Raises:
+        ValueError: a fraction is not in 0..1, or a number of tokens is negative.
+    """
+
+    total_tokens: int
+    kept_fraction: float = 0.36
+    people_fraction: float = 0.15
+    long_message_fraction: float = 0.25
+    stated_fraction: float = 0.5
+    newest_fraction: float = 0.5
+    newest_unit_fraction: float = 0.6
+    told_fraction: float = 0.06
+    sections: Mapping[Section, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        require_sound(self)
+        for section, share in (self.sections or {}).items():
+            if not 0 <= share <= 1:
+                raise ValueError(f"sections[{section!r}]={share}: give a fraction from 0 to 1")
+
+    @property
+    def long_message_tokens(self) -> int:
+        """What a person's message may have to stay whole, in tokens."""
+        return int(self.total_tokens * self.people_fraction * self.long_message_fraction)
+
+
+class BudgetPolicy(Protocol):
+    """Says how much of what is sent; a ``TokenBudgetManager`` does."""
+
+    def for_turn(self, room_tokens: int, /) -> TurnBudget:
+        """What decides in each turn; asked in every one, so it should be cheap.
+
+        Args:
+            room_tokens: what a request may have, in tokens.
+        """
+        ...
+
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        """How much a compaction keeps, and of what."""
+        ...
+
+
+def require_sound(budget: TurnBudget | CompactionBudget) -> None:
+    """Refuse tokens below 0 and fractions that are none; the name of a field says which it is."""
+    for field in fields(budget):
+        value: float = getattr(budget, field.name)
+        if field.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
+            raise ValueError(f"{field.name}={value!r}: give a whole number of tokens, 0 or more")
+        is_number = isinstance(value, int | float)
+        if field.name.endswith("_fraction") and not (is_number and 0 <= value <= 1):
+            raise ValueError(f"{field.name}={value!r}: give a fraction from 0 to 1")

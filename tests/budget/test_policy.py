@@ -1,0 +1,287 @@
+"""What a budget says of a turn and of a compaction, and that a conversation obeys it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.budget.manager import ASKED_FRACTION, TokenBudgetManager
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnBudget
+from autogen_context.budget.profile import Profile
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.errors import ContextWindowExceeded, StateError
+from autogen_context.prioritizer.advice import Advisor
+from autogen_context.prioritizer.advising import key_of
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import transcripts
+from support.counting import Characters
+
+PROFILES: tuple[Profile, ...] = ("value", "balanced", "conservative", "strict")
+CASUAL = "Please fix the crash in the vault"
+PAST, SUMMARY = "What did I say about the vault?", "Summarise what we did so far"
+REQUESTS = st.builds(
+    BudgetRequest,
+    room_tokens=st.integers(0, 10**6),
+    fixed_tokens=st.integers(0, 10**4),
+    task=st.sampled_from(["", CASUAL, PAST, SUMMARY]).map(TaskDefinition.from_text),
+    messages=st.integers(0, 200),
+    asks_back=st.booleans(),
+    has_summaries=st.booleans(),
+)
+TOOLS = ("list_directory", "bash", "read_file")
+
+
+def request(text: str, *, messages: int = 30, asks_back: bool = False) -> BudgetRequest:
+    """A compaction in a room of 12,000 tokens."""
+    task = TaskDefinition.from_text(text)
+    return BudgetRequest(room_tokens=12_000, task=task, messages=messages, asks_back=asks_back)
+
+
+def worked(steps: int) -> list[ChatMessage]:
+    """An agent that lists, runs and reads, with a person who asked for it."""
+    messages: list[ChatMessage] = [{"role": "user", "content": CASUAL}]
+    for step in range(steps):
+        call = {"name": TOOLS[step % 3], "arguments": json.dumps({"path": f"src/part_{step}.py"})}
+        messages += [
+            {
+                "role": "assistant",
+                "content": f"Step {step}",
+                "tool_calls": [{"id": f"c{step}", "type": "function", "function": call}],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": f"c{step}",
+                "content": f"line {step} of vault_{step} says {step * 7919}\n" * 12,
+            },
+        ]
+    return messages
+
+
+@given(REQUESTS, st.sampled_from(PROFILES), st.none() | st.integers(1, 10**6))
+def test_a_budget_shares_out_no_more_than_there_is(
+    request: BudgetRequest, profile: Profile, total: int | None
+) -> None:
+    """Whatever is asked: parts of the whole, and a total within the room and within what was given."""
+    manager = TokenBudgetManager(total, profile=profile)
+    budget, turn = manager.for_compaction(request), manager.for_turn(request.room_tokens)
+    assert budget.newest_fraction + budget.told_fraction <= 1 + 1e-9
+    assert sum((budget.sections or {}).values()) <= 1 + 1e-9
+    assert budget.total_tokens <= min(request.room_tokens, total or 10**6)
+    assert turn.compact_at_tokens <= min(request.room_tokens, total or 10**6)
+    assert turn.retrieved_tokens + turn.notice_tokens <= request.room_tokens
+    assert manager.for_compaction(request) == budget
+
+
+@pytest.mark.parametrize(
+    ("profile", "text", "asks", "kept", "newest", "told"),
+    [
+        pytest.param("conservative", CASUAL, False, 5 / 8, 4 / 5, 1 / 5, id="casual"),
+        pytest.param("conservative", PAST, True, 1, 4 / 7, 1 / 7, id="recall"),
+        pytest.param("conservative", SUMMARY, False, 7 / 8, 4 / 7, 3 / 7, id="summary"),
+        pytest.param("strict", CASUAL, False, 43 / 90, 1, 0, id="strict"),
+        pytest.param("strict", PAST, True, 83 / 90, 43 / 83, 0, id="strict, asked"),
+    ],
+)
+def test_a_table_says_what_each_part_has(
+    *, profile: Profile, text: str, asks: bool, kept: float, newest: float, told: float
+) -> None:
+    """The shares of the table beside the system's."""
+    budget = TokenBudgetManager(profile=profile).for_compaction(request(text, asks_back=asks))
+    found = (budget.kept_fraction, budget.newest_fraction, budget.told_fraction)
+    assert found == pytest.approx((kept, newest, told))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("at", [1.0, 0.8])
+def test_a_turn_knows_what_a_compaction_leaves(profile: Profile, at: float) -> None:
+    """The price of a rewrite is judged by what a casual one in a long talk fills."""
+    manager = TokenBudgetManager(profile=profile, compact_at_fraction=at)
+    budget = manager.for_compaction(request("", messages=100))
+    turn = manager.for_turn(12_000)
+    assert turn.kept_fraction == pytest.approx(budget.kept_fraction)
+    assert turn.compact_at_tokens == 12_000 * at
+
+
+def test_a_question_about_the_past_has_nearly_all() -> None:
+    """By default; the newest units and what is told give way to what answers it."""
+    budget = TokenBudgetManager().for_compaction(request(PAST, asks_back=True))
+    assert (budget.kept_fraction, budget.told_fraction) == (ASKED_FRACTION, 0)
+
+
+@pytest.mark.parametrize(
+    ("room", "fraction"), [(3_000, 0.36), (8_000, 0.36), (16_000, 0.52), (200_000, 0.52)]
+)
+def test_a_large_room_is_left_fuller(room: int, fraction: float) -> None:
+    """Since it holds for more turns all the same; a fraction that is given decides everywhere."""
+    assert TokenBudgetManager().for_turn(room).kept_fraction == pytest.approx(fraction)
+    assert TokenBudgetManager(compact_to_fraction=0.2).for_turn(room).kept_fraction == 0.2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kept_fraction", 1.2),
+        ("told_fraction", -0.1),
+        ("newest_fraction", float("nan")),
+        ("total_tokens", -1),
+        ("sections", {"design": 2.0}),
+    ],
+)
+def test_a_budget_that_makes_no_sense_is_refused(field: str, value: object) -> None:
+    """With the name of the number, its value and the way out."""
+    with pytest.raises(ValueError, match=rf"{field}.*: give a"):
+        CompactionBudget(**{"total_tokens": 100, field: value})  # type: ignore[arg-type]  # the point
+    with pytest.raises(ValueError, match="notice_tokens=-1: give a"):
+        TurnBudget(compact_at_tokens=1, retrieved_tokens=1, notice_tokens=-1)
+
+
+class Halved:
+    """A budget of one's own: what the default says, and half of it."""
+
+    def __init__(self) -> None:
+        self.inner = TokenBudgetManager()
+
+    def for_turn(self, room_tokens: int, /) -> TurnBudget:
+        """As by default."""
+        return self.inner.for_turn(room_tokens)
+
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        """Half of what is filled by default."""
+        budget = self.inner.for_compaction(request)
+        return replace(budget, kept_fraction=budget.kept_fraction / 2)
+
+
+def test_a_halved_budget_halves_what_is_sent() -> None:
+    """The same conversation under the default budget and one's own (F1, E2)."""
+    sent: list[int] = []
+    for budget in (None, Halved(), TokenBudgetManager(600)):
+        manager = IncrementalContextManager(
+            model="gpt-4", window_tokens=1_400, counter=Characters(), budget=budget
+        )
+        prepared = manager.prepare_nowait(worked(24))
+        assert prepared.compacted
+        sent.append(prepared.certificate.counted_tokens)
+    assert sent[1] < 0.7 * sent[0]
+    assert sent[2] < 0.8 * sent[0]
+
+
+def test_a_total_of_ones_own_yields_to_what_is_protected() -> None:
+    """It is no limit: what must stay is sent where the window has room for it."""
+    manager = IncrementalContextManager(
+        model="gpt-4", window_tokens=8_000, counter=Characters(), budget=TokenBudgetManager(100)
+    )
+    messages: list[ChatMessage] = [{"role": "system", "content": "rule " * 200}, *worked(6)]
+    prepared = manager.prepare_nowait(messages)
+    assert prepared.certificate.fits
+    assert prepared.messages[0] == messages[0]
+
+
+@given(transcripts(), st.sampled_from(PROFILES), st.integers(200, 2_000))
+def test_every_profile_keeps_the_limit(
+    messages: list[ChatMessage], profile: Profile, window: int
+) -> None:
+    """Whatever the shares are, what is sent fits, and the newest message is there."""
+    config = ContextConfig(model="gpt-4", window_tokens=window, profile=profile)
+    keeper = IncrementalContextManager(config=config, counter=Characters())
+    try:
+        prepared = keeper.prepare_nowait(messages)
+    except ContextWindowExceeded:
+        return
+    assert prepared.certificate.fits
+    assert prepared.certificate.newest_present or not messages
+
+
+def kept(messages: Sequence[ChatMessage], advisor: Advisor | None) -> list[str]:
+    """The actions on each unit of an agent that went on for a while, its model asked ahead."""
+    config = ContextConfig(model="gpt-4", window_tokens=1_200, prepare_at_fraction=0.5)
+    keeper = IncrementalContextManager(config=config, counter=Characters(), advisor=advisor)
+
+    async def live() -> list[str]:
+        prepared = None
+        for stop in range(1, len(messages) + 1):
+            prepared = await keeper.prepare(messages[:stop])
+            await asyncio.sleep(0.01)  # the advice comes between turns
+        await keeper.aclose()
+        return [f"{d.action} {d.tokens_after}" for d in prepared.decisions] if prepared else []
+
+    return asyncio.run(live())
+
+
+def test_a_models_advice_decides_what_stays() -> None:
+    """The same conversation, with a model that says that listings are what matters: another choice; without, the same."""
+    asked: list[str] = []
+
+    async def complete(prompt: str) -> str:
+        asked.append(prompt)
+        return json.dumps({"multipliers": {"structure": 4, "execution": 0.25, "related": 0.25}})
+
+    async def fails(_prompt: str) -> str:
+        raise OSError("no route to the model")
+
+    messages = worked(24)
+    by_rules_alone = kept(messages, None)
+    assert kept(messages, Advisor(complete)) != by_rules_alone
+    assert kept(messages, Advisor(fails)) == by_rules_alone
+    assert len(asked) == 1
+    assert CASUAL in asked[0]
+
+
+def advised_state() -> dict[str, object]:
+    """The state of a manager whose model gave advice."""
+
+    async def complete(_prompt: str) -> str:
+        return json.dumps({"multipliers": {"structure": 4}, "complexity": "high"})
+
+    async def live() -> dict[str, object]:
+        config = ContextConfig(model="gpt-4", window_tokens=3_000, prepare_at_fraction=0.05)
+        manager = IncrementalContextManager(
+            config=config, counter=Characters(), advisor=Advisor(complete)
+        )
+        async with manager:
+            for _ in range(3):
+                await manager.prepare(worked(4))
+                await asyncio.sleep(0.05)  # the advice comes between turns
+            return manager.save_state()
+
+    return asyncio.run(live())
+
+
+def test_advice_is_in_the_state() -> None:
+    """Another manager goes on with it, without a model."""
+    state = advised_state()
+    advice = cast("dict[str, dict[str, object]]", state["advice"])
+    assert advice[key_of(CASUAL)]["complexity"] == "high"
+    other = IncrementalContextManager(model="gpt-4", window_tokens=3_000, counter=Characters())
+    other.load_state(state)
+    assert other.save_state()["advice"] == advice
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        {"multipliers": {"structure": 4.0}, "complexity": "high"},
+        {"multipliers": dict.fromkeys(["structure"], 99.0), "complexity": "high"},
+        {"complexity": "high"},
+        {"multipliers": {}, "complexity": "enormous"},
+        "high",
+    ],
+    ids=["some missing", "out of bounds", "no multipliers", "no complexity", "a text"],
+)
+def test_damaged_advice_is_refused(advice: object) -> None:
+    """With the state that it is in."""
+    state = advised_state() | {"advice": {key_of(CASUAL): advice}}
+    other = IncrementalContextManager(model="gpt-4", window_tokens=3_000, counter=Characters())
+    with pytest.raises(StateError, match="the saved state is damaged"):
+        other.load_state(state)
+
+
+def test_a_table_and_a_low_mark_of_ones_own_contradict() -> None:
+    """The error names both, and the way out."""
+    with pytest.raises(ValueError, match=r"compact_to_fraction.*give one of them"):
+        ContextConfig(profile="conservative", compact_to_fraction=0.5)

@@ -1,0 +1,352 @@
+"""One contract for wherever bytes are kept: a folder, a server, and anybody's own."""
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.kept_originals import KeptOriginals
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.redis.outbox import Order, Outbox
+from autogen_context.cache.redis.server import RedisLimits, RedisServer, checked_url, shown_url
+from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.store import DiskStore
+from autogen_context.cache.tier import Scope, Tier
+from support.entries import ANY_TEXT, said
+from support.own_tier import OwnTier
+from support.redis_server import LocalRedis, running
+from support.waiting import until, wait_until
+
+PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy machine is no fault
+WORKER = """
+import sys
+from autogen_context.cache.redis.server import RedisLimits, RedisServer
+from autogen_context.cache.redis.tier import RedisTier
+
+server = RedisServer(sys.argv[1], limits=RedisLimits(timeout_s=10.0, patience_s=20.0))
+RedisTier(server, tenant="acme").write({"from the other": b"hello"})
+"""
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
+    """A server for the file; each test has a tenant of its own."""
+    yield from running(tmp_path_factory.mktemp("redis"))
+
+
+@pytest.fixture(scope="module")
+def server(redis: LocalRedis) -> Iterator[RedisServer]:
+    """The line of one process."""
+    with RedisServer(redis.url, limits=PATIENT) as line:
+        yield line
+
+
+@pytest.fixture(scope="module")
+def other(redis: LocalRedis) -> Iterator[RedisServer]:
+    """That of another."""
+    with RedisServer(redis.url, limits=PATIENT) as line:
+        yield line
+
+
+@pytest.fixture(params=["folder", "server", "own"])
+def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Tier, Tier]:
+    """Two that share what they keep; the folder by two stores, the server by two lines."""
+    if request.param == "own":
+        own = OwnTier()
+        return own, own
+    if request.param == "folder":
+        return DiskStore(tmp_path), DiskStore(tmp_path)
+    one, two = (
+        RedisTier(request.getfixturevalue(line), tenant=str(tmp_path))
+        for line in ("server", "other")
+    )
+    return one, two
+
+
+@given(kept=st.dictionaries(ANY_TEXT, st.binary(max_size=2_000), max_size=5), strange=ANY_TEXT)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_one_writes_the_other_reads(
+    pair: tuple[Tier, Tier], kept: dict[str, bytes], strange: str
+) -> None:
+    """Whatever names and values are; what is forgotten by one is gone for both, and the rest stays until all is cleared."""
+    one, two = pair
+    names = {name.encode("utf-8", "surrogatepass").hex(): value for name, value in kept.items()}
+    absent = strange.encode("utf-8", "surrogatepass").hex() + "?"
+    assert one.write(names) == []
+    one.close()
+    assert two.read_all([*names, absent]) == one.read_all(names) == names
+    assert two.held([*names, absent]) == set(names)
+    for name in list(names)[:1]:
+        two.forget([name, absent])
+        del names[name]
+        assert one.read_all([name]) == two.read_all([name]) == {}
+    assert one.read_all(names) == names
+    one.clear()
+    assert two.read_all(names) == {}
+    assert two.held(names) == set()
+
+
+def test_what_is_past_its_time_is_gone(pair: tuple[Tier, Tier]) -> None:
+    """The next value under the name is the one that counts."""
+    one, two = pair
+    one.write({"key": b"1"}, ttl_s=0.001)
+    one.close()
+    wait_until(lambda: not two.read_all(["key"]))
+    one.write({"key": b"2"})
+    one.close()
+    assert two.read_all(["key"]) == {"key": b"2"}
+
+
+def test_originals_are_kept_in_each(pair: tuple[Tier, Tier]) -> None:
+    """What one store put away, the other has; no scope has what another has."""
+    one, two = (KeptOriginals(tier, scope=Scope(tenant="acme")) for tier in pair)
+    near = OriginalStore(0, tiers=[one])
+    near.put("handle", said("all of it"))
+    pair[0].close()
+    assert OriginalStore(0, tiers=[two]).get("handle") == said("all of it")
+    assert KeptOriginals(pair[1], scope=Scope(tenant="other")).read("handle", now=0.0) is None
+    near.forget("handle")
+    assert two.held(["handle"], now=0.0) == set()
+
+
+async def test_a_cache_shares_what_it_remembers(redis: LocalRedis) -> None:
+    """Through a server, by its url alone, or through anybody's own; another kind is another value."""
+    own = OwnTier()
+    for shared in (own, redis.url):
+        async with ContextCache(shared=shared) as cache:
+            cache.remember("summary", "key", "done")
+        async with ContextCache(shared=shared) as elsewhere:
+            assert elsewhere.remembered("summary", "key") is None
+            await elsewhere.warm("summary", ["key"])
+            await elsewhere.warm("advice", ["key"])
+            assert elsewhere.remembered("summary", "key") == "done"
+            assert elsewhere.remembered("advice", "key") is None
+
+
+async def test_caches_build_once_for_all(
+    server: RedisServer, other: RedisServer, redis: LocalRedis
+) -> None:
+    """What one built the other gets; what one invalidates both build anew; while the server is away each has its own."""
+    built: list[str] = []
+
+    def builder(name: str) -> Callable[[], str]:
+        def build() -> str:
+            built.append(name)
+            return f"{name} {len(built)}"
+
+        return build
+
+    tiers = [RedisTier(line, tenant="caches") for line in (server, other)]
+    async with ContextCache(shared=tiers[0]) as one, ContextCache(shared=tiers[1]) as two:
+        assert await one.get_or_build("plan", builder("one")) == "one 1"
+        await until(lambda: bool(tiers[1].read_all(["plan"])))
+        assert await two.get_or_build("plan", builder("two")) == "one 1"
+        assert (one.stats().builds, two.stats().shared.hits) == (1, 1)
+        await two.invalidate("plan")
+
+        async def is_built_anew() -> bool:
+            return await one.get_or_build("plan", builder("one")) == "one 2"
+
+        await until(is_built_anew)
+        assert built == ["one", "one"]
+        redis.kill()
+        assert await one.get_or_build("plan", builder("one")) == "one 2"
+        assert await two.get_or_build("own", builder("two")) == "two 3"
+        assert await two.get_or_build("own", builder("two")) == "two 3"
+        redis.start()
+
+
+def test_tenants_have_nothing_in_common(server: RedisServer) -> None:
+    """None reads or deletes what another has, whatever their names and keys are."""
+    names = ["", "a", "a:b", "b", "*"]
+    tiers = {(t, a): RedisTier(server, tenant=t, agent=a) for t in names for a in names}
+    for whose, tier in tiers.items():
+        tier.write({"*": repr(whose).encode()})
+        tier.flush()
+    tiers["*", "*"].clear()
+    tiers["a", "b"].forget(["*"])
+    for whose, tier in tiers.items():
+        gone = whose in {("*", "*"), ("a", "b")}
+        assert tier.read_all(["*"]) == ({} if gone else {"*": repr(whose).encode()})
+
+
+async def test_the_others_hear_what_is_forgotten(server: RedisServer, other: RedisServer) -> None:
+    """Not who forgets it, not another tenant, and nobody who has left; that all may be invalid comes first."""
+    one, two, stranger = (
+        RedisTier(server, tenant="news"),
+        RedisTier(other, tenant="news"),
+        RedisTier(other, tenant="strange"),
+    )
+    heard: dict[str, list[str]] = {"one": [], "two": [], "stranger": []}
+    leave = [
+        tier.listen(heard[name].append)
+        for name, tier in zip(heard, (one, two, stranger), strict=True)
+    ]
+    await until(lambda: all("" in told for told in heard.values()))
+    one.forget(["a", "\ud83d"])
+    await until(lambda: len(heard["two"]) >= 3)
+    assert [heard["one"], set(heard["two"]), heard["stranger"]] == [[""], {"", "a", "\ud83d"}, [""]]
+    leave[1]()
+    one.forget(["b"])
+    assert heard["two"][-1] != "b"
+    two.close()
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"0", b"x" * 2_000], ids=["empty", "mark", "large"])
+def test_a_planted_value_is_a_miss(redis: LocalRedis, spoilt: bytes) -> None:
+    """Whatever somebody wrote there; and nothing larger than a value may be is read."""
+    limits = RedisLimits(timeout_s=10.0, patience_s=20.0, value_bytes=1_000)
+    with RedisServer(redis.url, limits=limits) as server:
+        tier = RedisTier(server, tenant=f"planted {len(spoilt)}")
+        before = set(redis.stored())
+        tier.write({"key": b"good"})
+        tier.flush()
+        (key,) = set(redis.stored()) - before
+        redis.said(b'SET %b "%b"' % (key, b"1" + spoilt if len(spoilt) > 1 else spoilt))
+        assert tier.read_all(["key"]) == {}
+        assert tier.write({"large": bytes(1_001)}) == ["large"]
+
+
+async def test_strange_news_are_not_heard(redis: LocalRedis, server: RedisServer) -> None:
+    """What is no message of this package is left out; the next one is heard."""
+    tier, heard = RedisTier(server, tenant="strange news"), list[str]()
+    tier.listen(heard.append)
+    await until(lambda: bool(heard))
+    for said_there in (b"x", b"[[]]", b"[1,2]", b"{}", b"[]", b'["other",7,"key"]'):
+        redis.said(b"PUBLISH %b '%b'" % (tier.namespace.encode(), said_there))
+    await until(lambda: "key" in heard)
+    assert set(heard) == {"", "key"}
+
+
+def test_another_process_ends_in_peace(redis: LocalRedis, server: RedisServer) -> None:
+    """Without a word of farewell: what it wrote is here."""
+    command = [sys.executable, "-W", "error", "-c", WORKER, redis.url]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert (run.returncode, run.stderr) == (0, "")
+    tier = RedisTier(server, tenant="acme")
+    assert tier.read_all(["from the other"]) == {"from the other": b"hello"}
+
+
+def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
+    """Threads are not forked: what they did is begun anew."""
+    tier = RedisTier(server, tenant="forked")
+    tier.write({"before": b"1"})
+    tier.flush()
+    child = os.fork()
+    if not child:
+        works = tier.read_all(["before"]) == {"before": b"1"}
+        tier.write({"after": b"2"})
+        tier.flush()
+        os._exit(0 if works else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert tier.read_all(["after"]) == {"after": b"2"}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("wds"), st.sampled_from("abc"), st.binary(max_size=9))),
+    st.integers(1, 20),
+)
+def test_an_outbox_holds_what_is_not_sent(
+    steps: list[tuple[str, str, bytes]], limit_bytes: int
+) -> None:
+    """What it says of a key is the last thing done to it and not sent; it holds its limit, and names what goes."""
+    outbox, last = Outbox(limit_bytes), dict[str, bytes | None]()
+    for step, key, value in steps:
+        if step == "w":
+            last[key] = value
+            for gone in outbox.write(key, value, ttl_ms=1):
+                del last[gone]
+        elif step == "d":
+            last[key] = None
+            outbox.delete(key)
+        else:
+            outbox.sent(list(outbox.due().items()))
+            last = {}
+        assert sum(len(kept or b"") for kept in last.values()) <= limit_bytes
+        for name in "abc":
+            order = outbox.look(name)
+            assert (order is not None) == (name in last)
+            assert order is None or order.value == last[name]
+        assert len(outbox) == len(last)
+
+
+@pytest.mark.parametrize("how", ["write", "delete", "everything"])
+def test_what_is_ordered_meanwhile_is_done_again(how: str) -> None:
+    """What took the place of an order while that was on its way is still to be sent."""
+    outbox = Outbox(100)
+
+    def order() -> None:
+        if how == "write":
+            outbox.write("a", b"1", ttl_ms=1)
+        elif how == "delete":
+            outbox.delete("a")
+        else:
+            outbox.delete_everything()
+
+    order()
+    on_its_way = list(outbox.due().items())
+    order()
+    outbox.sent(on_its_way)
+    assert outbox.look("a") is not None
+    outbox.sent(list(outbox.due().items()))
+    assert outbox.look("a") is None
+    assert len(outbox) == 0
+
+
+def test_too_many_deletions_delete_everything() -> None:
+    """None is dropped; what is written from then on is sent after that."""
+    outbox = Outbox(100)
+    for number in range(2_001):
+        outbox.delete(str(number))
+    outbox.write("new", b"1", ttl_ms=1)
+    (first,) = outbox.due().items()
+    assert first[0] is None
+    assert outbox.look("anything") == Order() or outbox.look("anything") is first[1]
+    outbox.sent([first])
+    assert [*outbox.due()] == ["new"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "127.0.0.1:6379",
+        "http://:pass@h",
+        "redis://",
+        "redis://:pass@h:port",
+        "unix://",
+        ":pass",
+    ],
+)
+def test_a_url_of_something_else_is_an_error(url: str) -> None:
+    """F35: it says what to give instead, and no password; so does every part that takes a server."""
+    for part in (RedisServer, RedisTier, lambda url: ContextCache(shared=url)):
+        with pytest.raises(ValueError, match="give redis://user:password@host") as raised:
+            part(url)
+        assert "pass@" not in str(raised.value).replace("user:password@", "")
+
+
+@given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))
+def test_no_name_of_a_url_shows_its_password(user: str, password: str) -> None:
+    """Quoted or not, before the host or among the options."""
+    assert password not in shown_url(f"redis://{user}:{password}@host:1/0")
+    assert password not in shown_url(f"unix:///a.sock?password={password}")
+    assert "Q" not in shown_url(f"redis://host/0?password={password}")
+    assert shown_url("rediss://u:p@host:1/2?protocol=3") == "rediss://host:1/2"
+    assert checked_url("unix:///a.sock") == "unix:///a.sock"
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
+def test_a_limit_is_a_number_above_0(value: float) -> None:
+    """Anything else is an error that names it."""
+    with pytest.raises(ValueError, match=f"timeout_s={value}: give a number above 0"):
+        RedisLimits(timeout_s=value)
+    with pytest.raises(ValueError, match="waiting_bytes=0: give a number above 0"):
+        RedisLimits(waiting_bytes=0)
