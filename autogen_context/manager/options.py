@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summarizer import Summarize
@@ -28,6 +29,7 @@ class ManagerOptions(TypedDict, total=False):
     reserve_tokens: int | None
     config: "ContextConfig | None"
     counter: "TokenCounter | None"
+    budget: "BudgetPolicy | None"
     vectors: "WarmVectors | None"
     summarizer: "Summarize | None"
     advisor: "Advise | None"
