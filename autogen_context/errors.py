@@ -11,6 +11,7 @@
     ├── NoSuchVersion       a version that there never was, or that is not kept any more
     ├── CompletionFailed    a chat model gave no usable answer
     ├── EmbeddingFailed     an embedding model gave no vectors, or none that can be used
+    ├── ManagerClosed       a manager that was closed is asked for a turn
     ├── StateError          a saved state that cannot be loaded
     ├── StoreUnavailable    a store gave no answer, or declined
     ├── StoreRefused        a shared store refuses whoever comes with this url
@@ -158,6 +159,16 @@ class EmbeddingFailed(ContextError):
         self.model = model
         self.reason = reason
         super().__init__(f"embedding model {model!r}: {reason}")
+
+
+class ManagerClosed(ContextError):
+    """A turn was asked of a manager after ``aclose``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this manager was closed, so nothing is done in the background any more; make another one, and go on with "
+            "load_state(closed.save_state())"
+        )
 
 
 class StateError(ContextError):

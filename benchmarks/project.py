@@ -14,7 +14,8 @@ from pathlib import Path
 
 from side_by_side import ms, table
 
-from autogen_context import FileWatch, ProjectContext
+from autogen_context import ProjectContext
+from autogen_context.cache.watch import FileWatch
 
 MODULES = 10_000
 ROUNDS = 30

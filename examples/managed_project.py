@@ -7,7 +7,8 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from autogen_context import FileChangeTracker, IncrementalContextManager, ProjectContext
+from autogen_context import IncrementalContextManager, ProjectContext
+from autogen_context.project.file_changes import FileChangeTracker
 
 FILES = {
     "README.md": "# Till\n\nIt adds up what is bought. Prices are whole cents.\n",

@@ -7,7 +7,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from autogen_context import IncrementalContextManager, Notice, ProviderTurn, Told
+from autogen_context import IncrementalContextManager
+from autogen_context.view.notice import Notice
+from autogen_context.view.provider import ProviderTurn, Told
 
 
 class GitBranch:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from autogen_context.adapters.agent_context import AgentContext, with_reserve
-from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
+from autogen_context.adapters.agentchat_envelope import AgentTool, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_summary import complete_with
 from autogen_context.config.config import ContextConfig
@@ -86,6 +86,7 @@ class ManagedChatCompletionContext(
         manager: for what was billed so far, versions, changes, and all that is not here.
         envelope: what the agent sends beside this context, as far as it is known.
         handed_out: what ``get_messages`` returned last.
+        sees_images: whether the agent's model does; for one that does not, agents of agentchat take images out.
         last_prepared: the last request with its certificate and the decisions; the system prompt leads it, if known.
 
     Raises:
@@ -119,12 +120,12 @@ class ManagedChatCompletionContext(
         if isinstance(client, ChatCompletionClient):
             options["model_client"] = complete_with(client)
         self._new_manager = partial(IncrementalContextManager, host=AgentChatFormat(), **options)
-        files, project = options.get("files"), options.get("project")
         self._folders = {
-            "files": str(files.root) if files else None,
-            "project": str(project.root) if project else None,
+            "files": folder_of(options.get("files")),
+            "project": folder_of(options.get("project")),
         }
         self.manager = self._new_manager()
+        self.sees_images = True
         self.last_prepared: Prepared[LLMMessage] | None = None
         self.handed_out: tuple[LLMMessage, ...] = ()
         self._answered_by = ""
@@ -136,7 +137,16 @@ class ManagedChatCompletionContext(
         await super().add_message(message)
         self._note_speaker(message)
         if self.last_prepared is not None:
-            self.manager.observe([*self.envelope.system, *self._messages])
+            self.manager.observe(self._request)
+
+    @property
+    def _request(self) -> list[LLMMessage]:
+        """All that would be sent in an endless window."""
+        if self.sees_images:
+            return [*self.envelope.system, *self._messages]
+        from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - for agents, which have it
+
+        return [*self.envelope.system, *remove_images(self._messages)]
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
         """Take over the conversation of another context, which stays as it is."""
@@ -167,8 +177,7 @@ class ManagedChatCompletionContext(
                 as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
             InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
-        request: list[LLMMessage] = [*self.envelope.system, *self._messages]
-        prepared = await self.manager.prepare(request, self.envelope.tools_as_sent)
+        prepared = await self.manager.prepare(self._request, self.envelope.tools_as_sent)
         self.last_prepared = prepared
         self.handed_out = tuple(self.envelope.opened(prepared.messages))
         self._is_answer_due = True
@@ -189,7 +198,8 @@ class ManagedChatCompletionContext(
     async def save_state(self) -> Mapping[str, Any]:
         """All messages, and what the manager holds of them, as JSON data."""
         saved = await super().save_state()
-        beside = EnvelopeState(system=self.envelope.texts, tools=jsons(self.envelope))
+        tools = [dict(schema) for schema in self.envelope.tools]
+        beside = EnvelopeState(system=self.envelope.texts, tools=tools)
         return {**saved, "manager": self.manager.save_state(), "envelope": beside.model_dump()}
 
     @override
@@ -223,22 +233,19 @@ class ManagedChatCompletionContext(
     @classmethod
     @override
     def _from_config(cls, config: ManagedContextConfig) -> Self:
-        from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - only here
-        from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - only here
-
         return cls(
             system_message=config.system_message,
             tools=schemas(config.tools),
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
-            files=FileChangeTracker(config.files) if config.files else None,
-            project=ProjectContext(config.project) if config.project else None,
+            files=config.files,
+            project=config.project,
         )
 
 
-def jsons(known: Envelope) -> list[Json]:
-    """The tools of an envelope as plain dicts."""
-    return [dict(schema) for schema in known.tools]
+def folder_of(given: object) -> str | None:
+    """The folder of what follows one, or that was given itself."""
+    return None if given is None else str(getattr(given, "root", given))
 
 
 def schemas(tools: list[Json] | None) -> list[AgentTool] | None:

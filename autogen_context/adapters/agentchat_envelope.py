@@ -75,18 +75,16 @@ def envelope_around(
     """What stands around a context's own messages in a request.
 
     Args:
-        own: what the context handed out last, as the agent sends it.
+        own: what the context handed out last.
         request: what an agent is about to send.
         tools: the tools that go with it.
 
     Returns:
         The envelope; ``None`` where the request is not the context's: it must be system messages, then exactly these
-        messages, then nothing.
+        objects, then nothing.
     """
     start = len(request) - len(own)
-    if start < 0 or not all(
-        mine is sent or mine == sent for mine, sent in zip(own, request[start:], strict=True)
-    ):
+    if start < 0 or not all(map(is_, own, request[start:])):
         return None
     before = [message for message in request[:start] if isinstance(message, SystemMessage)]
     return envelope(before, tools) if len(before) == start else None

@@ -7,7 +7,6 @@ was prepared, prepared once more with that; a bill is recorded only for the requ
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
-from autogen_agentchat.utils import remove_images
 from autogen_core import ComponentModel
 from autogen_core.models import (
     ChatCompletionClient,
@@ -32,8 +31,8 @@ Request = Sequence[LLMMessage]
 class MeteredChatCompletionClient(ChatCompletionClient):
     """A client for the one agent that has this context; it does what the client within does.
 
-    A request is the context's if it is system messages and then what the context handed out last (without its images, for
-    a model that has no vision), and nothing else. Others (another agent's, a team's selector, a question with something
+    A request is the context's if it is system messages and then what the context handed out last, the same objects, and
+    nothing else. Others (another agent's, a team's selector, a question with something
     added) go through untouched and are not recorded. Neither are answers from a cache, and streams without usage
     (OpenAI's: ``stream_options={"include_usage": True}`` in the client's arguments).
 
@@ -80,19 +79,13 @@ class MeteredChatCompletionClient(ChatCompletionClient):
     ) -> tuple[Request, Prepared[LLMMessage] | None]:
         """The request to send, and how it was prepared; ``None`` if it is not the context's."""
         context = self._context
-        around = envelope_around(
-            self._shown(context.handed_out), request, [*tools, *answer_schema(options)]
-        )
+        around = envelope_around(context.handed_out, request, [*tools, *answer_schema(options)])
         if around is None:
             return request, None
         if around != context.envelope:
             context.envelope = around
-            request = [*around.system, *self._shown(await context.get_messages())]
+            request = [*around.system, *await context.get_messages()]
         return request, context.last_prepared
-
-    def _shown(self, messages: Request) -> Request:
-        """Messages as an agent sends them to this model."""
-        return messages if self._client.model_info["vision"] else remove_images(list(messages))
 
     def _record(self, prepared: Prepared[LLMMessage] | None, result: CreateResult) -> None:
         billed = result.usage.prompt_tokens

@@ -55,6 +55,7 @@ def register_agentchat(
         raise ValueError(
             "agent: it has a ManagedChatCompletionContext; give that these arguments, or give the agent none and register it"
         )
+    context.sees_images = client.model_info["vision"]
     changed: dict[str, Any] = {
         CLIENT: MeteredChatCompletionClient(client, context),
         CONTEXT: context,

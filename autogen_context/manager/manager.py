@@ -9,9 +9,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
+from weakref import WeakValueDictionary
 
 from autogen_context.argument import listed, require_kind, require_path, require_text
 from autogen_context.config.config import ContextConfig
+from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.given import Given, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
@@ -130,6 +132,8 @@ class IncrementalContextManager:
         )
         self._runner = TurnRunner(given)
         self._lock = self._runner.lock
+        self._is_closed = False
+        self._handed_out: WeakValueDictionary[int, Prepared[object]] = WeakValueDictionary()
 
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -140,6 +144,8 @@ class IncrementalContextManager:
         background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
+        if self._is_closed:
+            raise ManagerClosed
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         await self._runner.before_turn(payloads, schemas)
         return self.prepare_nowait(messages, tools)
@@ -159,11 +165,15 @@ class IncrementalContextManager:
         Raises:
             InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
             ContextWindowExceeded: what must stay does not fit; nothing is lost, the next turn tries again.
+            ManagerClosed: this manager was closed.
             ValueError: ``messages`` or ``tools`` is no list of such.
         """
+        if self._is_closed:
+            raise ManagerClosed
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         with self._lock:
             prepared = self._runner.turn(payloads, schemas)
+            self._handed_out[id(prepared)] = prepared
         return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
@@ -189,9 +199,13 @@ class IncrementalContextManager:
             cached_tokens: of these, what the provider had cached.
 
         Raises:
-            ValueError: ``prepared`` is not what a turn returned, or a number is none.
+            ValueError: ``prepared`` is not what a turn of this manager returned, or a number is none.
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
+        if self._handed_out.get(id(prepared)) is not prepared:
+            raise ValueError(
+                "prepared: it is another manager's, or a copy; give the very object that this manager's prepare returned"
+            )
         with self._lock:
             self._runner.bill(
                 prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
@@ -339,7 +353,8 @@ class IncrementalContextManager:
         return other
 
     async def aclose(self) -> None:
-        """End what is still under way."""
+        """End what is still under way; no turn is prepared after it."""
+        self._is_closed = True
         await self._runner.aclose()
 
     async def __aenter__(self) -> Self:

@@ -3,10 +3,12 @@
 Promise: one list; an entry hands on what it was given, so that what a manager can do is there on every host.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
@@ -18,6 +20,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.project.project import ProjectContext
     from autogen_context.tokens.measure import TokenCounter
     from autogen_context.triggers.decision import Trigger
+    from autogen_context.view.provider import ContextProvider
 
 
 class ManagerOptions(TypedDict, total=False):
@@ -30,6 +33,7 @@ class ManagerOptions(TypedDict, total=False):
     reserve_tokens: int | None
     config: "ContextConfig | None"
     counter: "TokenCounter | None"
+    budget: "BudgetPolicy | None"
     vectors: "WarmVectors | None"
     prioritizer: "Prioritizer | None"
     compressor: "Compressor | None"
@@ -37,6 +41,7 @@ class ManagerOptions(TypedDict, total=False):
     triggers: "Trigger | None"
     clock: Callable[[], float] | None
     original_store: "OriginalTier | None"
-    files: "FileChangeTracker | None"
-    project: "ProjectContext | None"
+    files: "FileChangeTracker | str | Path | None"
+    project: "ProjectContext | str | Path | None"
+    providers: Sequence["ContextProvider"]
     cache: "Cache | None"

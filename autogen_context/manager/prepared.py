@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # loaded for who looks for what is finished
 Payload = TypeVar("Payload")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Prepared(Generic[Payload]):
     """A list to send, with its proof.
 

@@ -7,6 +7,7 @@ same state. A turn that raises leaves the view as it was, and what came in is in
 import logging
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -358,9 +359,16 @@ class TurnRunner:
 
     def _counter(self) -> MessageCounter:
         given = self.given
-        return MessageCounter.for_model(
+        counter = MessageCounter.for_model(
             given.config.model, given.counter, own_name=given.host.own_name
         )
+        if counter.source == "estimate" and given.counter is None:
+            warnings.warn(
+                "tokens are estimated, above the truth, since no tokenizer is at hand: await prepare, which fetches one, "
+                'or pip install "autogen-context[fast]"',
+                stacklevel=2,
+            )
+        return counter
 
     def _count(self, text: str) -> int:
         """Tokens of a text, which is not remembered."""

@@ -18,7 +18,7 @@ from autogen_context.manager.window import Window
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.tokens.limits import ModelLimits, standard_files
+from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of, rates_of
 from autogen_context.tokens.rates import Rates
@@ -158,6 +158,12 @@ def window_tokens_of(config: ContextConfig) -> int:
         warnings.warn(
             f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "
             f"{config.model} ({known.source}): requests may be rejected",
+            stacklevel=2,
+        )
+    if not config.window_tokens and known.source == "default" and not config.discovery_url:
+        warnings.warn(
+            f"nothing is known of the model {config.model!r}: a window of {known.input_tokens} tokens is assumed; give "
+            f"window_tokens=, set {variable_for(config.model)}, or add a row to ./model_limits.json",
             stacklevel=2,
         )
     return config.window_tokens or known.prompt_tokens

@@ -245,7 +245,7 @@ async def test_a_memory_goes_where_the_model_takes_it(multiple: bool, roles: lis
         inner,
     ):
         agent = coder(inner, memory=[memory])
-        register(agent)
+        register(agent, window_tokens=WINDOW)
         await agent.run(task="Hi!")
         await agent.run(task="Tea?")
     assert [message["role"] for message in server.requests[-1].messages] == roles

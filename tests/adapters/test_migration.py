@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from autogen import ConversableAgent
@@ -15,6 +15,7 @@ from autogen_core.models import AssistantMessage, UserMessage
 
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
+from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ AFTER = {
 }
 CONTEXTS = [title for title in AFTER if title.endswith("Context")]
 TRANSFORMS = [title for title in AFTER if not title.endswith("Context")]
-TURNS = 400
+TURNS = 60
 TEXT = "The invoice was charged twice because the retry has no key. " * 40
 
 
@@ -47,6 +48,7 @@ async def test_a_context_of_agentchat(title: str) -> None:
         await context.add_message(UserMessage(content=f"{number} {TEXT}", source="user"))
         await context.add_message(AssistantMessage(content=TEXT, source="coder"))
     sent = await context.get_messages()
+    assert_within_the_window(title, context.last_prepared)
     kept = (await context.save_state())["messages"]
     assert len(sent) < len(kept) == 2 * TURNS
     assert str(sent[0].content).startswith("0 ")
@@ -71,6 +73,15 @@ def test_a_transform_of_classic(title: str) -> None:
     assert len(sent) < len(history) == 2 * TURNS
     assert sent[0]["content"].startswith("0 ")
     assert sent[-1] == history[-1]
+
+
+def assert_within_the_window(title: str, prepared: Prepared[Any] | None) -> None:
+    """F37: each line names its window, and what is sent has no more; the page says how to choose it."""
+    named = re.search(r"window_tokens=([\d_]+)", AFTER[title])
+    assert named is not None
+    assert prepared is not None
+    assert prepared.certificate.bound.tokens <= prepared.certificate.limit_tokens <= int(named[1])
+    assert "give\nwhat your largest request had" in PAGE
 
 
 def test_the_history_limiter_changes_the_order() -> None:

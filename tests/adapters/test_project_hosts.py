@@ -20,13 +20,14 @@ from autogen_core.models import (
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from typing_extensions import Unpack
 
-from autogen_context import ContextConfig, FileChangeTracker, ProjectContext, register
+from autogen_context import ContextConfig, ProjectContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed
+from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count
 from support.counting import Characters
@@ -183,7 +184,7 @@ async def test_a_component_names_its_folders(root: Path) -> None:
     await loaded.add_message(UserMessage(content="Go.", source="user"))
     assert content_of((await loaded.get_messages())[0]).startswith(HEAD)
     dumped.config["project"] = f"{root}-elsewhere"
-    with pytest.raises(ValueError, match="give a folder"):
+    with pytest.raises(ValueError, match="a folder that is there"):
         ManagedChatCompletionContext.load_component(dumped)
 
 

@@ -252,7 +252,6 @@ async def test_closing_ends_what_is_under_way_and_lets_cancellation_through() ->
     """A discovery that hangs holds nobody up; whoever is cancelled while closing is cancelled."""
     config = ContextConfig(model="my-model", discovery_url="http://127.0.0.1:9/v1")
     keeper = IncrementalContextManager(config=config, counter=Characters())
-    await keeper.aclose()
     await keeper.prepare([TASK])
     closing = asyncio.ensure_future(keeper.aclose())
     await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from autogen_context import ContextConfig, IncrementalContextManager, recall_tool_schema
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.budget.allocation import TokenBudget
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
@@ -20,6 +20,7 @@ from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
 from autogen_context.manager.change import ContextChange
+from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.prioritizer.attention import (
     AttentionFilter,
     AttentionScore,

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context import ContextConfig, IncrementalContextManager, IntentModel
+from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import Trigger
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.intent_model import IntentModel
 from autogen_context.triggers.turn import Turn
 from support.counting import Characters
 

@@ -1,0 +1,429 @@
+"""The doors: one line for an agent of any host, the same arguments everywhere, and a word where something is odd."""
+
+import inspect
+import json
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen import ConversableAgent
+from autogen_agentchat.agents import AssistantAgent, UserProxyAgent
+from autogen_core import Image
+from autogen_core.model_context import BufferedChatCompletionContext
+from autogen_core.models import AssistantMessage, LLMMessage, UserMessage
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_ext.models.replay import ReplayChatCompletionClient
+from PIL import Image as Pixels
+
+from autogen_context import (
+    ContextConfig,
+    ContextTransform,
+    IncrementalContextManager,
+    ManagedChatCompletionContext,
+    register,
+)
+from autogen_context.adapters.agentchat_register import register_agentchat
+from autogen_context.adapters.classic import register_classic
+from autogen_context.adapters.classic_conversations import Conversations
+from autogen_context.errors import ManagerClosed
+from autogen_context.manager.options import ManagerOptions
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
+from autogen_context.tokens.message_counter import MessageCounter
+
+MODEL = "gpt-4-0613"
+COUNTER = MessageCounter.for_model(MODEL)
+ENTRIES: list[Callable[..., object]] = [
+    register,
+    register_agentchat,
+    register_classic,
+    ManagedChatCompletionContext,
+    ContextTransform,
+]
+
+
+def read_log(number: int) -> str:
+    """Read one of the log files."""
+    return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
+
+
+def client_of(server: LoopbackServer | None = None, **options: Any) -> OpenAIChatCompletionClient:
+    """AutoGen's client for a server, or for none."""
+    given: dict[str, Any] = {"model": MODEL, "api_key": "none", **options}
+    url = server.base_url if server else "http://127.0.0.1:9/v1"
+    return OpenAIChatCompletionClient(base_url=url, **given)
+
+
+def classic_agent(server: LoopbackServer | None = None) -> ConversableAgent:
+    """An agent that asks the server, or that is never asked for a reply."""
+    url = server.base_url if server else "http://127.0.0.1:9/v1"
+    entry = {"model": "gpt-4o", "api_key": "none", "price": [0, 0], "base_url": url}
+    config = {"config_list": [entry], "cache_seed": None}
+    return ConversableAgent("coder", llm_config=config, human_input_mode="NEVER")
+
+
+def said(text: str, source: str = "user") -> UserMessage:
+    """A message of a person."""
+    return UserMessage(content=text, source=source)
+
+
+# The same arguments everywhere
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
+def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., object]) -> None:
+    """All but the host's format, which the entry knows; each hands on what it was given."""
+    of_manager = inspect.signature(IncrementalContextManager).parameters.keys() - {"host", "model"}
+    assert ManagerOptions.__annotations__.keys() == of_manager
+    parameters = inspect.signature(entry).parameters
+    assert "model" in parameters
+    assert inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in parameters.values()}
+
+
+@pytest.mark.parametrize("entry", ENTRIES[3:], ids=lambda entry: entry.__name__)
+def test_an_argument_that_does_not_exist_is_refused_at_once(entry: Callable[..., object]) -> None:
+    """Not at the first turn."""
+    with pytest.raises(TypeError, match="window_token"):
+        entry("gpt-4o", window_token=8_000)
+
+
+# register
+
+
+async def test_register_keeps_an_agent_that_is_there_inside_its_window() -> None:
+    """F20: prompt and tools that nobody told are measured, the conversation goes on, and the agent can ask back."""
+    steps = [Call("read_log", {"number": number}) for number in range(30)]
+    asks = Call(RECALL_TOOL_NAME, {"query": f"block {41 * 7919 + 2}"})
+    script = ScriptedModel(
+        chain([Say("Hello.")], steps, [asks, Say("Done.")]),
+        count=lambda text: COUNTER.count(text).tokens,
+    )
+    async with LoopbackServer(script, window_tokens=4_000) as server:
+        client = client_of(server)
+        prompt = "You read logs. " * 60
+        agent = AssistantAgent(
+            "reader", client, tools=[read_log], system_message=prompt, max_tool_iterations=40
+        )
+        await agent.run(task="Hi.")
+        context = register(agent, window_tokens=4_000)
+        task = said("Read all logs.")
+        result = await agent.run(task="Read all logs.")
+        await client.close()
+    assert [request.error for request in server.rejected] == []
+    assert max(request.prompt_tokens for request in server.requests) > 3_000
+    assert f"worker 2 wrote block {41 * 7919 + 2}" in str(result.messages[-2])
+    assert context.manager.usage.requests == len(server.requests) - 1
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.fits
+    assert context.explain(task).action == "keep"
+
+
+def test_register_keeps_a_classic_agent_inside_its_window() -> None:
+    """The same line, the same questions; the model's name is the agent's."""
+    with LoopbackServer(ScriptedModel([Say("ok")]), window_tokens=2_000) as server:
+        agent, user = classic_agent(server), ConversableAgent("user", llm_config=False)
+        context = register(agent, window_tokens=2_000)
+        assert isinstance(context, Conversations)
+        for number in range(30):
+            user.send(
+                {"role": "user", "content": f"{number} " * 200},
+                agent,
+                request_reply=False,
+                silent=True,
+            )
+        user.initiate_chat(agent, message="Now?", max_turns=1, clear_history=False, silent=True)
+    assert server.rejected == []
+    assert context.manager.config.model == "gpt-4o"
+    newest = agent.chat_messages[user][-2]
+    assert context.explain(newest).action == "keep"
+    context.pin(newest)
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        pytest.param(object, "known are an AssistantAgent .* and a ConversableAgent", id="no host"),
+        pytest.param(lambda: "coder", r"builtins\.str is no agent", id="a name"),
+        pytest.param(
+            lambda: UserProxyAgent("ann"), "_model_client and _model_context", id="asks no model"
+        ),
+        pytest.param(
+            lambda: ConversableAgent("ann", llm_config=False),
+            "no llm_config",
+            id="classic, asks none",
+        ),
+    ],
+)
+def test_what_cannot_be_registered_is_refused(agent: Callable[[], object], message: str) -> None:
+    """By naming what is known, or what is missing."""
+    with pytest.raises(ValueError, match=message):
+        register(agent())
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [lambda: AssistantAgent("coder", client_of()), classic_agent],
+    ids=["agentchat", "classic"],
+)
+def test_an_agent_is_registered_once(agent: Callable[[], object]) -> None:
+    """The second time would prepare what was prepared."""
+    one = agent()
+    register(one, window_tokens=4_000)
+    with pytest.raises(ValueError, match="register each"):
+        register(one, window_tokens=4_000)
+
+
+def test_an_agent_without_the_attributes_is_refused_loudly() -> None:
+    """A release that names them otherwise is not changed by halves."""
+    agent = AssistantAgent("coder", client_of())
+    context = vars(agent).pop("_model_context")
+    with pytest.raises(ValueError, match=r"model_context=ManagedChatCompletionContext\(...\)"):
+        register(agent)
+    agent._model_context = context  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # what was taken
+    assert agent.model_context is context
+
+
+async def test_a_registered_agent_is_dumped_loaded_and_registered_again() -> None:
+    """Without the tool, whose context is the running agent's; its settings and its state come along."""
+    agent = AssistantAgent("coder", client_of(), max_tool_iterations=3)
+    register(agent, window_tokens=4_000, config=ContextConfig(orphans="report"))
+    await agent.model_context.add_message(said("Never touch the lock file."))
+    component = json.loads(agent.dump_component().model_dump_json())
+    component["config"]["model_client"]["config"]["api_key"] = "none"
+    loaded = AssistantAgent.load_component(component)
+    await loaded.load_state(await agent.save_state())
+    context = register(loaded)
+    assert (context.manager.config.window_tokens, context.manager.config.orphans) == (
+        4_000,
+        "report",
+    )
+    assert await loaded.model_context.get_messages() == await agent.model_context.get_messages()
+    with pytest.raises(ValueError, match="give that these arguments"):
+        register(
+            AssistantAgent("b", client_of(), model_context=ManagedChatCompletionContext(MODEL)),
+            MODEL,
+        )
+
+
+async def test_images_are_taken_out_and_the_request_is_still_measured() -> None:
+    """For a model without vision the agent takes them out; prompt and bill are the context's all the same."""
+    blind = {
+        "vision": False,
+        "function_calling": True,
+        "json_output": False,
+        "family": "unknown",
+        "structured_output": False,
+    }
+    async with LoopbackServer(ScriptedModel([Say("ok")])) as server:
+        client = client_of(server, model_info=blind)
+        agent = AssistantAgent("coder", client, system_message="word " * 300)
+        context = register(agent, window_tokens=4_000)
+        picture = Image(Pixels.new("RGB", (8, 8)))
+        await agent.model_context.add_message(
+            UserMessage(content=["Look.", picture], source="user")
+        )
+        await agent.run(task="What is it?")
+        await client.close()
+    assert context.manager.usage.requests == 1
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.counted_tokens > 300
+
+
+# F4, F33: settings
+
+
+def limits(monkeypatch: pytest.MonkeyPatch, **variables: str) -> dict[str, int | None]:
+    """The window of each entry, with these variables in the environment."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    agent = register(AssistantAgent("coder", client_of())).manager
+    classic = register(classic_agent()).manager
+    alone = ManagedChatCompletionContext(MODEL).manager
+    managers = {"agentchat": agent, "classic": classic, "alone": alone}
+    managers["transform"] = ContextTransform(MODEL).conversations.manager
+    managers["manager"] = IncrementalContextManager(MODEL)
+    return {name: manager.config.window_tokens for name, manager in managers.items()}
+
+
+def test_the_environment_acts_on_every_entry(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """F4: by default, before a file that it names, behind arguments."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("window_tokens = 3_000\nversions = 7\n")
+    assert set(limits(monkeypatch, AUTOGEN_CONTEXT_CONFIG=str(settings)).values()) == {3_000}
+    found = limits(monkeypatch, AUTOGEN_CONTEXT_WINDOW_TOKENS="2000")
+    assert set(found.values()) == {2_000}
+    assert IncrementalContextManager(MODEL, window_tokens=1_000).config.window_tokens == 1_000
+    config = ContextConfig(window_tokens=1_500)
+    chosen = IncrementalContextManager(MODEL, config=config).config
+    assert (chosen.window_tokens, chosen.versions) == (1_500, 7)
+
+
+def test_a_limit_in_the_environment_acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F4: ``MODEL_LIMIT_*`` is the window where none is given."""
+    monkeypatch.setenv("MODEL_LIMIT_GPT_4_0613", "2345")
+    manager = IncrementalContextManager(MODEL)
+    assert manager.prepare_nowait([]).certificate.limit_tokens == 2_345
+
+
+def test_a_variable_that_names_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slip is an error with the way out; another program's variable is passed over with a warning."""
+    monkeypatch.setenv("AUTOGEN_CONTEXT_ZZ_QQ", "1")
+    with pytest.warns(UserWarning, match="AUTOGEN_CONTEXT_ZZ_QQ has no effect"):
+        IncrementalContextManager(MODEL)
+    monkeypatch.delenv("AUTOGEN_CONTEXT_ZZ_QQ")
+    monkeypatch.setenv("AUTOGEN_CONTEXT_WINDW_TOKENS", "1")
+    with pytest.raises(ValueError, match="did you mean 'window_tokens'"):
+        register(classic_agent())
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        pytest.param(
+            {"model": MODEL}, "model belongs into 'settings'", id="a setting beside settings"
+        ),
+        pytest.param({"setings": {}}, "setings", id="a slip"),
+        pytest.param({"settings": {"modle": MODEL}}, "did you mean 'model'", id="a slip within"),
+    ],
+)
+def test_a_components_keys_are_checked(config: dict[str, object], message: str) -> None:
+    """F33: what is in the wrong place, or misspelt, is not passed over."""
+    provider = "autogen_context.adapters.agentchat.ManagedChatCompletionContext"
+    with pytest.raises(ValueError, match=message):
+        ManagedChatCompletionContext.load_component({"provider": provider, "config": config})
+
+
+# F20: what is not told is reserved for
+
+
+@pytest.mark.parametrize("told", [{}, {"system_message": "word " * 500}, {"tools": [read_log]}])
+async def test_a_context_alone_leaves_room_for_what_it_was_not_told(told: dict[str, Any]) -> None:
+    """F20: a prompt of 500 tokens and five tools, in a window of 4,000 that a conversation fills."""
+    script = ScriptedModel([Say("ok")], count=lambda text: COUNTER.count(text).tokens)
+    async with LoopbackServer(script, window_tokens=4_000) as server:
+        client = client_of(server)
+        context = ManagedChatCompletionContext(MODEL, window_tokens=4_000, **told)
+        agent = AssistantAgent(
+            "a", client, model_context=context, tools=[read_log], system_message="word " * 500
+        )
+        for number in range(60):
+            await context.add_message(said(f"{number} " + "word " * 100))
+        await agent.run(task="Sure?")
+        await client.close()
+    assert server.rejected == []
+    assert server.requests[0].prompt_tokens > 1_500
+
+
+# F35: told, not silent
+
+
+def test_an_unknown_model_is_told_of() -> None:
+    """F35: with what is assumed and what to do."""
+    with pytest.warns(
+        UserWarning, match="nothing is known of the model 'my-own'.*MODEL_LIMIT_MY_OWN"
+    ):
+        IncrementalContextManager("my-own").prepare_nowait([])
+
+
+def test_estimated_counts_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F35: where no tokenizer is at hand."""
+    from autogen_context.tokens import message_counter  # noqa: PLC0415
+    from autogen_context.tokens.estimate import EstimateCounter  # noqa: PLC0415
+
+    monkeypatch.setattr(message_counter, "counter_for", lambda _: EstimateCounter())
+    with pytest.warns(UserWarning, match=r"tokens are estimated.*autogen-context\[fast\]"):
+        IncrementalContextManager(MODEL).prepare_nowait([])
+
+
+async def test_two_agents_on_one_context_are_told_of() -> None:
+    """F35: each would be sent what the other was told."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=4_000)
+    for name in ("ann", "ann"):
+        await context.add_message(said("Go on."))
+        await context.get_messages()
+        await context.add_message(AssistantMessage(content="Yes.", source=name))
+    handoff: list[LLMMessage] = [
+        said("Take over."),
+        AssistantMessage(content="I did it.", source="bob"),
+    ]
+    for message in handoff:  # what another agent did comes before a request, not behind it
+        await context.add_message(message)
+    await context.get_messages()
+    with pytest.warns(UserWarning, match="the agents 'ann' and 'bob' use one context"):
+        await context.add_message(AssistantMessage(content="No.", source="bob"))
+
+
+def test_the_usage_of_another_manager_is_refused() -> None:
+    """F35: a bill teaches the manager that prepared the request."""
+    one, other = (IncrementalContextManager(MODEL, window_tokens=4_000) for _ in range(2))
+    prepared = one.prepare_nowait([{"role": "user", "content": "Hi."}])
+    with pytest.raises(ValueError, match="another manager's, or a copy"):
+        other.record_usage(prepared, prompt_tokens=9)
+    one.record_usage(prepared, prompt_tokens=9)
+    assert one.usage.requests == 1
+
+
+async def test_a_closed_manager_is_an_error_with_a_way_out() -> None:
+    """F35: its state is there to go on with."""
+    task = {"role": "user", "content": "Hi."}
+    async with IncrementalContextManager(MODEL, window_tokens=4_000) as manager:
+        manager.prepare_nowait([task])
+    with pytest.raises(ManagerClosed, match="load_state"):
+        manager.prepare_nowait([task])
+    with pytest.raises(ManagerClosed):
+        await manager.prepare([task])
+    other = IncrementalContextManager(MODEL, window_tokens=4_000)
+    other.load_state(manager.save_state())
+    assert other.prepare_nowait([task]).messages == [task]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        pytest.param({"config": {"model": MODEL}}, "config", id="config"),
+        pytest.param({"counter": "gpt-4o"}, "counter", id="counter"),
+        pytest.param({"original_store": "redis://there"}, "original_store", id="original store"),
+    ],
+)
+@pytest.mark.parametrize("entry", ENTRIES[3:], ids=lambda entry: entry.__name__)
+def test_an_argument_of_the_wrong_kind_names_itself(
+    entry: Callable[..., object], arguments: dict[str, object], named: str
+) -> None:
+    """F35: at construction, with what to give."""
+    with pytest.raises(ValueError, match=f"{named}=.*give"):
+        entry("gpt-4o", **arguments)
+
+
+# F18, F37
+
+
+async def test_a_cleared_context_forgets_what_left_it() -> None:
+    """F18: ``agent.on_reset``, and a state of another conversation, leave nothing to ask back."""
+    context = ManagedChatCompletionContext(MODEL, window_tokens=1_000, system_message="", tools=[])
+    for begin_anew in (context.clear, lambda: other_conversation(context)):
+        for number in range(40):
+            await context.add_message(said(f"secret{number} " * 30))
+        await context.get_messages()
+        assert "secret3" in context.manager.recall_context(query="secret3")
+        await begin_anew()
+        assert "1\t" not in context.manager.recall_context(query="secret3")
+        assert "secret3" not in json.dumps(dict(await context.save_state()))
+
+
+async def other_conversation(context: ManagedChatCompletionContext) -> None:
+    """Load what AutoGen's own context saved."""
+    other = BufferedChatCompletionContext(9, initial_messages=[said("Hello.")])
+    await context.load_state(await other.save_state())
+
+
+async def test_a_client_that_says_no_model_needs_a_window() -> None:
+    """A scripted client has no name; the window is what was given."""
+    agent = AssistantAgent("coder", ReplayChatCompletionClient(["ok"]))
+    context = register(agent, window_tokens=4_000)
+    await agent.run(task="Hi.")
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.limit_tokens == 4_000
