@@ -121,7 +121,11 @@ def test_a_kind_is_a_short_name(kind: str) -> None:
         ContextCache().remember(kind, "key", 1)
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), {"a": object()}], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [object(), {1, 2}, float("nan"), {"a": object()}],
+    ids=["object", "set", "nan", "inside"],
+)
 def test_what_cannot_be_kept_is_refused(value: object) -> None:
     """It says what can."""
     with pytest.raises(ValueError, match="give str, bytes, JSON"):
