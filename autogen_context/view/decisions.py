@@ -119,9 +119,8 @@ class Decisions(Sequence[Decision]):
 
     @override
     def __iter__(self) -> Iterator[Decision]:
-        yield from self._settled[: self._settled_units]
-        if self._last is not None:
-            yield self._last
+        last = () if self._last is None else (self._last,)
+        return iter((*self._settled[: self._settled_units], *last))
 
     @override
     def __eq__(self, other: object) -> bool:
