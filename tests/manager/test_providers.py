@@ -212,14 +212,14 @@ async def test_what_a_provider_remembers_is_saved() -> None:
     keeper = manager(provider)
     await keeper.prepare([GO, *MORE])
     state = json.loads(json.dumps(keeper.save_state()))
-    assert state["companions"] == {"counting": {"seen": 3}}
+    assert state["providers"] == {"counting": {"seen": 3}}
     other = manager(Counting())
     other.load_state(state)
     without = manager()
     without.load_state(state)
     for each in (other, keeper.branch(), without):
-        assert each.save_state()["companions"] == state["companions"]
-    state["companions"]["counting"] = {"seen": "3"}
+        assert each.save_state()["providers"] == state["providers"]
+    state["providers"]["counting"] = {"seen": "3"}
     with pytest.raises(StateError, match="TypeError"):
         other.load_state(state)
     await keeper.aclose()

@@ -6,7 +6,7 @@ import pytest
 
 from autogen_context import IncrementalContextManager, ProjectContext
 from autogen_context.errors import StateError
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from support.counting import Characters
 from support.shop import (
     OTHERS,
@@ -66,7 +66,7 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
     await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
     state = json.loads(json.dumps(keeper.save_state()))
     before = keeper.save_state()
-    state["companions"]["project"] |= damage
+    state["providers"]["project"] |= damage
     with pytest.raises(StateError):
         keeper.load_state(state)
     assert keeper.save_state() == before
@@ -75,7 +75,7 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
 async def test_a_state_without_what_belongs_in_it_is_refused(shop: Shop) -> None:
     """As one that is damaged."""
     state = json.loads(json.dumps(shop.manager().save_state()))
-    state["companions"]["project"] = {}
+    state["providers"]["project"] = {}
     with pytest.raises(StateError, match="the saved project is damaged"):
         shop.manager().load_state(state)
 
@@ -148,4 +148,4 @@ async def test_what_was_learned_since_a_state_was_loaded_is_saved(shop: Shop) ->
     keeper.load_state(keeper.save_state())
     await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
     state = json.loads(json.dumps(keeper.save_state()))
-    assert state["companions"]["project"]["head"]["parts"]
+    assert state["providers"]["project"]["head"]["parts"]
