@@ -157,12 +157,12 @@ class CompactionPlanner:
         decision: Decision,
         at: int,
         conversation: Conversation,
-        room: Room,
+        room_tokens: int,
         stale: frozenset[int],
     ) -> Explanation:
         """What became of the unit at a position, and why; arguments as of ``planned``."""
         self.references.follow(conversation.candidates, conversation.messages)
-        need = self._need(conversation, room.limit_tokens, stale)
+        need = self._need(conversation, room_tokens, stale)
         units, unit = standing(self.references, need), None
         if at < len(self.references.units):
             self.references.cut([*units, at])

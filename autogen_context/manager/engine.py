@@ -408,9 +408,9 @@ class Engine:
     def explained(self, view: ContextView, position: int) -> "Explanation":
         """What became of the message at a position, and why."""
         at = bisect_right(view.decisions, position, key=lambda d: d.start) - 1
-        there = Room(limit_tokens=self.room_tokens(view), fixed_tokens=0)
+        room_tokens = self.room_tokens(view)
         stale = self.notices.stale(view, self.conversation.candidates)
-        return self.planner.explained(view.decisions[at], at, self.conversation, there, stale)
+        return self.planner.explained(view.decisions[at], at, self.conversation, room_tokens, stale)
 
     def pinned(self, view: ContextView) -> frozenset[int]:
         """Positions of the messages that are pinned."""

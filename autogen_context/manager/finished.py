@@ -12,7 +12,7 @@ from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.plan import with_notice
 from autogen_context.manager.rules import Rules, Surroundings
 from autogen_context.prioritizer.score import Need
-from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.finished import (
     TOLD_FRACTION,
@@ -136,21 +136,22 @@ def without(
         left_fraction: of the tokens of each span, what is left of it.
     """
     decided, references = tuple(decisions), planner.references
+    need = Need(room_tokens=room_tokens)
+    compared = standing(references, need)
     for span in spans:
         inner = span.inner(decided, stays)
         if not inner:
             continue
-        tokens = sum(decided[i].tokens_after for i in inner)
-        standing = {i: each for i, each in enumerate(decided) if i not in inner}
-        for i in inner:
-            references.cut_also(i)
-        scores = planner.prioritizer.scores(references, Need(room_tokens=room_tokens))
+        references.cut({*compared, *inner})
+        scores = planner.prioritizer.scores(references, need)
         selector = BlockSelector(references, counter, scores)
-        sent = {i: each for i, each in standing.items() if each.action != "drop"}
+        tokens = sum(decided[i].tokens_after for i in inner)
+        others = {i: each for i, each in enumerate(decided) if i not in inner}
+        sent = {i: each for i, each in others.items() if each.action != "drop"}
         filled = selector.fill(sent, int(tokens * left_fraction), among=inner)
-        chosen = {**standing, **filled.stays}
+        chosen = {**others, **filled.stays}
         # What was cut before has been told of where it stood.
-        seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
+        seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)
         told = planner.telling.told(references.units, seen, summaries={}, room_tokens=room)
         held = sum(each.tokens_after for each in decided)

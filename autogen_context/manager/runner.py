@@ -332,8 +332,8 @@ class TurnRunner:
             summaries=summaries,
             advice=advice,
             cache_clock=given.clock,
-            triggers=given.triggers,
             prioritizer=given.prioritizer,
+            triggers=given.triggers,
         )
         window = window_of(given.config, counter)
         self._asked_back = None
