@@ -33,7 +33,7 @@ check: $(VENV)/.installed
 	@$(BIN)/mypy
 	@$(BIN)/pyright
 
-# What a request keeps and costs, against benchmarks/referee.json; AUTOGEN_CONTEXT_REFEREE names the script that replays.
+# What a request keeps and costs, against benchmarks/referee.json; REFEREE_SCRIPT names the script that replays.
 referee: $(VENV)/.installed
 	@$(BIN)/python benchmarks/referee.py
 

@@ -1,9 +1,9 @@
 """Hold retention and cost on recorded runs against a table: the net under every change of what a request keeps.
 
-Needs the script that replays recordings, named by ``AUTOGEN_CONTEXT_REFEREE``, with its recordings in ``../data`` beside it;
+Needs the script that replays recordings, named by ``REFEREE_SCRIPT``, with its recordings in ``../data`` beside it;
 without it there is nothing to check, and it says so.
 
-    AUTOGEN_CONTEXT_REFEREE=path/to/replay.py python benchmarks/referee.py [--all] [--write]
+    REFEREE_SCRIPT=path/to/replay.py python benchmarks/referee.py [--all] [--write]
 
 ``--all`` replays every conversation instead of the fixed subset; ``--write`` writes the table anew, for a change that
 is meant to move it. Exits with 1 where a figure is worse than the table by more than ``TOLERANCE``.
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 
-VARIABLE = "AUTOGEN_CONTEXT_REFEREE"
+VARIABLE = "REFEREE_SCRIPT"
 TABLE = Path(__file__).with_name("referee.json")
 SETS = {  # a recording and its window: how many of its conversations the subset has
     "mini_swe:8000": 24,
