@@ -12,7 +12,6 @@ puts back what it lost.
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from autogen_context.compressor.verified import is_of_the_text
@@ -42,18 +41,6 @@ LEAST_WORDS = 10
 LEAST_WINDOW = 1_000
 LEAST_PART_TOKENS = 50  # of the summary of one part
 MOST_ROUNDS = 3  # summaries of summaries; a model that does not shorten would go on for ever
-
-
-class Summarize(Protocol):
-    """What a compressor asks of a summariser."""
-
-    async def __call__(self, text: str, target_tokens: int, /) -> str:
-        """The text in at most so many tokens.
-
-        Raises:
-            CompletionFailed: there is no usable summary. Any other exception counts the same.
-        """
-        ...
 
 
 class SummarizerPaused(CompletionFailed):

@@ -256,11 +256,6 @@ def after_rewrite(
     return replace(pace, waited_tokens=0.0, attempt=attempt)
 
 
-def after_change(pace: Pace) -> Pace:
-    """The pace where pins or what was said before have changed: what did not help may help now."""
-    return replace(pace, changes=pace.changes + 1)
-
-
 def after_turn(
     pace: Pace, cost: CostEstimate, *, rewrote: bool, units: int, now_s: float | None
 ) -> Pace:
