@@ -33,11 +33,12 @@ if TYPE_CHECKING:
         StateError,
         StoreRefused,
         StoreUnavailable,
-        WriteConflict,
     )
     from autogen_context.ledger.entry import Entry
     from autogen_context.ledger.ledger import Ledger
     from autogen_context.manager import IncrementalContextManager
+    from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
+    from autogen_context.manager.prepared import Prepared
     from autogen_context.messages.tool_call import ToolKinds
     from autogen_context.messages.tool_schema import answer_recall, recall_tool_schema
     from autogen_context.models.chat import CompletionClient
@@ -59,11 +60,6 @@ if TYPE_CHECKING:
     from autogen_context.project.project import ProjectContext, ProjectView
     from autogen_context.recall.facts import Facts
     from autogen_context.recall.gate import RecallDecision, RecallGate
-    from autogen_context.session.assemble import Certificate
-    from autogen_context.session.change import ChangeType, ContextChange, UpdatedContext
-    from autogen_context.session.diff import VersionDiff
-    from autogen_context.session.prepared import Prepared
-    from autogen_context.session.versions import Version
     from autogen_context.tokens.limits import ModelLimit, ModelLimits
     from autogen_context.tokens.measure import Count, TokenCounter
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
@@ -76,9 +72,12 @@ if TYPE_CHECKING:
     from autogen_context.triggers.staleness import StalenessTracker, staleness
     from autogen_context.triggers.subtask import SubtaskTrigger
     from autogen_context.triggers.turn import Step, Turn, turn_of
+    from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
+    from autogen_context.view.diff import VersionDiff
     from autogen_context.view.notice import Notice
     from autogen_context.view.provider import ContextProvider, ProviderTurn, Told
+    from autogen_context.view.versions import Version
 
 __all__ = [
     "Advisor",
@@ -156,7 +155,6 @@ __all__ = [
     "UpdatedContext",
     "Version",
     "VersionDiff",
-    "WriteConflict",
     "answer_recall",
     "recall_tool_schema",
     "register",
@@ -182,7 +180,6 @@ _HOMES = {
     "StateError": "errors",
     "StoreRefused": "errors",
     "StoreUnavailable": "errors",
-    "WriteConflict": "errors",
     "IncrementalContextManager": "manager",
     "Advisor": "prioritizer.advice",
     "CompletionClient": "models.chat",
@@ -191,7 +188,7 @@ _HOMES = {
     "IntentModel": "triggers.intent_model",
     "ModelLimit": "tokens.limits",
     "ModelLimits": "tokens.limits",
-    "Certificate": "session.assemble",
+    "Certificate": "view.certificate",
     "AttentionFilter": "prioritizer.attention",
     "ContextPart": "prioritizer.attention",
     "AttentionScore": "prioritizer.attention",
@@ -234,14 +231,14 @@ _HOMES = {
     "Facts": "recall.facts",
     "RecallDecision": "recall.gate",
     "RecallGate": "recall.gate",
-    "ChangeType": "session.change",
-    "ContextChange": "session.change",
-    "UpdatedContext": "session.change",
-    "VersionDiff": "session.diff",
+    "ChangeType": "manager.change",
+    "ContextChange": "manager.change",
+    "UpdatedContext": "manager.change",
+    "VersionDiff": "view.diff",
     "FinishedSpan": "triggers.finished",
     "FinishedEstimate": "triggers.finished",
-    "Prepared": "session.prepared",
-    "Version": "session.versions",
+    "Prepared": "manager.prepared",
+    "Version": "view.versions",
     "ContextCache": "cache.cache",
     "CacheStats": "cache.stats",
     "FileChangeTracker": "project.file_changes",

@@ -14,7 +14,6 @@
     ├── StateError          a saved state that cannot be loaded
     ├── StoreUnavailable    a store gave no answer, or declined
     ├── StoreRefused        a shared store refuses whoever comes with this url
-    ├── WriteConflict       somebody else wrote a shared document first
     └── MissingExtra        an optional dependency is needed and not installed
 
 A wrong argument is a plain ``ValueError``, raised where the argument was given.
@@ -191,25 +190,6 @@ class StoreRefused(ContextError):
         super().__init__(
             f"the shared store {store} refuses the user name, the password or the rights; "
             "give them in the url: redis://user:password@host:port/database"
-        )
-
-
-class WriteConflict(ContextError):
-    """Somebody else wrote first.
-
-    Attributes:
-        name: of the document.
-        expected_version: the version that was to be replaced; 0: none.
-        version: the one that is there; 0: none.
-    """
-
-    def __init__(self, name: str, *, expected_version: int, version: int) -> None:
-        self.name = name
-        self.expected_version = expected_version
-        self.version = version
-        super().__init__(
-            f"{name!r} is at version {version}, not {expected_version}: somebody else wrote it; "
-            "read it again, apply your change to that, and write with its version"
         )
 
 

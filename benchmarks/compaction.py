@@ -20,10 +20,10 @@ from side_by_side import MakeReady, Run, medians, ms, table, times
 from autogen_context import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.prioritizer.references import References
-from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.conversation import Conversation
 
 MESSAGES = 2_000
 LATER_MESSAGES = 40  # calls and their results, so half as many units

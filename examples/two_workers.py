@@ -1,4 +1,4 @@
-"""Two worker processes share a cache, originals and documents through the Redis server that REDIS_URL names.
+"""Two worker processes share a cache and originals through the Redis server that REDIS_URL names.
 
 The window of the first one's manager overflows; the second has what left it, by its handle. Without a model.
 """
@@ -11,7 +11,6 @@ import sys
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.kept_originals import RedisOriginals
-from autogen_context.cache.redis.documents import RedisDocuments
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.tier import Scope
@@ -24,15 +23,13 @@ async def work(name: str, server: RedisServer) -> None:
     manager = IncrementalContextManager(
         model="gpt-4o", window_tokens=4_000, original_store=RedisOriginals(server, scope=TEAM)
     )
-    documents = RedisDocuments(server, scope=TEAM)
     async with ContextCache(shared=RedisTier(server, tenant=TEAM.tenant)) as cache:
         print(f"{name}:", await cache.get_or_build("plan", lambda: f"the plan, as {name} built it"))
-    found = await documents.read("handle")
-    if found is None:
-        await documents.write("handle", overflow(manager), expected_version=0)
+        handle = await cache.get_or_build("handle", lambda: overflow(manager))
+    if not cache.stats().shared.hits:  # nobody built these before
         print(f"{name}: what left my window is under its handle")
     else:
-        print(f"{name}: {manager.recall_context(str(found.value), lines='3').splitlines()[-1]}")
+        print(f"{name}: {manager.recall_context(handle, lines='3').splitlines()[-1]}")
 
 
 def overflow(manager: IncrementalContextManager) -> str:

@@ -25,7 +25,6 @@ LEVELS = (
     {"compressor"},
     {"triggers", "recall"},
     {"project"},
-    {"session"},
     {"config"},
     {"manager"},
     {"adapters", "report", "testing"},

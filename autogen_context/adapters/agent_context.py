@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Generic
 
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
-from autogen_context.session.prepared import Payload, Prepared
 
 if TYPE_CHECKING:
     from autogen_context.prioritizer.explanation import Explanation

@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
 from autogen_context.adapters.agentchat_envelope import envelope_around
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 
 BEFORE_CALL, AFTER_CALL = "safeguard_llm_inputs", "safeguard_llm_outputs"
 OPENAI_TYPES = frozenset({"openai", "azure"})

@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from autogen_context.cache.dependency import Look, look_at
-from autogen_context.cache.file_pattern import is_pattern
+from autogen_context.cache.dependency import Look, is_pattern, look_at
 from autogen_context.cache.file_state import NEVER_NS, FileState, content_of, state_of
 from autogen_context.messages.message import content_digest
 

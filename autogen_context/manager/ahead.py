@@ -17,21 +17,22 @@ from autogen_context.compressor.compressor import (
     Summarises,
 )
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.state import State
 from autogen_context.manager.wiring import limits_of, rules_of
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.session.session import Session
-from autogen_context.session.state import State
 from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
+from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
+    from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advising
     from autogen_context.triggers.decision import Trigger
@@ -128,26 +129,31 @@ class Ahead:
             self._discovers = True
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
-    async def before_turn(self, session: Session, fixed_tokens: int) -> None:
-        """Do what the next turn of a session, or later ones, will need of models.
+    async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:
+        """Do what the next turn, or later ones, will need of models.
 
         Args:
-            session: the messages of the turn are taken in.
+            engine: of the conversation; it has read the messages of the turn.
+            view: how the conversation is sent.
             fixed_tokens: what the request has beside them.
         """
         config = self._config
         if self._embedding is not None:
-            said = session.conversation.messages
+            said = engine.conversation.messages
             await self._embedding.embed(said, timeout_s=config.embedding_timeout_s)
         if self._summaries:
-            going = session.spans_due(fixed_tokens, at_fraction=config.compact_at_fraction)
-            due = going or session.spans_due(fixed_tokens, at_fraction=config.prepare_at_fraction)
+            going = engine.spans_due(view, fixed_tokens, at_fraction=config.compact_at_fraction)
+            due = going or engine.spans_due(
+                view, fixed_tokens, at_fraction=config.prepare_at_fraction
+            )
             timeout_s = config.summary_timeout_s if going else 0.0
             await self._summaries[-1].make(due, timeout_s=timeout_s)
-        if self._advising and session.is_full(fixed_tokens, at_fraction=config.prepare_at_fraction):
-            self._advising[-1].ask(newest_request(session.conversation.messages))
+        if self._advising and engine.is_full(
+            view, fixed_tokens, at_fraction=config.prepare_at_fraction
+        ):
+            self._advising[-1].ask(newest_request(engine.conversation.messages))
         if self._intents is not None:
-            self._intents.ask(session.conversation.candidates)
+            self._intents.ask(engine.conversation.candidates)
 
     async def aclose(self) -> None:
         """End what is still under way, within the time limit of ``Background``."""

@@ -12,25 +12,23 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 
 from autogen_context.argument import listed, require_kind, require_path, require_text
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.conversing import Conversing
+from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.given import Given, project_of, tracker_of
+from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.manager.runner import TurnRunner
+from autogen_context.manager.state import dump, load
+from autogen_context.manager.state_file import read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.tool_schema import as_text, has_recall_tool, schemas_in
+from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
-from autogen_context.session.applying import updated
-from autogen_context.session.change import ContextChange, UpdatedContext
-from autogen_context.session.diff import VersionDiff, difference
-from autogen_context.session.history import digest_of
-from autogen_context.session.prepared import Payload, Prepared
-from autogen_context.session.session import Session
-from autogen_context.session.state import dump, load
-from autogen_context.session.state_file import read_state, write_state
-from autogen_context.session.versions import Version
-from autogen_context.session.window import Usage
 from autogen_context.tokens.measure import TokenCounter
+from autogen_context.view.diff import VersionDiff, difference
+from autogen_context.view.history import digest_of
 from autogen_context.view.provider import ContextProvider
+from autogen_context.view.versions import Version
+from autogen_context.view.view import Usage
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.budget.policy import BudgetPolicy
@@ -126,8 +124,8 @@ class IncrementalContextManager:
             cache=cache,
             providers=cast("tuple[ContextProvider, ...]", tuple(own)),  # Given looks at each
         )
-        self._conversing = Conversing(given)
-        self._lock = self._conversing.lock
+        self._runner = TurnRunner(given)
+        self._lock = self._runner.lock
 
     async def prepare(
         self, messages: Sequence[Payload], tools: ToolSchemas | None = ()
@@ -138,12 +136,8 @@ class IncrementalContextManager:
         background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
-        await self._conversing.look_up()
-        if self.config.enabled and not self._conversing.is_idle:
-            schemas = schemas_in(tools)
-            self._session.can_recall(can=has_recall_tool(schemas))
-            self.observe(messages)
-            await self._conversing.before_turn(schemas)
+        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
+        await self._runner.before_turn(payloads, schemas)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(
@@ -165,7 +159,7 @@ class IncrementalContextManager:
         """
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         with self._lock:
-            prepared = self._conversing.turn(payloads, schemas)
+            prepared = self._runner.turn(payloads, schemas)
         return cast("Prepared[Payload]", prepared)  # the host's own objects, or of their kind
 
     def observe(self, messages: Sequence[object]) -> None:
@@ -178,7 +172,7 @@ class IncrementalContextManager:
         payloads = listed("messages", messages, give=MESSAGES)
         with self._lock:
             if self.config.enabled:
-                self._conversing.take_in(payloads)
+                self._runner.read(payloads)
 
     def record_usage(
         self, prepared: Prepared[Payload], *, prompt_tokens: int, cached_tokens: int = 0
@@ -195,14 +189,15 @@ class IncrementalContextManager:
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
         with self._lock:
-            bill = self._session.window.bill
-            bill(prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+            self._runner.bill(
+                prepared.certificate, prompt_tokens=prompt_tokens, cached_tokens=cached_tokens
+            )
 
     @property
     def usage(self) -> Usage:
         """What the provider billed so far."""
         with self._lock:
-            return self._session.window.usage
+            return self._runner.view.usage
 
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, and with it the call or the results that belong to it.
@@ -211,12 +206,14 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         with self._lock:
-            self._session.pin(digest_of(self._host, message))
+            runner = self._runner
+            runner.view = runner.view.pinned(digest_of(self._host, message))
 
     def unpin(self, message: object) -> None:
         """Let a pinned message go at the next compaction."""
         with self._lock:
-            self._session.unpin(digest_of(self._host, message))
+            runner = self._runner
+            runner.view = runner.view.unpinned(digest_of(self._host, message))
 
     def explain(self, message: object) -> "Explanation":
         """What became of a message in the last turn, what it matters now, and why.
@@ -226,7 +223,7 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         with self._lock:
-            return self._session.explain(digest_of(self._host, message))
+            return self._runner.explain(digest_of(self._host, message))
 
     def recall(self, handle: str) -> tuple[Message, ...]:
         """The originals of a unit that was shortened or dropped.
@@ -237,7 +234,7 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         with self._lock:
-            return self._session.stash.get(handle)
+            return self._runner.originals.get(handle)
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; every question gets a text.
@@ -248,13 +245,13 @@ class IncrementalContextManager:
             lines: which lines of the original: ``"120-180"``, ``"120-"``, ``"-40"``, ``"150"``.
         """
         with self._lock:
-            asked_back = self._conversing.asked_back
+            asked_back = self._runner.asked_back
             return asked_back.recall_context(as_text(handle), as_text(query), as_text(lines))
 
     def save_state(self) -> dict[str, object]:
         """What another manager needs to continue to the byte, as JSON data; the host's messages are not in it."""
         with self._lock:
-            return dump(self._conversing.state)
+            return dump(self._runner.state)
 
     def load_state(self, state: Mapping[str, object]) -> None:
         """Continue where another manager stopped.
@@ -264,7 +261,7 @@ class IncrementalContextManager:
         """
         loaded = load(state)
         with self._lock:
-            self._conversing.resume(loaded)
+            self._runner.resume(loaded)
 
     async def save(self, path: str | os.PathLike[str]) -> None:
         """Put the state into a file, whole or not at all, in a thread: a disk may take its time.
@@ -297,15 +294,15 @@ class IncrementalContextManager:
             ChangeRefused: one makes no sense, or would break the context; everything is as before.
             ValueError: it is no list of changes.
         """
-        await self._conversing.look_up()
+        await self._runner.look_up()
         with self._lock:
-            return updated(self._session, changes)
+            return self._runner.updated(changes)
 
     @property
     def versions(self) -> tuple[Version, ...]:
         """What the context was after each change and each compaction, as far as it is kept, oldest first."""
         with self._lock:
-            return tuple(self._session.versions)
+            return tuple(self._runner.versions)
 
     def diff(self, a: int, b: int) -> VersionDiff:
         """What is different between two versions, by their numbers.
@@ -314,8 +311,8 @@ class IncrementalContextManager:
             NoSuchVersion: one is not kept.
         """
         with self._lock:
-            kept = self._session.versions
-            return difference(a, b, before=kept.moment(a), after=kept.moment(b))
+            versions = self._runner.versions
+            return difference(a, b, before=versions.view(a), after=versions.view(b))
 
     def roll_back(self, version: int) -> Version:
         """Have decisions, notices and pins as they were in a version, which makes a new one.
@@ -326,20 +323,20 @@ class IncrementalContextManager:
             NoSuchVersion: it is not kept.
         """
         with self._lock:
-            return self._conversing.roll_back(version)
+            return self._runner.roll_back(version)
 
     def branch(self) -> "IncrementalContextManager":
         """Another manager that goes on from here; neither sees what becomes of the other."""
         with self._lock:
             other = IncrementalContextManager(config=self.config, host=self._host)
-            other._conversing = Conversing(self._conversing.given)
-            other._lock = other._conversing.lock
-            self._conversing.branch(other._conversing)
+            other._runner = TurnRunner(self._runner.given)
+            other._lock = other._runner.lock
+            self._runner.branch(other._runner)
         return other
 
     async def aclose(self) -> None:
         """End what is still under way."""
-        await self._conversing.aclose()
+        await self._runner.aclose()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -348,7 +345,3 @@ class IncrementalContextManager:
     async def __aexit__(self, *_: object) -> None:
         """End what is still under way."""
         await self.aclose()
-
-    @property
-    def _session(self) -> Session:
-        return self._conversing.session

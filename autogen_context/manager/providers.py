@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
+from autogen_context.manager.preamble import offered
 from autogen_context.manager.wiring import rules_of
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.segment import Unit
-from autogen_context.session.front import Head
-from autogen_context.session.session import Session
-from autogen_context.session.state import State
 from autogen_context.view.notice import Notice
+from autogen_context.view.preamble import Head
 from autogen_context.view.provider import (
     NOTHING,
     ContextProvider,
@@ -29,6 +28,7 @@ from autogen_context.view.provider import (
 )
 
 if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.manager.runner import TurnRunner
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 
@@ -66,30 +66,30 @@ class Providers:
         own = {each.name: each.state for each in self._each if isinstance(each, SavedProvider)}
         return {**self._others, **own}
 
-    async def before_turn(self, session: Session, fixed_tokens: int) -> None:
+    async def before_turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
         """Have them look at the world, each within its time."""
         for each in self._each:
             if each.name in self._given_up:
                 continue
             try:
                 async with asyncio.timeout(LONGEST_WAIT_S):
-                    await each.before_turn(self._turn_for(each, session, fixed_tokens))
+                    await each.before_turn(self._turn_for(each, runner, fixed_tokens))
             except TimeoutError:
                 self._given_up.add(each.name)
                 self._warn(each, "a context provider took too long; it is not waited for any more")
             except Exception as error:  # noqa: BLE001 - a turn is worth more than what would be told
                 self._warn(each, "a context provider failed; what it knows is not told", error)
 
-    def turn(self, session: Session, fixed_tokens: int) -> None:
+    def turn(self, runner: "TurnRunner", fixed_tokens: int) -> None:
         """Have what they know told in the turn that follows."""
         for each in self._each:
             try:
-                told = each.turn(self._turn_for(each, session, fixed_tokens))
+                told = each.turn(self._turn_for(each, runner, fixed_tokens))
             except Exception as error:  # noqa: BLE001 - as above
                 self._warn(each, "a context provider failed; what it knows is not told", error)
                 continue
             if told != NOTHING:
-                self._take(each, told, session)
+                self._take(each, told, runner)
 
     def begin_anew(self) -> None:
         """The conversation may be another one."""
@@ -99,14 +99,14 @@ class Providers:
         """Others, for a conversation that goes on from here."""
         return self._resumed(self.state)
 
-    def resumed(self, state: State) -> "Providers":
+    def resumed(self, states: Saved) -> "Providers":
         """Others, for a conversation whose state was loaded.
 
         Raises:
             StateError: what one of them saved is damaged.
         """
         try:
-            return self._resumed(state.companions)
+            return self._resumed(states)
         except (KeyError, TypeError, ValueError) as error:
             raise StateError(
                 f"the saved state is damaged: {type(error).__name__}: {error}"
@@ -129,24 +129,24 @@ class Providers:
         return Providers(each, states)
 
     def _turn_for(
-        self, provider: ContextProvider, session: Session, fixed_tokens: int
+        self, provider: ContextProvider, runner: "TurnRunner", fixed_tokens: int
     ) -> ProviderTurn:
         """What a provider is handed."""
-        units = self._units_of(session)
+        units = self._units_of(runner)
         known = self._known.get(provider.name, 0)
         self._known[provider.name] = len(units)
         return ProviderTurn(
             units=units,
             known=known,
-            window_tokens=session.window.limit_tokens,
-            used_tokens=session.used_tokens(fixed_tokens),
-            room_tokens=session.room_tokens,
-            standing=session.beside.notices.standing,
+            window_tokens=runner.engine.window.limit_tokens,
+            used_tokens=runner.engine.used_tokens(runner.view, fixed_tokens),
+            room_tokens=runner.engine.room_tokens(runner.view),
+            standing=runner.view.notices.standing,
         )
 
-    def _units_of(self, session: Session) -> tuple[Unit, ...]:
+    def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
         """The units as they are now; where some of those before are gone, nobody knows what stands there instead."""
-        known, candidates = self._units, session.conversation.candidates
+        known, candidates = self._units, runner.engine.conversation.candidates
         same = len(known)
         if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
             same = same_at_front(known, [candidate.unit for candidate in candidates])
@@ -155,31 +155,34 @@ class Providers:
             self._units = (*known[:same], *(each.unit for each in candidates[same:]))
         return self._units
 
-    def _take(self, provider: ContextProvider, told: Told, session: Session) -> None:
+    def _take(self, provider: ContextProvider, told: Told, runner: "TurnRunner") -> None:
         """Take in what a provider told; that files changed makes a version, as every change does."""
-        notices, position = session.beside.notices, session.held.stop
-        changed: list[str] = []
+        view, engine = runner.view, runner.engine
+        notices, changed = view.notices, list[str]()
         for notice in told.notices:
-            if notice.topic != "file" or session.beside.may_show(notice.key):
+            candidates = engine.conversation.candidates
+            if notice.topic != "file" or engine.notices.is_shown(notice.key, view, candidates):
                 before = notices
-                notices = notices.put(replace(of_provider(provider, notice), position=position))
+                kept = replace(of_provider(provider, notice), position=view.decisions.stop)
+                notices = notices.put(kept)
                 changed += [notice.text] if before.due != notices.due else []
         for notice in told.withdrawn:
             notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
-        session.beside.notices = notices
+        runner.view = replace(view, notices=notices)
         if changed:
-            session.record(f"told by {provider.name}", "; ".join(changed))
+            runner.record(f"told by {provider.name}", "; ".join(changed))
         for offer in told.preambles:
-            self._offer(provider, offer, session)
+            self._offer(provider, offer, runner)
 
-    def _offer(self, provider: ContextProvider, offer: PreambleOffer, session: Session) -> None:
+    def _offer(self, provider: ContextProvider, offer: PreambleOffer, runner: "TurnRunner") -> None:
         """Have a preamble offered; there is one place for it, which the first provider that wants it has."""
         self._fronting = self._fronting or provider.name
         if self._fronting != provider.name:
             self._warn(provider, "another context provider has the place behind the system prompt")
             return
         newer = [replace(notice, topic="project") for notice in offer.newer]
-        session.front.offer(Head(parts=offer.parts, most_tokens=offer.most_tokens), newer)
+        head = Head(parts=offer.parts, most_tokens=offer.most_tokens)
+        runner.view = offered(runner.view, head, newer)
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None

@@ -13,11 +13,11 @@ from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import Entry, OriginalStore, OriginalTier
 from autogen_context.cache.tier import Scope
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.rules import Rules
+from autogen_context.manager.window import Window
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.session.rules import Rules
-from autogen_context.session.window import Window
 from autogen_context.tokens.limits import ModelLimits, standard_files
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of, rates_of
@@ -146,7 +146,6 @@ def window_of(config: ContextConfig, counter: MessageCounter) -> Window:
         window_tokens=window_tokens_of(config),
         reserve_tokens=config.reserve_tokens,
         source=counter.source,
-        calibration=counter.calibration,
     )
 
 

@@ -37,24 +37,3 @@ class Kept:
             if len(self._kept) > MOST_BUILDS:
                 self._kept.popitem(last=False)
         return self._kept[key]
-
-
-class Counted:
-    """A keeper that counts.
-
-    Attributes:
-        built: how often something had to be built.
-    """
-
-    def __init__(self, builds: Builds) -> None:
-        self.built = 0
-        self._builds = builds
-
-    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
-        """What the keeper has, or makes."""
-
-        def build() -> str:
-            self.built += 1
-            return builder()
-
-        return await self._builds.get_or_build(key, build, depends_on=depends_on)

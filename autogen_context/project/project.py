@@ -20,7 +20,7 @@ from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.prioritizer.attention import ContextPart
-from autogen_context.project.builds import Builds, Counted, Kept
+from autogen_context.project.builds import Builds, Kept
 from autogen_context.project.head import LABELS, OPENING, Head, Material, built, framed, marked
 from autogen_context.project.index import Index, Papers, Progress, Watches
 from autogen_context.project.pieces import Document, document_of
@@ -115,7 +115,7 @@ class ProjectContext:
         for argument, number in (("budget_tokens", budget_tokens), ("most_files", most_files)):
             if number < 1:
                 raise ValueError(f"{argument}={number}: give 1 or more")
-        self.builds = Counted(cache or Kept())
+        self._builds = cache or Kept()
         self._watch = watch
         self._given_count = count
         self._budget_tokens = budget_tokens
@@ -123,7 +123,7 @@ class ProjectContext:
         self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
         self._progress = progress
         self._index = Index(
-            self.root, cache=self.builds, watch=watch, most_files=most_files, progress=progress
+            self.root, cache=self._builds, watch=watch, most_files=most_files, progress=progress
         )
         self._issue = "", Document(name="the issue", pieces=())
         self._since: Since | None = None
@@ -209,7 +209,7 @@ class ProjectContext:
             self._watch = FileWatch()
         return ProjectContext(
             self.root,
-            cache=self.builds,
+            cache=self._builds,
             watch=self._watch,
             budget_tokens=min(budget_tokens, self._budget_tokens),
             count=self._given_count or count,

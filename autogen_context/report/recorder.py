@@ -14,7 +14,7 @@ from typing import Protocol
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.piece import Written
 from autogen_context.report.turns import HOLD, Request, TurnRecord
-from autogen_context.session.assemble import Certificate
+from autogen_context.view.certificate import Certificate
 from autogen_context.view.decision import Decision
 
 

@@ -16,8 +16,8 @@ from autogen_context.adapters.classic_conversations import CONVERSATIONS
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
-from autogen_context.session.prepared import Prepared
-from autogen_context.session.rules import Reduce
+from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.rules import Reduce
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, transcripts

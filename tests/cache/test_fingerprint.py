@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.dependency import absolute_names, is_touched
-from autogen_context.cache.file_pattern import matches
+from autogen_context.cache.dependency import absolute_names, is_touched, matches
 from autogen_context.cache.file_state import (
     COARSE_TICK_NS,
     NEVER_NS,

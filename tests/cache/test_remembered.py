@@ -97,6 +97,23 @@ async def test_what_is_cleared_is_gone(tmp_path: Path) -> None:
         assert await later.get_or_build("built", lambda: 4) == 4
 
 
+async def test_what_is_under_way_when_all_is_cleared_is_not_kept() -> None:
+    """Who asked for it gets it; who asks later has it built anew."""
+    cache, begun, go_on = ContextCache(), asyncio.Event(), asyncio.Event()
+
+    async def build() -> str:
+        begun.set()
+        await go_on.wait()
+        return "before"
+
+    asked = asyncio.create_task(cache.get_or_build("key", build))
+    await begun.wait()
+    await cache.clear()
+    go_on.set()
+    assert await asked == "before"
+    assert await cache.get_or_build("key", lambda: "after") == "after"
+
+
 @pytest.mark.parametrize("kind", ["", "../etc", "A", "x" * 99], ids=repr)
 def test_a_kind_is_a_short_name(kind: str) -> None:
     """It names a folder."""

@@ -20,9 +20,9 @@ from autogen_context.compressor.span import (
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.entry import AUTHORITIES
 from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
-from autogen_context.session.protected import protected_of, voices_of
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate
+from autogen_context.view.protected import protected_of, voices_of
 from support.counting import Characters
 from support.units import candidates_of, read_all
 

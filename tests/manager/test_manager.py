@@ -14,10 +14,10 @@ from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.wiring import limits_of
 from autogen_context.prioritizer.explanation import Explanation
-from autogen_context.session.window import Usage
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.tokens.measure import Count, TokenCounter
 from autogen_context.view.decision import Decision
+from autogen_context.view.view import Usage
 
 
 class Characters:

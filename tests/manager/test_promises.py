@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.rules import Reduce
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.session.rules import Reduce
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json

@@ -106,6 +106,7 @@ class Broken(Branch):
     @override
     async def before_turn(self, turn: ProviderTurn, /) -> None:
         """Fail."""
+        self.turns.append(turn)
         if self._hangs:
             await asyncio.Event().wait()
         raise OSError("no such file")
@@ -124,12 +125,14 @@ async def test_one_that_fails_or_hangs_costs_what_it_knows(
 ) -> None:
     """And one warning that names it; the others are told, and turns do not wait for it again."""
     monkeypatch.setattr("autogen_context.manager.providers.LONGEST_WAIT_S", 0.05)
-    keeper = manager(Broken(hangs=hangs), Branch())
+    broken = Broken(hangs=hangs)
+    keeper = manager(broken, Branch())
     with caplog.at_level(logging.WARNING):
         for messages in ([GO], [GO, *MORE]):
             turn = await keeper.prepare(messages)
             assert told_in(turn.messages) == ["The branch is main."]
     assert [getattr(record, "provider", "") for record in caplog.records] == ["broken"]
+    assert len(broken.turns) == (1 if hangs else 2)
 
 
 async def test_cancelling_a_turn_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
@@ -209,14 +212,14 @@ async def test_what_a_provider_remembers_is_saved() -> None:
     keeper = manager(provider)
     await keeper.prepare([GO, *MORE])
     state = json.loads(json.dumps(keeper.save_state()))
-    assert state["companions"] == {"counting": {"seen": 3}}
+    assert state["providers"] == {"counting": {"seen": 3}}
     other = manager(Counting())
     other.load_state(state)
     without = manager()
     without.load_state(state)
     for each in (other, keeper.branch(), without):
-        assert each.save_state()["companions"] == state["companions"]
-    state["companions"]["counting"] = {"seen": "3"}
+        assert each.save_state()["providers"] == state["providers"]
+    state["providers"]["counting"] = {"seen": "3"}
     with pytest.raises(StateError, match="TypeError"):
         other.load_state(state)
     await keeper.aclose()

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ChangeRefused, ContextWindowExceeded
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.shapes import Json

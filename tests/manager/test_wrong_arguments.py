@@ -19,6 +19,7 @@ from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
 from autogen_context.ledger import Ledger
+from autogen_context.manager.change import ContextChange
 from autogen_context.prioritizer.attention import (
     AttentionFilter,
     AttentionScore,
@@ -28,7 +29,6 @@ from autogen_context.prioritizer.attention import (
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
-from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.limits import ModelLimits

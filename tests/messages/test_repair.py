@@ -11,9 +11,9 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.repair import NO_CALL, NO_RESULT, repaired
 from autogen_context.messages.segment import segment
-from autogen_context.session.assemble import Checked
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
+from autogen_context.view.certificate import Checked
 from support.counting import Characters
 
 FEW = settings(max_examples=50)

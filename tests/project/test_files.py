@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.change import ContextChange
 from autogen_context.project.file_changes import FileChangeTracker
-from autogen_context.session.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block

@@ -46,7 +46,7 @@ async def test_what_changed_while_nobody_was_there_is_told(coder: Coder) -> None
         coder.reads(path)
     await coder.turn()
     state = json.loads(json.dumps(coder.manager.save_state()))
-    assert "three" not in json.dumps(state["companions"])  # digests, no content
+    assert "three" not in json.dumps(state["providers"])  # digests, no content
     coder.shell(EDIT)
     coder.manager = coder.another()
     coder.manager.load_state(state)

@@ -16,9 +16,9 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import actions_of
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.builds import Builder
 from autogen_context.project.project import ProjectContext, ProjectView
-from support.tree import PRICE, README, SHOP, Told, grown, trees
+from support.tree import PRICE, README, SHOP, Counting, Told, grown, trees
 
 BUDGET = 6_000  # characters, as these tests count
 
@@ -270,11 +270,14 @@ async def test_a_cancelled_build_goes_on_the_next_time(tmp_path: Path) -> None:
     def cancel(_done: int, _total: int) -> None:
         task.cancel()
 
-    context = ProjectContext(root, watch=watch, budget_tokens=BUDGET, count=len, progress=cancel)
+    cache = Counting()
+    context = ProjectContext(
+        root, cache=cache, watch=watch, budget_tokens=BUDGET, count=len, progress=cancel
+    )
     task = asyncio.create_task(context.context())
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert 0 < context.builds.built < len(files)
+    assert 0 < cache.built < len(files)
     assert (await context.context()).head == (await project(root).context()).head
 
 
@@ -295,16 +298,16 @@ async def test_a_cancelled_look_loses_nothing(tmp_path: Path) -> None:
 
 async def test_a_cache_saves_the_next_process_the_reading(tmp_path: Path) -> None:
     """The same head, and nothing was built for it."""
-    root, cache = shop(tmp_path), Kept()
+    root, cache = shop(tmp_path), Counting()
     first = ProjectContext(root, cache=cache, budget_tokens=BUDGET, count=len)
     second = ProjectContext(root, cache=cache, budget_tokens=BUDGET, count=len)
     one = await first.context()
     await asyncio.sleep(2.1)  # until the stamps of the pages are old enough to be believed
     await first.context()
-    built = second.builds.built
+    built = cache.built
     two = await second.context()
     assert one.head == two.head
-    assert second.builds.built - built <= 3  # the pages, where they were read too young
+    assert cache.built - built <= 3  # the pages, where they were read too young
 
 
 class Poisoned:
@@ -324,21 +327,21 @@ async def test_a_cache_with_something_else_in_it_does_no_harm(tmp_path: Path) ->
 
 async def test_one_change_builds_one_thing(tmp_path: Path) -> None:
     """The symbols of a file that was edited, or the pages of the kind that has one; nothing else."""
-    root, watch = shop(tmp_path), Told()
-    context = ProjectContext(root, watch=watch, budget_tokens=BUDGET, count=len)
+    root, watch, cache = shop(tmp_path), Told(), Counting()
+    context = ProjectContext(root, cache=cache, watch=watch, budget_tokens=BUDGET, count=len)
     await context.context()
     await asyncio.sleep(2.1)  # until all stamps are old enough to be believed
     await context.context()
-    built = context.builds.built
+    built = cache.built
     await context.context()
-    assert context.builds.built == built
+    assert cache.built == built
     grown(root, {"shop/till.py": "def pay_twice(): ...\n"})
     watch.tell(root / "shop/till.py")
     await context.context()
-    assert context.builds.built == built + 1
+    assert cache.built == built + 1
     grown(root, {"README.md": "# Other\n\nIt sells nothing.\n"})
     assert "> + It sells nothing." in (await context.context()).tail
-    assert context.builds.built == built + 2
+    assert cache.built == built + 2
 
 
 async def test_what_is_placed_is_looked_at_though_nobody_tells(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_a_thread_writes_is_in_a_state_that_is_saved_meanwhile(shop: Shop) 
     builds, keeper = slow(shop.root)
     keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Go."}])
     builds.go.set()
-    saved = cast("dict[str, dict[str, object]]", keeper.save_state()["companions"])
+    saved = cast("dict[str, dict[str, object]]", keeper.save_state()["providers"])
     assert saved["project"]["head"]
 
 

@@ -77,7 +77,8 @@ async def test_what_changed_while_a_head_waited_is_told_with_it(shop: Shop) -> N
 async def until(keeper: IncrementalContextManager, messages: Transcript, field: str) -> None:
     """Turns that do not wait, of which none has a new message, until something is known of what is to stand in front."""
     for _ in range(1_000):
-        front = cast("dict[str, object]", keeper.save_state().get("front", {}))
+        view = cast("dict[str, dict[str, object]]", keeper.save_state().get("view", {}))
+        front = view.get("preamble", {})
         if front.get(field):
             return
         keeper.prepare_nowait(messages)
@@ -92,7 +93,7 @@ async def test_a_late_head_that_has_no_room_leaves_no_trace(shop: Shop) -> None:
     keeper.prepare_nowait(messages)
     messages += talk(1, words=1)
     assert (await keeper.prepare(messages)).messages == messages
-    front = cast("dict[str, object]", keeper.save_state()["front"])
+    front = cast("dict[str, dict[str, object]]", keeper.save_state()["view"])["preamble"]
     assert cast("dict[str, object]", front["head"])["parts"]
     assert "is_told" not in front
 

@@ -4,11 +4,23 @@ import json
 
 import pytest
 
-from autogen_context import IncrementalContextManager
+from autogen_context import IncrementalContextManager, ProjectContext
 from autogen_context.errors import StateError
-from autogen_context.session.change import ContextChange
+from autogen_context.manager.change import ContextChange
 from support.counting import Characters
-from support.shop import OTHERS, SIGNATURE, SYSTEM, TOLD, Shop, Transcript, heads_in, priced, talk
+from support.shop import (
+    OTHERS,
+    SIGNATURE,
+    SYSTEM,
+    TOLD,
+    Deaf,
+    Shop,
+    Transcript,
+    heads_in,
+    priced,
+    talk,
+)
+from support.tree import Counting
 
 
 async def test_the_head_is_no_part_of_the_conversation(shop: Shop) -> None:
@@ -29,12 +41,14 @@ async def test_the_head_is_no_part_of_the_conversation(shop: Shop) -> None:
 async def test_agents_share_what_is_read(shop: Shop) -> None:
     """The second conversation reads no file of symbols again, and each has a head of its own."""
     messages: Transcript = [{"role": "user", "content": "Go."}]
+    cache = Counting()
+    shop.project = ProjectContext(shop.root, cache=cache, watch=Deaf())
     first = await shop.manager().prepare(messages)
-    built = shop.project.builds.built
+    built = cache.built
     second = await shop.manager().prepare(messages)
     assert first.messages == second.messages
     pages = 3  # kinds of them: what was written just now is not believed, and read again
-    assert 0 < built <= shop.project.builds.built <= built + pages
+    assert 0 < built <= cache.built <= built + pages
 
 
 @pytest.mark.parametrize(
@@ -52,7 +66,7 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
     await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
     state = json.loads(json.dumps(keeper.save_state()))
     before = keeper.save_state()
-    state["companions"]["project"] |= damage
+    state["providers"]["project"] |= damage
     with pytest.raises(StateError):
         keeper.load_state(state)
     assert keeper.save_state() == before
@@ -61,7 +75,7 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
 async def test_a_state_without_what_belongs_in_it_is_refused(shop: Shop) -> None:
     """As one that is damaged."""
     state = json.loads(json.dumps(shop.manager().save_state()))
-    state["companions"]["project"] = {}
+    state["providers"]["project"] = {}
     with pytest.raises(StateError, match="the saved project is damaged"):
         shop.manager().load_state(state)
 
@@ -134,4 +148,4 @@ async def test_what_was_learned_since_a_state_was_loaded_is_saved(shop: Shop) ->
     keeper.load_state(keeper.save_state())
     await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
     state = json.loads(json.dumps(keeper.save_state()))
-    assert state["companions"]["project"]["head"]["parts"]
+    assert state["providers"]["project"]["head"]["parts"]

@@ -110,7 +110,7 @@ async def test_a_head_is_written_once_for_a_compaction(
         shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
         keeper = gone_on(keeper, shop)
         turn = await keeper.prepare(messages)
-        front = cast("dict[str, object]", keeper.save_state()["front"])
+        front = cast("dict[str, dict[str, object]]", keeper.save_state()["view"])["preamble"]
         offered += [set()] if turn.compacted else []
         offered[-1].add(json.dumps(front["head"]))
     assert len(offered) > 2

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import ContextWindowExceeded, MissingExtra
 from autogen_context.manager import IncrementalContextManager
+from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
 from autogen_context.report.sample import READABLE_ROWS, sampled
@@ -25,7 +26,6 @@ from autogen_context.report.turns import (
     totals_facts,
     totals_of,
 )
-from autogen_context.session.prepared import Prepared
 from autogen_context.testing.conversation import conversation
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import price_of

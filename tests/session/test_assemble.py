@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
-from autogen_context.session.assemble import (
+from autogen_context.tokens.measure import Count
+from autogen_context.view.certificate import (
     Certificate,
     Certifier,
     Checked,
     ends_with,
     holds_verbatim,
 )
-from autogen_context.tokens.measure import Count
 
 
 def asks(*ids: str) -> Message:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim, messages_of
-from autogen_context.session.conversation import Conversation, Orphans
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.conversation import Conversation, Orphans
 from support.counting import OVERHEADS, Recorded
 
 

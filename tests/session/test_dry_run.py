@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, IntentModel
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import Trigger
 from autogen_context.triggers.hybrid import SemanticHybridTrigger

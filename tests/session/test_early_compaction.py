@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 

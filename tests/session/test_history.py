@@ -14,9 +14,9 @@ from typing_extensions import override
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.session.history import History, digest_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
+from autogen_context.view.history import History, digest_of
 
 
 @dataclass

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from autogen_context.manager.outbox import Outbox
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
-from autogen_context.session.history import History
-from autogen_context.session.outbox import Outbox
+from autogen_context.view.history import History
 
 LENGTH = 8
 PAYLOADS: list[object] = [{"role": "user", "content": str(i), "kept": i} for i in range(LENGTH)]

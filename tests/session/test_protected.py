@@ -6,14 +6,14 @@ import pytest
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.session.protected import (
+from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
+from autogen_context.view.protected import (
     ProtectedPlan,
     Protection,
     protected_of,
     satisfied,
     voices_of,
 )
-from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
 from support.units import candidates_of, fit
 
 

@@ -1,10 +1,13 @@
 """Small projects on disk: modules that import each other, pages, records of decisions."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context.project.builds import Builder, Kept
 
 Files = Mapping[str, str | bytes]
 
@@ -102,6 +105,28 @@ def trees(draw: st.DrawFn) -> dict[str, str]:
         )
         files[page] = "\n\n".join(["# Page", *said]) + "\n"
     return files
+
+
+class Counting(Kept):
+    """Keeps what was built, and counts.
+
+    Attributes:
+        built: how often something had to be built.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.built = 0
+
+    @override
+    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+        """What is kept, or built."""
+
+        def build() -> str:
+            self.built += 1
+            return builder()
+
+        return await super().get_or_build(key, build, depends_on=depends_on)
 
 
 @dataclass

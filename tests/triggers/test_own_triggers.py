@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, SemanticHybridTrigger
-from autogen_context.session.prepared import Prepared
+from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import (
     NOTHING,

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.session.conversation import Conversation
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.rates import Rates
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
@@ -23,6 +22,7 @@ from autogen_context.triggers.finished import (
 )
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.turn import Turn
+from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from support.counting import COUNTER
 from support.units import candidates_of, read_all

@@ -1,0 +1,235 @@
+"""What a compaction decides: what of a conversation stays in a room.
+
+Promise: the same conversation in the same room gives the same decisions, whatever was read ahead. Indexes are caught up
+here, when they are needed; a turn that holds reads a few units at most.
+
+What stays beside what must stay is what later turns are likely to name again. Only where the newest message is a person's
+who asks for the past is it what answers that, and then it may fill more of the room.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
+from autogen_context.budget.task import TaskDefinition
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.fit import fit_pieces
+from autogen_context.compressor.people import People, Said
+from autogen_context.compressor.span import Span, spans_of
+from autogen_context.compressor.statements import Statements
+from autogen_context.ledger import Entry, Kind
+from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.plan import Means, plan
+from autogen_context.manager.rules import Room, Rules, Surroundings
+from autogen_context.messages.identifiers import is_telling
+from autogen_context.messages.piece import Piece, messages_of
+from autogen_context.prioritizer.advice import Advice
+from autogen_context.prioritizer.advising import key_of
+from autogen_context.prioritizer.block_score import (
+    AdvisedScorer,
+    AnswerScorer,
+    BlockScorer,
+    SectionScorer,
+    ValueScorer,
+    efficiency_of,
+)
+from autogen_context.prioritizer.category import SECTION_OF, category_of
+from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.recall.exchanges import newest_request, said_now
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.notice import Name, Notice, Topic
+from autogen_context.view.notices import Notices
+
+STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
+READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
+
+
+class CompactionPlanner:
+    """Plans a conversation anew.
+
+    Args:
+        rules: how deep, and what tools do.
+        around: counts, looks back, and has what a model made of spans.
+
+    Attributes:
+        references: the values of the conversation, as far as it was read.
+        telling: tells of what is out of sight.
+    """
+
+    def __init__(self, rules: Rules, around: Surroundings) -> None:
+        self._rules = rules
+        self._counter = around.counter
+        self._memory = around.memory
+        self._compressor = around.compressor
+        self._known = around.summaries
+        self._budget = around.budget
+        self._advice = around.advice
+        self.references = References(rules.kinds)
+        self.telling: EvictionNotice[Name] = EvictionNotice(
+            around.counter, rules.people, compressor=around.compressor
+        )
+
+    def read_ahead(self, conversation: Conversation) -> None:
+        """Read the next few units that no compaction has read; the last one may still grow."""
+        read, settled = len(self.references.units), conversation.candidates[:-1]
+        ahead = settled[: read + READ_AHEAD]
+        if len(ahead) > read:
+            self.references.follow(ahead, conversation.messages)
+            self.telling.follow(conversation.messages[: ahead[-1].unit.stop])
+
+    def follow(self, conversation: Conversation) -> None:
+        """Read all that was not read yet."""
+        self.references.follow(conversation.candidates, conversation.messages)
+        self.telling.follow(conversation.messages)
+
+    def planned(
+        self,
+        conversation: Conversation,
+        room: Room,
+        pinned: frozenset[int],
+        notices: Notices,
+        stale: frozenset[int],
+    ) -> tuple[Decision, ...]:
+        """A decision for each unit.
+
+        Args:
+            conversation: what there is.
+            room: what may be used.
+            pinned: positions of pinned messages.
+            notices: what is told beside the messages.
+            stale: the units that show a file as it was before it changed on disk.
+
+        Raises:
+            ContextWindowExceeded: what must stay does not fit.
+        """
+        candidates = conversation.candidates
+        self.follow(conversation)
+        protected = conversation.protected(pinned)
+        scores = self._asked_for(conversation)
+        scorer: BlockScorer = (
+            AnswerScorer(self.references, scores)
+            if scores
+            else ValueScorer(self.references, room_tokens=room.limit_tokens, stale=stale)
+        )
+        self.telling.statements = Statements(stated(notices.standing))
+        summaries = self._summaries(conversation, room, pinned)
+        request = newest_request(conversation.messages)
+        advice = self._advice.get(key_of(request)) if self._advice else None
+        task = TaskDefinition.from_text(request)
+        budget = self._budget.for_compaction(
+            BudgetRequest(
+                room_tokens=room.limit_tokens,
+                fixed_tokens=room.fixed_tokens,
+                task=task if advice is None else advice.applied_to(task),
+                messages=len(conversation.messages),
+                asks_back=bool(scores),
+                has_summaries=bool(summaries),
+            )
+        )
+        scorer = self._weighed(scorer, advice, budget)
+        return plan(
+            candidates,
+            protected=protected,
+            said=self._said(conversation, budget.long_message_tokens),
+            limit_tokens=room.limit_tokens - room.fixed_tokens,
+            budget=budget,
+            means=Means(
+                fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
+                fill=BlockSelector(self.references, self._counter, scorer).fill,
+                tell=lambda decided, tokens: self.telling.told(
+                    self.references.units, decided, summaries=summaries, room_tokens=tokens
+                ),
+                count=self._counter.message,
+            ),
+        )
+
+    def overruled(self) -> frozenset[Name]:
+        """The notices about which messages had said something else at the last plan."""
+        return self.telling.overruled()
+
+    def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
+        """What of a conversation will go before the rest, in parts that are summarised apart."""
+        return spans_of(
+            conversation.candidates,
+            stays=conversation.protected(pinned),
+            room_tokens=room.limit_tokens,
+            people=self._rules.people,
+        )
+
+    def _weighed(
+        self, scorer: BlockScorer, advice: Advice | None, budget: CompactionBudget
+    ) -> BlockScorer:
+        """The scores of blocks, with what a model advised of categories, and within the shares of sections, if any."""
+        if advice is None and budget.sections is None:
+            return scorer
+        categories = [category_of(unit.unit, unit.actions) for unit in self.references.units]
+        if advice is not None:
+            scorer = AdvisedScorer(scorer, categories, advice.multipliers)
+        if budget.sections is None:
+            return scorer
+        sections = [SECTION_OF[category] for category in categories]
+        shares = efficiency_of(self.references, sections).moved(budget.sections)
+        filled = budget.total_tokens * budget.kept_fraction
+        left = {section: int(filled * share) for section, share in shares.items()}
+        return SectionScorer(scorer, self.references.units, sections, left)
+
+    def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
+        """What people said, what holds longest first."""
+        units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
+        people = People(
+            ranks=self.telling.rank,
+            stated=self._compressor.stated,
+            is_used=self._is_used,
+            counter=self._counter,
+        )
+        return people.said(
+            conversation.candidates, units, conversation.messages, long_tokens=long_tokens
+        )
+
+    def _is_used(self, unit: int) -> bool:
+        """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
+        named = [value for value in self.references.units[unit].asked if is_telling(value)]
+        uses = (self.references.uses(value) for value in named)
+        return bool(named) and all(used and used[-1] > unit for used in uses)
+
+    def _summaries(
+        self, conversation: Conversation, room: Room, pinned: frozenset[int]
+    ) -> dict[Span, str]:
+        """What a model made of them so far."""
+        spans = self.spans(conversation, room, pinned) if self._known else []
+        return {span: self._known[span.key] for span in spans if span.key in self._known}
+
+    def _asked_for(self, conversation: Conversation) -> list[float]:
+        """What each message has to do with the newest one, if that asks for the past; else nothing."""
+        query = said_now(conversation.messages)
+        if not query:
+            return []
+        # Its wording decides: what is known depends on what was read, and here nothing must have been read yet. What is
+        # asked for all of it matches nothing more than the rest.
+        verdict = self._memory.judge(query, conversation.messages)
+        if not verdict.retrieve or verdict.kind == "summary":
+            return []
+        self._memory.follow(conversation.messages[:-1])  # a question is no answer to itself
+        return self._memory.scores(query)
+
+    def _fit(
+        self, conversation: Conversation, candidate: Candidate, room_tokens: int
+    ) -> tuple[tuple[Piece, ...], int] | None:
+        return fit_pieces(
+            candidate.pieces,
+            messages_of(candidate.pieces, conversation.messages),
+            room_tokens=room_tokens,
+            counter=self._counter,
+            keep_calls=bool(candidate.unit.unanswered),
+            shorten=self._compressor.shorten,
+        )
+
+
+def stated(notices: Iterable[Notice]) -> dict[Name, Entry]:
+    """What some notices state, as a person's words."""
+    return {
+        notice.name: entry_of(STATED[notice.topic], notice.text, "person", notice.position)
+        for notice in notices
+        if notice.topic in STATED
+    }

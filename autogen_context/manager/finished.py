@@ -1,0 +1,155 @@
+"""Cut what is finished, where that was asked for and pays for the cache that it breaks.
+
+Promise: what stands in front of the first cut is sent to the byte as before; no span grows. Of the rest of a span stays
+what is worth most in a small room, and a notice in place of what goes says what was done.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autogen_context.manager.compaction import CompactionPlanner
+from autogen_context.manager.plan import with_notice
+from autogen_context.manager.rules import Rules, Surroundings
+from autogen_context.prioritizer.block_score import ValueScorer
+from autogen_context.prioritizer.selection import BlockSelector
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.triggers.finished import (
+    TOLD_FRACTION,
+    FinishedEstimate,
+    NextRequest,
+    Proposals,
+    ProposedSpan,
+    judge_finished,
+    left_fraction,
+)
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.price import is_cold, turns_expected
+from autogen_context.view.decision import Candidate, Decision, kept
+from autogen_context.view.view import ContextView
+
+if TYPE_CHECKING:
+    from autogen_context.manager.engine import Engine
+
+
+class Finishing:
+    """Judges and cuts what is finished in one conversation; what was proposed can be found again from its units.
+
+    Args:
+        rules: what holds for every turn.
+        around: what it works with.
+        engine: of the conversation.
+    """
+
+    def __init__(self, rules: Rules, around: Surroundings, *, engine: "Engine") -> None:
+        self._engine = engine
+        self._rates = rules.rates
+        self._counter = around.counter
+        self._proposals = Proposals(
+            around.triggers or SemanticHybridTrigger(rules.triggers), rules.kinds
+        )
+
+    def judge(
+        self, view: ContextView, used_tokens: int, *, acts: bool, now_s: float | None
+    ) -> tuple[ContextView, FinishedEstimate | None]:
+        """The view without what is best cut of what is finished, if that pays and is to be done; and the estimate.
+
+        Args:
+            view: how the conversation is sent.
+            used_tokens: what the request has beside it.
+            acts: whether to cut it if it pays.
+            now_s: the time, by which the provider's cache runs out.
+
+        Returns:
+            No estimate where nothing new was proposed, or there is nothing that brings in what it costs.
+        """
+        engine, conversation = self._engine, self._engine.conversation
+        since = max(0, view.pace.seen_units - 1)
+        if not self._proposals.follow(conversation.candidates, since=since):
+            return view, None
+        spoken = conversation.voices.instructions
+        stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
+        situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
+        grown = conversation.tokens / turns_expected(view.pace.turns)
+        pace, finished = judge_finished(
+            view.pace,
+            self._proposals.spans,
+            view.decisions,
+            stays=stays,
+            ahead=NextRequest(
+                situation=situation,
+                new_tokens=engine.new_tokens(view),
+                turns_to_full=max(0, room - situation.movable_tokens) / max(1.0, grown),
+                is_cold=is_cold(view.pace, self._rates, now_s),
+            ),
+            rates=self._rates,
+            acts=acts,
+        )
+        view = replace(view, pace=pace)
+        if finished is None:
+            return view, None
+        is_done = acts and finished.cost.rewrites
+        if is_done:
+            engine.planner.follow(conversation)
+            decisions = without(
+                finished.spans,
+                conversation.candidates,
+                view.decisions,
+                stays=stays,
+                planner=engine.planner,
+                counter=self._counter,
+                room_tokens=room,
+                left_fraction=left_fraction(self._rates),
+            )
+            view = engine.rewritten(
+                view,
+                decisions,
+                situation,
+                promised_tokens=finished.cost.price.rewrite.saved_tokens,
+                since=min(span.start for span in finished.spans),
+            )
+        told = FinishedEstimate(spans=finished.told, cost_estimate=finished.cost, is_done=is_done)
+        return view, told
+
+
+def without(
+    spans: Sequence[ProposedSpan],
+    candidates: Sequence[Candidate],
+    decisions: Sequence[Decision],
+    *,
+    stays: frozenset[int],
+    planner: CompactionPlanner,
+    counter: MessageCounter,
+    room_tokens: int,
+    left_fraction: float,
+) -> tuple[Decision, ...]:
+    """The decisions on n units with these spans cut; up to the first span they are the same.
+
+    Args:
+        spans: what is finished.
+        candidates: the units.
+        decisions: what is held of them.
+        stays: positions of units that must stay.
+        planner: says what blocks are worth, and tells what goes.
+        counter: counts messages.
+        room_tokens: what a request may have.
+        left_fraction: of the tokens of each span, what is left of it.
+    """
+    decided, units = tuple(decisions), planner.references.units
+    scorer = ValueScorer(planner.references, room_tokens=room_tokens)
+    selector = BlockSelector(planner.references, counter, scorer)
+    for span in spans:
+        inner = span.inner(decided, stays)
+        if not inner:
+            continue
+        scorer.keep_all_but(inner)
+        tokens = sum(decided[i].tokens_after for i in inner)
+        standing = {i: each for i, each in enumerate(decided) if i not in inner}
+        chosen = standing | selector.choose(inner, int(tokens * left_fraction))
+        # What was cut before has been told of where it stood.
+        seen = chosen | {i: kept(candidates[i], "") for i, d in standing.items() if d.hides}
+        room = int(tokens * TOLD_FRACTION)
+        told = planner.telling.told(units, seen, summaries={}, room_tokens=room)
+        held = sum(each.tokens_after for each in decided)
+        decided = with_notice(candidates, chosen, told, limit_tokens=held, count=counter.message)
+    return decided

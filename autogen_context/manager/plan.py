@@ -1,0 +1,194 @@
+"""Choose what each unit becomes so that the whole fits.
+
+Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
+input gives the same plan.
+
+The choice: what must stay; what people said, within its fraction; then the newest units, whole; then what older units have
+that is worth most, in parts. The rest is left out, and a notice says so. All of it is decided at once, so that the turns
+to come can hold it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autogen_context.budget.policy import CompactionBudget
+from autogen_context.compressor.people import Said
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Written
+from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
+from autogen_context.view.protected import Fit, ProtectedPlan, Protection
+
+FRAME = "-"  # in place of what is told, to measure what stands around it
+
+
+Tell = Callable[[Mapping[int, Decision], int], str]
+"""What is to be known of the units that have no decision, or of which only parts stay, within so many tokens."""
+
+Fill = Callable[[Mapping[int, Decision], int], Mapping[int, Decision]]
+"""Decides on units that are still open, given those decided on, within so many tokens; what it leaves is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a plan works with.
+
+    Attributes:
+        fit: shortens a unit that must stay.
+        fill: chooses among the units that need not stay.
+        tell: says what was in those that are left out.
+        count: tokens of a message.
+    """
+
+    fit: Fit
+    fill: Fill
+    tell: Tell
+    count: Callable[[Message], int]
+
+
+def plan(
+    candidates: Sequence[Candidate],
+    *,
+    protected: Mapping[int, Protection],
+    said: Sequence[Said] = (),
+    limit_tokens: int,
+    budget: CompactionBudget,
+    means: Means,
+) -> tuple[Decision, ...]:
+    """Choose what each unit becomes.
+
+    Args:
+        candidates: n units, oldest first.
+        protected: which of them must stay, from ``protected_of``.
+        said: what people said in others, what stays first in front.
+        limit_tokens: what all may have together, whatever the budget says.
+        budget: how much is kept, and of what.
+        means: what shortens, chooses, tells and counts.
+
+    Returns:
+        n decisions, same order.
+
+    Raises:
+        ContextWindowExceeded: what must stay does not fit, not even shortened.
+    """
+    chosen = ProtectedPlan(
+        candidates=candidates,
+        protected=protected,
+        limit_tokens=limit_tokens,
+        fit=means.fit,
+    ).choose()
+    protected_tokens = tokens_of(chosen)
+    frame = means.count(notice_of(candidates, FRAME))
+    total = min(limit_tokens, budget.total_tokens)
+    beside = int((total - protected_tokens) * budget.kept_fraction) - frame
+    budget = replace(budget, total_tokens=max(0, total))
+    chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
+    people_tokens = tokens_of(chosen) - protected_tokens
+    beside = min(beside, total - tokens_of(chosen) - frame)
+    last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
+    whole = last if last <= budget.newest_unit_fraction * beside else 0
+    room = max(int(beside * budget.newest_fraction), whole)
+    chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
+    recent = tokens_of(chosen) - protected_tokens - people_tokens
+    told_tokens = max(0, int(beside * budget.told_fraction))
+    chosen |= means.fill(chosen, max(0, beside - recent - told_tokens))
+    told = means.tell(chosen, told_tokens)
+    return with_notice(candidates, chosen, told, limit_tokens=limit_tokens, count=means.count)
+
+
+def people_first(
+    said: Sequence[Said],
+    protected: Mapping[int, Protection],
+    chosen: Mapping[int, Decision],
+    *,
+    budget: CompactionBudget,
+    beside_tokens: int,
+) -> dict[int, Decision]:
+    """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps.
+
+    Instructions that must stay count as theirs. Where a system prompt takes much of the window, their part shrinks as all
+    else does.
+
+    Args:
+        said: what people said, what stays first in front.
+        protected: which units must stay, and why.
+        chosen: what became of these.
+        budget: how much all may have, and people of it.
+        beside_tokens: what the compaction fills beside what must stay.
+    """
+    own = sum(
+        decision.tokens_after
+        for i, decision in chosen.items()
+        if protected[i] in ("task", "instruction")
+    )
+    free = budget.total_tokens - tokens_of(chosen)
+    part = budget.people_fraction * max(0, free + own) ** 2 / max(1, budget.total_tokens)
+    guaranteed = int(part) - own
+    kept_first = first_that_fit(said, taken=chosen, room_tokens=min(guaranteed, free // 2))
+    stated = [each for each in said if each.states and each.unit not in kept_first]
+    room = int(budget.stated_fraction * beside_tokens) - tokens_of(kept_first)
+    return kept_first | first_that_fit(stated, taken=chosen, room_tokens=room)
+
+
+def first_that_fit(
+    said: Iterable[Said], *, taken: Mapping[int, Decision], room_tokens: int
+) -> dict[int, Decision]:
+    """Of what people said as much as fits a room, the first ones first."""
+    chosen: dict[int, Decision] = {}
+    for each in said:
+        tokens = each.decision.tokens_after
+        if each.unit not in taken and tokens <= room_tokens:
+            chosen[each.unit] = each.decision
+            room_tokens -= tokens
+    return chosen
+
+
+def newest_that_fit(
+    candidates: Sequence[Candidate], *, taken: Mapping[int, Decision], room_tokens: int
+) -> dict[int, Decision]:
+    """The newest units that fit the room, back to the first that does not."""
+    chosen: dict[int, Decision] = {}
+    for i in range(len(candidates) - 1, -1, -1):
+        if i in taken:
+            continue
+        room_tokens -= candidates[i].tokens
+        if room_tokens < 0:
+            break
+        chosen[i] = kept(candidates[i], "recent")
+    return chosen
+
+
+def with_notice(
+    candidates: Sequence[Candidate],
+    chosen: Mapping[int, Decision],
+    told: str = "",
+    *,
+    limit_tokens: int,
+    count: Callable[[Message], int],
+) -> tuple[Decision, ...]:
+    """A decision for each unit: those without one are left out, and a notice in place of the first says so.
+
+    What is told of them stands in it where there is room, and where that is less than they had.
+    """
+    dropped = [i for i in range(len(candidates)) if i not in chosen]
+    reason = "left out: what stays is worth more"
+    decided = dict(chosen) | {i: replaced(candidates[i], "drop", reason, (), 0) for i in dropped}
+    gone = [candidates[i] for i in dropped]
+    room = min(limit_tokens - tokens_of(decided), sum(candidate.tokens for candidate in gone))
+    for notice in (notice_of(gone, told), notice_of(gone)):
+        if count(notice) <= room:
+            first, piece = candidates[dropped[0]], Written(message=notice)
+            reason += "; a notice stands here"
+            decided[dropped[0]] = replaced(first, "drop", reason, (piece,), count(notice))
+            break
+    return tuple(decided[i] for i in range(len(candidates)))
+
+
+def notice_of(candidates: Sequence[Candidate], told: str = "") -> Message:
+    """What stands where units were left out."""
+    messages = sum(len(candidate.unit.messages) for candidate in candidates)
+    tokens = sum(candidate.tokens for candidate in candidates)
+    text = (
+        f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
+    )
+    text = f"[{text}. What was in them:\n{told}]" if told else f"[{text}]"
+    return Message(role="user", text=text, own=True)

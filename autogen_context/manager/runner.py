@@ -1,0 +1,400 @@
+"""TurnRunner: the one owner of a conversation's view, from turn to turn.
+
+Promise: tokenizer and limits are looked up at the first use, not before; a tokenizer that comes later takes over from the
+same state. A turn that raises leaves the view as it was, and what came in is in it.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from autogen_context.argument import require_number
+from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.guard import guarded
+from autogen_context.errors import NotInHistory
+from autogen_context.manager.ahead import Ahead
+from autogen_context.manager.change import UpdatedContext
+from autogen_context.manager.changes import changed, changes_in
+from autogen_context.manager.engine import Engine
+from autogen_context.manager.given import Given
+from autogen_context.manager.notices import messages_due
+from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.providers import Providers, providers_of
+from autogen_context.manager.rules import Fixed, Surroundings
+from autogen_context.manager.state import State
+from autogen_context.manager.untouched import untouched
+from autogen_context.manager.wiring import (
+    asked_back,
+    branch_id,
+    budget_of,
+    id_of,
+    originals_of,
+    rules_of,
+    window_of,
+)
+from autogen_context.messages.piece import messages_of
+from autogen_context.messages.tool_schema import has_recall_tool
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.certificate import Certificate
+from autogen_context.view.versions import Version, Versions
+from autogen_context.view.view import ContextView
+
+if TYPE_CHECKING:  # loaded for those who ask for it
+    from autogen_context.prioritizer.advice import Advice
+    from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.recall.asked_back import AskedBack
+
+logger = logging.getLogger(__name__)
+
+ToolSchemas = Sequence[Mapping[str, object]]
+
+
+class TurnRunner:
+    """Runs the turns of one manager.
+
+    Args:
+        given: what the manager was given.
+
+    Attributes:
+        given: the same.
+        lock: held while the conversation is used.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.lock = threading.RLock()
+        self._ahead = Ahead(
+            given.config,
+            vectors=given.vectors,
+            compressor=given.compressor,
+            model_client=given.model_client,
+            triggers=given.triggers,
+            cache=given.cache,
+        )
+        self._providers = providers_of(
+            given.config,
+            files=given.files,
+            project=given.project,
+            count=self._count,
+            others=given.providers,
+        )
+        self._tokenizer_awaited = given.counter is not None
+        self._bill_doubted = False  # a provider that always bills so would fill the log
+        self._kept: _Conversation | None = None
+        self._asked_back: AskedBack | None = None
+
+    # A turn
+
+    def read(self, payloads: Sequence[object]) -> None:
+        """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
+        kept = self._conversation
+        same = kept.engine.read(payloads)
+        if same < kept.view.decisions.stop:
+            kept.versions = kept.versions.cut_back(same)
+        kept.view = kept.engine.cut_back(kept.view)
+
+    def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+        """The list to send for a host's list and the tools that go with it; raises what ``Engine.turn`` does."""
+        kept, fixed = self._conversation, self.fixed(tools)
+        engine = kept.engine
+        if not self.given.config.enabled:
+            return untouched(
+                payloads,
+                host=self.given.host,
+                counter=kept.counter,
+                window=engine.window,
+                fixed=fixed,
+            )
+        engine.can_recall(can=has_recall_tool(tools))
+        self._follow(payloads)
+        self._providers.turn(self, fixed.tokens)
+        before = self.view.tokens
+        turn = engine.turn(self.view, payloads, fixed)
+        self.view = turn.view
+        if turn.prepared.compacted:
+            self.record("compaction", f"from {before} to {self.view.tokens} tokens")
+        return turn.prepared
+
+    async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
+        """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time."""
+        await self.look_up()
+        if not self.given.config.enabled or (self._ahead.is_idle and not self._providers):
+            return
+        with self.lock:
+            self.engine.can_recall(can=has_recall_tool(tools))
+            self._follow(payloads)
+        fixed_tokens = self.fixed(tools).tokens
+        await self._providers.before_turn(self, fixed_tokens)
+        await self._ahead.before_turn(self.engine, self.view, fixed_tokens)
+
+    async def look_up(self) -> None:
+        """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
+        if not self._tokenizer_awaited:
+            self._tokenizer_awaited = True
+            await self._ahead.load_tokenizer()
+            with self.lock:
+                self._count_exactly()
+        self._ahead.discover(self._resize)
+
+    def fixed(self, tools: ToolSchemas) -> Fixed:
+        """What a request with these tools has beside messages."""
+        counter = self._conversation.counter
+        in_tools = counter.tools(tools)
+        return Fixed(tokens=in_tools + counter.overheads.per_request, assumed=in_tools)
+
+    def _follow(self, payloads: Sequence[object]) -> None:
+        """Have the view follow the host's list."""
+        self.read(payloads)
+        self.view = self.engine.synced(self.view)
+
+    # What else a conversation is asked
+
+    @property
+    def engine(self) -> Engine:
+        """What prepares its turns."""
+        return self._conversation.engine
+
+    @property
+    def view(self) -> ContextView:
+        """How it is sent."""
+        return self._conversation.view
+
+    @view.setter
+    def view(self, view: ContextView) -> None:
+        self._conversation.view = view
+
+    @property
+    def versions(self) -> Versions:
+        """What the view was."""
+        return self._conversation.versions
+
+    @property
+    def originals(self) -> OriginalStore:
+        """The originals of what is not sent as it came in."""
+        return self._conversation.originals
+
+    @property
+    def asked_back(self) -> "AskedBack":
+        """Who answers the tool ``recall_context``."""
+        kept = self._conversation
+        if self._asked_back is None:
+            self._asked_back = asked_back(kept.originals, kept.counter, kept.engine.window)
+        return self._asked_back
+
+    def record(self, kind: str, summary: str) -> Version:
+        """Make a version of how it is now."""
+        kept, at_s = self._conversation, (self.given.clock or time.time)()
+        kept.versions = kept.versions.recorded(kind, summary, kept.view, at_s=at_s)
+        return kept.versions.newest
+
+    def roll_back(self, number: int) -> Version:
+        """Have decisions, notices and pins as in a version; what the host handed in since comes in anew.
+
+        Raises:
+            NoSuchVersion: there is none, or it is not kept any more.
+        """
+        kept = self._conversation
+        kept.view = kept.view.rolled_back(kept.versions.view(number))
+        self._providers.begin_anew()
+        if kept.engine.conversation.candidates:
+            kept.view = kept.engine.synced(kept.view)
+        return self.record("roll back", f"as in version {number}")
+
+    def updated(self, given: Iterable[object]) -> UpdatedContext:
+        """Apply changes, all of them or none, and say what the context is then; without any it is as it was.
+
+        Raises:
+            ValueError: it is no list of changes.
+            ChangeRefused: one cannot be applied; nothing was.
+        """
+        kept, changes = self._conversation, changes_in(given)
+        if changes:
+            open_pairs = self.given.config.orphans == "report"
+            kept.view = changed(kept.view, changes, kept.engine, open_pairs=open_pairs)
+            kind = str(changes[0].type) if len(changes) == 1 else "changes"
+            self.record(kind, "; ".join(map(str, changes)))
+        pieces = [piece for decision in kept.view.decisions for piece in decision.sent]
+        said = messages_of(pieces, kept.engine.conversation.messages)
+        return UpdatedContext(
+            context_id=kept.context_id,
+            version=kept.versions.newest.number,
+            context=(*said, *messages_due(kept.view)),
+            changes_applied=changes,
+            timestamp=kept.versions.newest.timestamp,
+        )
+
+    def explain(self, digest: bytes) -> "Explanation":
+        """What became of a message in the last turn, and why.
+
+        Raises:
+            NotInHistory: the list that was taken in last does not have it, or it is not decided yet.
+        """
+        known = self.engine.conversation.history.positions({digest})
+        decided = [position for position in known if position < self.view.decisions.stop]
+        if not decided:
+            raise NotInHistory
+        return self.engine.explained(self.view, max(decided))
+
+    def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
+        """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row.
+
+        Raises:
+            ValueError: a number is none.
+        """
+        view, window = self.view, self.engine.window
+        calibration = window.billed(view.calibration, certificate, prompt_tokens)
+        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
+        if calibration is not None:
+            usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
+            self.view = replace(view, calibration=calibration, usage=usage)
+        elif not self._bill_doubted:
+            counted = certificate.counted_tokens
+            numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
+            logger.warning("a bill that cannot be true was ignored", extra=numbers)
+        self._bill_doubted = calibration is None
+
+    # States
+
+    @property
+    def state(self) -> State:
+        """What another needs to continue."""
+        kept = self._conversation
+        return State(
+            view=kept.view,
+            digests=tuple(kept.engine.conversation.history.digests),
+            originals=tuple(kept.originals),
+            versions=kept.versions.kept,
+            context_id=kept.context_id,
+            branches=kept.branches,
+            summaries=dict(kept.summaries),
+            advice=dict(kept.advice),
+            providers=self._providers.state,
+        )
+
+    def resume(self, state: State) -> None:
+        """Go on from a state that was loaded.
+
+        Raises:
+            StateError: what a provider saved is damaged; nothing was changed.
+        """
+        self._go_on(state, self._providers.resumed(state.providers))
+
+    def branch(self, other: "TurnRunner") -> None:
+        """Let another go on from here, under a name of its own."""
+        kept = self._conversation
+        kept.branches += 1
+        name = branch_id(kept.context_id, kept.branches)
+        other._go_on(  # noqa: SLF001 - another of its kind
+            replace(self.state, context_id=name, branches=0), self._providers.branch()
+        )
+        other.engine.resize(kept.engine.window.window_tokens)
+        other.engine.reduces = kept.engine.reduces
+        if payloads := kept.engine.conversation.history.payloads:
+            other._follow(payloads)  # noqa: SLF001 - as above
+
+    async def aclose(self) -> None:
+        """End what is still under way."""
+        await self._providers.aclose()
+        await self._ahead.aclose()
+
+    @property
+    def _conversation(self) -> "_Conversation":
+        """All that is kept; made when it is first asked for."""
+        if self._kept is None:
+            self._kept = self._begun(self._counter(), State())
+        return self._kept
+
+    def _go_on(self, state: State, providers: Providers) -> None:
+        """Go on from a state, with those who tell of the world beside it."""
+        counter, window = self._conversation.counter, self._conversation.engine.window
+        calibration = counter.calibration.resumed(state.view.calibration)
+        view = replace(state.view, calibration=calibration)
+        self._kept = self._begun(counter, replace(state, view=view))
+        self._kept.engine.resize(window.window_tokens)
+        self._providers = providers
+
+    def _begun(self, counter: MessageCounter, state: State) -> "_Conversation":
+        """A conversation that goes on from a state."""
+        given, rules = self.given, rules_of(self.given.config, self.given.triggers)
+        originals = originals_of(given.config, state.originals, given.original_store)
+        summaries, advice = self._ahead.summaries(counter, state), self._ahead.advice(state)
+        around = Surroundings(
+            host=given.host,
+            counter=counter,
+            budget=given.budget or budget_of(given.config),
+            original_store=originals,
+            memory=self._ahead.memory(),
+            compressor=guarded(self._ahead.compressor),
+            summaries=summaries,
+            advice=advice,
+            cache_clock=given.clock,
+            triggers=given.triggers,
+        )
+        window = window_of(given.config, counter)
+        self._asked_back = None
+        view, is_new = state.view, not state.versions
+        if view == ContextView():
+            view = replace(view, calibration=counter.calibration)
+        versions = Versions(most=rules.versions, kept=state.versions[-max(1, rules.versions) :])
+        if is_new:
+            at_s = (given.clock or time.time)()
+            summary = "the context as it was at the start"
+            versions = versions.recorded("start", summary, view, at_s=at_s)
+        return _Conversation(
+            counter=counter,
+            engine=Engine(rules, around, window=window, digests=state.digests),
+            originals=originals,
+            view=view,
+            versions=versions,
+            summaries=summaries,
+            advice=advice,
+            context_id=state.context_id or id_of(given.config),
+            branches=state.branches,
+        )
+
+    def _counter(self) -> MessageCounter:
+        given = self.given
+        return MessageCounter.for_model(
+            given.config.model, given.counter, own_name=given.host.own_name
+        )
+
+    def _count(self, text: str) -> int:
+        """Tokens of a text, which is not remembered."""
+        return self._conversation.counter.count(text).tokens
+
+    def _count_exactly(self) -> None:
+        """Start again from the same state where something came before the tokenizer."""
+        if self._kept is None or self._kept.counter.source != "estimate":
+            return
+        payloads, window = self._kept.engine.conversation.history.payloads, self._kept.engine.window
+        counter, state = self._counter(), self.state
+        if counter.calibration != self._kept.counter.calibration:
+            view = replace(state.view, calibration=counter.calibration)
+            state = replace(state, view=view)
+        self._kept = self._begun(counter, state)
+        self._kept.engine.resize(window.window_tokens)
+        if payloads:
+            self._follow(payloads)
+
+    def _resize(self, window_tokens: int) -> None:
+        """Later turns have this window."""
+        with self.lock:
+            self.engine.resize(window_tokens)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Conversation:
+    """All that is kept of a conversation: the view, what it was, and what works with it."""
+
+    counter: MessageCounter
+    engine: Engine
+    originals: OriginalStore
+    view: ContextView
+    versions: Versions
+    summaries: Mapping[str, str]
+    advice: "Mapping[str, Advice]"
+    context_id: str
+    branches: int

@@ -1,1 +1,0 @@
-"""A conversation over time: what came in, what is held between compactions, and how both are saved."""

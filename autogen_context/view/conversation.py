@@ -1,0 +1,169 @@
+"""A conversation as the plan sees it: units with their cost, kept up message by message.
+
+Promise: a turn reads, segments and measures only what is new in it, and the candidates are those that the whole list
+would give at once.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from autogen_context.errors import InvalidTranscript
+from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
+from autogen_context.messages.piece import Written, messages_of
+from autogen_context.messages.repair import as_it_came, repaired
+from autogen_context.messages.segment import Unit, extend
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.decision import Candidate
+from autogen_context.view.history import History
+from autogen_context.view.protected import (
+    Protection,
+    Voices,
+    is_instruction,
+    is_system,
+    protected_of,
+)
+
+Orphans = Literal["repair", "report", "refuse"]
+
+
+class Conversation:
+    """The units of a host's list.
+
+    Args:
+        host: reads payloads.
+        counter: counts messages.
+        orphans: what becomes of calls without result and results without call.
+        digests: the messages of a saved state.
+    """
+
+    def __init__(
+        self,
+        host: HostFormat,
+        counter: MessageCounter,
+        *,
+        orphans: Orphans = "repair",
+        digests: Sequence[bytes] = (),
+    ) -> None:
+        self.history = History(host, digests)
+        self.candidates: list[Candidate] = []
+        self.tokens = 0
+        self._counter = counter
+        self._mode: Orphans = orphans
+        self._orphans: list[int] = []
+        self._instructions: list[int] = []
+        self._systems: list[int] = []
+        self._same = len(digests)
+
+    @property
+    def messages(self) -> list[Message]:
+        """All messages of the host's list."""
+        return self.history.messages
+
+    @property
+    def orphans(self) -> tuple[int, ...]:
+        """Positions of the units that came in with a call or a result missing."""
+        return tuple(self._orphans)
+
+    @property
+    def voices(self) -> Voices:
+        """Who says something in which unit; not to be kept, it grows with the list."""
+        return Voices(instructions=self._instructions, systems=self._systems)
+
+    @property
+    def system_messages(self) -> int:
+        """How many system messages open the list."""
+        roles = (i for i, m in enumerate(self.messages) if m.role not in SYSTEM_ROLES)
+        return next(roles, len(self.messages))
+
+    @property
+    def latest_instruction(self) -> range:
+        """Positions of the messages of the latest unit in which somebody instructs; empty where nobody does."""
+        if not self._instructions:
+            return range(0)
+        unit = self.candidates[self._instructions[-1]].unit
+        return range(unit.start, unit.stop)
+
+    def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
+        """Which units must stay, by position, and why.
+
+        Args:
+            pinned: positions of pinned messages.
+        """
+        return protected_of(self.candidates, pinned, self.voices)
+
+    def update(self, payloads: Sequence[object]) -> int:
+        """Take the host's list in.
+
+        Args:
+            payloads: n messages, oldest first.
+
+        Returns:
+            How many messages at the front are as they were.
+
+        Raises:
+            InvalidTranscript: a payload is no message, or there are orphans and they are to be refused.
+        """
+        # Where an update broke off, what it found to be changed is still to be told.
+        same = self._same = min(self._same, self.history.update(payloads))
+        settled = self._settled(same)
+        start = self.candidates[settled - 1].unit.stop if settled else 0
+        open_units = [c.unit for c in self.candidates[settled : settled + 1] if c.unit.stop <= same]
+        taken = open_units[-1].stop if open_units else start
+        self._forget_from(settled)
+        units = extend(open_units, self.messages[taken:], start=taken)
+        for unit in units:
+            self._add(self._candidate(unit, last=unit is units[-1]))
+        self._same = len(payloads)
+        return same
+
+    def _settled(self, same: int) -> int:
+        """How many candidates lie within the first messages and can neither grow nor change."""
+        settled = len(self.candidates)
+        while settled and self.candidates[settled - 1].unit.stop > same:
+            settled -= 1
+        return settled - bool(settled and self.candidates[settled - 1].unit.unanswered)
+
+    def _forget_from(self, keep: int) -> None:
+        self.tokens -= sum(candidate.tokens for candidate in self.candidates[keep:])
+        del self.candidates[keep:]
+        stop = self.candidates[-1].unit.stop if self.candidates else 0
+        while self._orphans and self._orphans[-1] >= stop:
+            self._orphans.pop()
+        for said in (self._instructions, self._systems):
+            while said and said[-1] >= keep:
+                said.pop()
+
+    def _add(self, candidate: Candidate) -> None:
+        self.candidates.append(candidate)
+        last = len(self.candidates) - 1
+        if is_system(candidate):
+            self._systems.append(last)
+        elif is_instruction(self.candidates, last):
+            self._instructions.append(last)
+        self.tokens += candidate.tokens
+
+    def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
+        if not (unit.faulty or unit.unanswered):
+            tokens = sum(map(self._counter.message, unit.messages))
+            return Candidate(unit=unit, pieces=as_it_came(unit), tokens=tokens)
+        pieces = repaired(unit, last=last)
+        faulty = any(isinstance(piece, Written) for piece in pieces)
+        if faulty:
+            self._note_orphan(unit)
+        if self._mode != "repair":
+            pieces = as_it_came(unit)
+        said = messages_of(pieces, self.messages)
+        tokens = sum(map(self._counter.message, said))
+        return Candidate(
+            unit=unit, pieces=pieces, tokens=tokens, repaired=faulty and self._mode == "repair"
+        )
+
+    def _note_orphan(self, unit: Unit) -> None:
+        if self._mode == "refuse":
+            reason = (
+                "a tool result without its call"
+                if unit.is_stray
+                else "a tool call without its result"
+            )
+            raise InvalidTranscript(index=unit.start, reason=f'{reason}, and orphans="refuse"')
+        self._orphans.append(unit.start)

@@ -1,0 +1,145 @@
+"""A branch goes on from where its conversation is, and neither sees what becomes of the other."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.change import ContextChange
+from autogen_context.manager.given import Given
+from autogen_context.manager.runner import TurnRunner
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import histories
+from support.counting import Characters
+from support.prompts import client
+from support.working import Summarising, run, says
+
+pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
+
+
+def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContextManager:
+    """One whose clock stands still."""
+    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
+    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
+
+
+@settings(max_examples=30)
+@given(histories(max_messages=20), st.integers(40, 3_000), st.data())
+def test_a_branch_goes_on_to_the_byte(
+    history: list[list[ChatMessage]], window: int, data: st.DataObject
+) -> None:
+    """With the same messages it gives what its parent gives, though the parent was asked in between."""
+    keeper, stop = manager(window), data.draw(st.integers(0, len(history) - 1))
+    prepared(keeper, history[: stop + 1])
+    other = keeper.branch()
+    both = (other.save_state(), keeper.save_state())
+    alike = [{**state, "context_id": "", "branches": 0} for state in both]
+    assert alike[0] == alike[1]
+    expected = prepared(keeper, history[stop:])
+    assert prepared(other, history[stop:]) == expected
+
+
+def prepared(
+    keeper: IncrementalContextManager, history: Sequence[list[ChatMessage]]
+) -> list[object]:
+    """The turns of a history."""
+    try:
+        return [keeper.prepare_nowait(messages) for messages in history]
+    except ContextWindowExceeded:
+        assume(False)  # noqa: FBT003 - the one argument that it takes
+        raise
+
+
+async def test_neither_sees_what_becomes_of_the_other() -> None:
+    """Pins, changes, versions, bills, the stash and the conversation itself."""
+    keeper = manager()
+    await keeper.apply_changes([ContextChange.task_started("Make it fast", key="T1")])
+    for n in range(1, 22):
+        keeper.prepare_nowait(run(n))
+    keeper.pin(run(21)[3])
+    other, before = keeper.branch(), keeper.save_state()
+    await other.apply_changes([ContextChange.task_failed("T1")])
+    other.unpin(run(21)[3])
+    other.pin(run(21)[4])
+    billed = other.prepare_nowait([*run(21), says("Now something else.")])
+    other.record_usage(billed, prompt_tokens=billed.certificate.counted_tokens + 300)
+    for n in range(22, 40):
+        other.prepare_nowait(run(n))
+    assert keeper.save_state() == before
+    there = other.save_state()
+    keeper.prepare_nowait(run(23))
+    await keeper.apply_changes([ContextChange.task_completed("T1")])
+    assert other.save_state() == there
+
+
+async def test_a_branch_has_pins_versions_and_originals() -> None:
+    """As its parent had them."""
+    keeper = manager()
+    turns = [keeper.prepare_nowait(run(n)) for n in range(1, 22)]
+    keeper.pin(run(21)[3])
+    other = keeper.branch()
+    assert other.versions == keeper.versions
+    handles = [decision.handle for decision in turns[-1].decisions if decision.handle]
+    assert [other.recall(handle) for handle in handles] == [keeper.recall(h) for h in handles]
+    assert run(22)[3] in other.prepare_nowait(run(22)).messages
+    later = other.branch()
+    assert run(23)[3] in later.prepare_nowait(run(23)).messages
+
+
+def test_each_branch_has_a_name_of_its_own() -> None:
+    """The same names in every process."""
+    keeper, again = manager(), manager()
+    others = [keeper.branch(), keeper.branch()]
+    others.append(others[0].branch())
+    ids = [each.save_state()["context_id"] for each in (keeper, *others)]
+    assert len(set(ids)) == 4
+    assert again.branch().save_state()["context_id"] == ids[1]
+
+
+async def test_a_branch_is_made_of_the_same_parts() -> None:
+    """Its summariser, its tool to ask back, and what of the window a server said."""
+    summarising = Summarising()
+    config = ContextConfig(window_tokens=6_000, summary_timeout_s=30)
+    keeper = IncrementalContextManager(
+        config=config, counter=Characters(), model_client=client(summarising)
+    )
+    tools: list[dict[str, object]] = [
+        {"type": "function", "function": {"name": "recall_context", "parameters": {}}}
+    ]
+    await keeper.prepare(run(3), tools)
+    other = keeper.branch()
+    large = "\n".join(f"line {n} of a result that nobody asked for" for n in range(900))
+    read = [*run(3), run(4)[-2], {**run(4)[-1], "content": large}]
+    for each in (keeper, other):
+        each.observe(read)
+    assert other.prepare_nowait(read, tools) == keeper.prepare_nowait(read, tools)
+    assert other.save_state().get("originals") == keeper.save_state().get("originals")
+    asked = len(summarising.asked)
+    for n in range(4, 40):
+        await other.prepare(run(n), tools)
+    assert len(summarising.asked) > asked
+    await other.aclose()
+    await keeper.aclose()
+
+
+def test_a_branch_has_the_window_that_its_parent_has_by_now() -> None:
+    """A server may have said another one since."""
+    config = ContextConfig(window_tokens=6_000, reserve_tokens=500)
+    given_to_it = Given(
+        config=config,
+        host=OpenAIChat(),
+        counter=Characters(),
+        vectors=None,
+        compressor=None,
+        model_client=None,
+        clock=lambda: 1_000.0,
+    )
+    parent, other = TurnRunner(given_to_it), TurnRunner(given_to_it)
+    parent.engine.resize(9_000)
+    parent.branch(other)
+    limits = [runner.engine.window.limit_tokens for runner in (parent, other)]
+    assert limits == [8_500, 8_500]

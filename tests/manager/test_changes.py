@@ -1,0 +1,636 @@
+"""What a host tells beside its messages is told to the model once, and again after each compaction, in its newest form."""
+
+import copy
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.span import span_of
+from autogen_context.compressor.statements import Statements
+from autogen_context.errors import ChangeRefused
+from autogen_context.ledger import Author
+from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.change import ChangeType, ContextChange
+from autogen_context.manager.compaction import stated
+from autogen_context.manager.notices import block_of
+from autogen_context.messages.message import Message
+from autogen_context.prioritizer.references import References
+from autogen_context.testing import ChatMessage
+from autogen_context.view.notice import LABELS, Name, Notice
+from autogen_context.view.notices import Notices
+from support.counting import COUNTER, Characters
+from support.units import candidates_of
+from support.working import run, says, step, text_of
+
+TOLD = "[Told beside the conversation:"
+BUDGET = ContextChange.requirement_added("The budget is 500 EUR", key="budget")
+
+
+def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContextManager:
+    """One with a window that a few steps fill, whose clock stands still."""
+    config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
+    return IncrementalContextManager(config=config, counter=Characters(), clock=lambda: 1_000.0)
+
+
+def told_in(turn: Prepared[ChatMessage]) -> list[str]:
+    """The blocks of notices in a request."""
+    texts = [str(message["content"]) for message in turn.messages]
+    return [text for text in texts if text.startswith(TOLD)]
+
+
+def until_compacted(keeper: IncrementalContextManager, steps: int) -> Prepared[ChatMessage]:
+    """The first turn that compacts, after so many steps."""
+    for n in range(steps, 60):
+        turn = keeper.prepare_nowait(run(n))
+        if turn.compacted:
+            return turn
+    raise AssertionError
+
+
+def lived(
+    keeper: IncrementalContextManager, stop: int, said: dict[int, str], *, start: int = 1
+) -> Prepared[ChatMessage]:
+    """The last of the turns from one step to another."""
+    turns = [keeper.prepare_nowait(run(n, said)) for n in range(start, stop)]
+    return turns[-1]
+
+
+async def test_a_requirement_is_told_once_and_again_after_a_compaction() -> None:
+    """In front of the newest unit; turns in between add nothing; a changed one is told in its newest form alone."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([BUDGET])
+    turn = keeper.prepare_nowait(run(4))
+    assert told_in(turn) == [f"{TOLD}\nNew requirement: The budget is 500 EUR\n]"]
+    assert str(turn.messages[-3]["content"]) in told_in(turn)
+    assert told_in(keeper.prepare_nowait(run(5))) == told_in(turn)
+    changed = ContextChange.requirement_changed("The budget is 700 EUR", key="budget")
+    await keeper.apply_changes([changed])
+    news = "Requirement changed: The budget is 700 EUR (before: The budget is 500 EUR)"
+    assert told_in(keeper.prepare_nowait(run(6)))[1:] == [f"{TOLD}\n{news}\n]"]
+    assert told_in(until_compacted(keeper, 7)) == [f"{TOLD}\nRequirement: The budget is 700 EUR\n]"]
+
+
+async def test_a_removed_requirement_is_taken_back() -> None:
+    """Told as no longer holding where it was told, never where it was not; after a compaction nothing is said of it."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([BUDGET])
+    keeper.prepare_nowait(run(4))
+    await keeper.apply_changes([ContextChange.requirement_removed("budget")])
+    taken_back = told_in(keeper.prepare_nowait(run(5)))[1:]
+    assert taken_back == [f"{TOLD}\nThis requirement no longer holds: The budget is 500 EUR\n]"]
+    assert told_in(until_compacted(keeper, 6)) == []
+    quiet = manager()
+    await quiet.apply_changes([BUDGET, ContextChange.requirement_removed("budget")])
+    assert told_in(quiet.prepare_nowait(run(4))) == []
+
+
+async def test_what_a_person_says_later_overrules_a_requirement() -> None:
+    """After a compaction the requirement is told no more; what was said before it is told no more where it was first."""
+    said_later, said_before = manager(), manager()
+    await said_later.apply_changes([BUDGET])
+    said = {1: "The budget is now 900 EUR."}
+    assert told_in(lived(said_later, 40, said)) == []
+    lived(said_before, 4, said)
+    await said_before.apply_changes([BUDGET])
+    turn = lived(said_before, 40, said, start=4)
+    assert any("The budget is 500 EUR" in text for text in told_in(turn))
+    assert "900 EUR" not in text_of([m for m in turn.messages if str(m["content"]).startswith("[")])
+
+
+async def test_a_task_stays_until_it_ends() -> None:
+    """Told after every compaction while it is open; then its outcome is."""
+    keeper = manager()
+    await keeper.apply_changes([ContextChange.task_started("Port the router", key="T1")])
+    for _ in range(2):
+        assert "Task: Port the router" in told_in(until_compacted(keeper, 4))[0]
+    ended = ContextChange.task_completed("T1", text="it takes 3 ms")
+    await keeper.apply_changes([ended])
+    turn = until_compacted(keeper, 50)
+    outcome = "Task completed: Port the router. Outcome: it takes 3 ms"
+    assert told_in(turn) == [f"{TOLD}\n{outcome}\n]"]
+
+
+async def test_as_many_outcomes_as_are_of_use_are_kept() -> None:
+    """The oldest go first; one of a task that is started again goes at once."""
+    keeper = manager()
+    for n in range(25):
+        started = ContextChange.task_started(f"Part {n}", key=f"T{n}")
+        await keeper.apply_changes([started, ContextChange.task_failed(f"T{n}")])
+    updated = await keeper.apply_changes([ContextChange.task_started("Part 24", key="T24")])
+    told = updated.context[-1].text.split("\n")
+    assert told[1:-1] == [
+        "Task started: Part 24",
+        *(f"Task failed: Part {n}" for n in range(5, 24)),
+    ]
+
+
+async def test_a_list_that_is_written_anew_for_a_pin_keeps_what_was_told() -> None:
+    """What was reduced on arrival is sent as it came: what holds is told again."""
+    keeper = manager()
+    await keeper.apply_changes([BUDGET])
+    assert len(told_in(lived(keeper, 6, {}))) == 1
+    keeper.pin(run(6)[5])
+    turn = keeper.prepare_nowait(run(7))
+    assert run(6)[5] in turn.messages
+    assert told_in(turn) == [f"{TOLD}\nRequirement: The budget is 500 EUR\n]"]
+
+
+async def test_what_the_host_cut_off_with_its_notice_is_told_again() -> None:
+    """In front of what comes instead."""
+    keeper = manager(reduce="off")
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([BUDGET])
+    keeper.prepare_nowait(run(4))
+    turn = keeper.prepare_nowait([*run(3), says("No, stop.")])
+    assert told_in(turn) == [f"{TOLD}\nRequirement: The budget is 500 EUR\n]"]
+
+
+async def test_a_file_behind_a_truncation_is_read_anew() -> None:
+    """The host took back the reading: what changes then is not spoken of."""
+    keeper = manager()
+    keeper.prepare_nowait(run(4))
+    await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
+    keeper.prepare_nowait(run(2))
+    replaced = [*run(2)[:-2], *step(7)]
+    keeper.prepare_nowait(replaced)
+    changes = [ContextChange.file_modified(f"src/part_{n}.py") for n in (1, 7)]
+    updated = await keeper.apply_changes(changes)
+    assert "part_7.py changed" in updated.context[-1].text
+    assert "part_1.py changed" not in updated.context[-1].text
+
+
+async def test_a_decision_of_the_same_key_takes_the_place_of_the_older() -> None:
+    """And says which one that was."""
+    keeper = manager()
+    first = ContextChange.decision_recorded("Use Postgres", key="db")
+    second = ContextChange.decision_recorded("Use MySQL", key="db")
+    await keeper.apply_changes([first])
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([second])
+    news = "Decided now: Use MySQL (before: Use Postgres)"
+    assert told_in(keeper.prepare_nowait(run(4)))[1:] == [f"{TOLD}\n{news}\n]"]
+    assert "Postgres" not in told_in(until_compacted(keeper, 5))[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        pytest.param(
+            ContextChange.file_modified("src/part_1.py"),
+            "src/part_1.py changed on disk since it was read above",
+            id="modified",
+        ),
+        pytest.param(
+            ContextChange.file_modified("/home/me/repo/src/part_1.py", text="-a\n+b]"),
+            "/home/me/repo/src/part_1.py changed on disk since it was read above\n> -a\n> +b]",
+            id="from the root, with a diff",
+        ),
+        pytest.param(
+            ContextChange.file_deleted("./src/../src/part_1.py"),
+            "./src/../src/part_1.py was deleted from disk since it was read above",
+            id="deleted",
+        ),
+        pytest.param(
+            ContextChange.file_created("src/part_1.py"),
+            "src/part_1.py was created on disk since it was looked for above",
+            id="created",
+        ),
+        pytest.param(
+            ContextChange.file_moved("src/part_1.py", "src/part_2.py"),
+            "src/part_1.py was moved to src/part_2.py since it was read above\n"
+            "src/part_2.py changed on disk since it was read above",
+            id="moved over another",
+        ),
+        pytest.param(ContextChange.file_modified("part_1.py"), "", id="another folder's"),
+        pytest.param(ContextChange.file_modified("lib/src/part_1.py"), "", id="another root's"),
+        pytest.param(ContextChange.file_modified("src/part_9.py"), "", id="never read"),
+    ],
+)
+async def test_a_file_that_the_context_shows_is_said_to_have_changed(
+    change: ContextChange, line: str
+) -> None:
+    """What it does not show is not spoken of."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([change])
+    assert told_in(keeper.prepare_nowait(run(4))) == ([f"{TOLD}\n{line}\n]"] if line else [])
+
+
+async def test_a_file_that_is_read_again_is_no_longer_stale() -> None:
+    """Nothing is said of it where it was read again before the next turn, and nothing after a compaction."""
+    keeper, again = manager(), [*run(3), *step(1)]
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
+    again[-2]["tool_calls"][0]["id"] = again[-1]["tool_call_id"] = "again"
+    assert told_in(keeper.prepare_nowait(again)) == []
+    assert told_in(until_compacted(keeper, 4)) == []
+
+
+async def test_a_compaction_takes_old_text_of_a_file_out_first() -> None:
+    """Of two files alike the one that changed on disk keeps less; what was said of it goes where it is gone."""
+    stays: dict[int, dict[int, int]] = {}
+    for changed in (5, 6):
+        keeper = manager()
+        keeper.prepare_nowait(run(9))
+        await keeper.apply_changes([ContextChange.file_modified(f"src/part_{changed}.py")])
+        turn = until_compacted(keeper, 10)
+        units = {d.start: d for d in turn.decisions}
+        unit = units[2 * changed + 2]
+        assert bool(told_in(turn)) is (unit.action != "drop")
+        stays[changed] = {
+            n: 0 if units[2 * n + 2].action == "drop" else units[2 * n + 2].tokens_after
+            for n in (5, 6)
+        }
+    assert stays[5][5] < stays[6][5]
+    assert stays[6][6] < stays[5][6]
+
+
+async def test_the_same_of_a_file_is_not_said_twice() -> None:
+    """A file that is written again and again, with nothing new to tell of it, is spoken of once."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    for n in range(4, 8):
+        await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
+        keeper.prepare_nowait(run(n))
+    assert len(told_in(keeper.prepare_nowait(run(8)))) == 1
+
+
+async def test_a_message_that_is_told_is_as_if_the_host_had_appended_it() -> None:
+    """The next turn with it is the turn of a manager that was never told."""
+    told, silent = manager(), manager()
+    for keeper in (told, silent):
+        keeper.prepare_nowait(run(3))
+    [call, result] = run(4)[-2:]
+    updated = await told.apply_changes(
+        [ContextChange.message_added(call), ContextChange.message_added(result)]
+    )
+    assert updated.context[-1].results[0].text
+    assert told.prepare_nowait(run(4)) == silent.prepare_nowait(run(4))
+
+
+async def test_what_was_sent_is_never_changed() -> None:
+    """A list with nothing new is sent as it was; what is due waits for a unit that was not sent, and for results."""
+    keeper = manager()
+    messages = [*run(3), says("Go on.")]
+    turn = keeper.prepare_nowait(messages)
+    await keeper.apply_changes([BUDGET])
+    assert keeper.prepare_nowait(messages).messages == turn.messages
+    [call, result] = step(9)
+    waiting = keeper.prepare_nowait([*messages, call])
+    assert len(told_in(waiting)) == 1
+    answered = keeper.prepare_nowait([*messages, call, result])
+    assert answered.messages[: len(waiting.messages)] == waiting.messages
+    assert keeper.prepare_nowait([says("You code.", "system")]).messages[0]["role"] == "system"
+
+
+async def test_nothing_stands_in_front_of_the_system_prompt() -> None:
+    """What is due waits for the first unit behind it."""
+    keeper, prompt = manager(), says("You code.", "system")
+    await keeper.apply_changes([BUDGET])
+    assert keeper.prepare_nowait([prompt]).messages == [prompt]
+    turn = keeper.prepare_nowait([prompt, says("Make it fast.")])
+    assert [str(message["content"])[:9] for message in turn.messages] == [
+        "You code.",
+        TOLD[:9],
+        "Make it f",
+    ]
+
+
+@pytest.mark.parametrize("role", ["user", "system"])
+@pytest.mark.parametrize("size", [10, 20_000])
+async def test_what_is_told_never_makes_a_request_impossible(size: int, role: str) -> None:
+    """In a window that is full of what must stay, and for what is larger than any window.
+
+    Nor does it add many compactions: such a window is cut every other turn with nothing told.
+    """
+    keeper = manager(400)
+    task = says("the task " + "x" * (1_250 if role == "user" else 1_280), role)
+    await keeper.apply_changes([ContextChange.requirement_added("y" * size)])
+    messages: list[ChatMessage] = [task]
+    compacted = 0
+    for n in range(30):
+        messages.append(says(f"{n} " + "z" * 20, "assistant"))
+        turn = keeper.prepare_nowait(messages)
+        assert turn.certificate.fits
+        compacted += turn.compacted
+    assert compacted <= 20
+
+
+async def test_a_long_notice_is_shortened() -> None:
+    """To its share of the room, with a mark."""
+    keeper = manager(2_000)
+    await keeper.apply_changes([ContextChange.requirement_added("never " + "y" * 8_000)])
+    [told] = told_in(keeper.prepare_nowait(run(1)))
+    assert "never" in told
+    assert "shortened from" in told
+    assert len(told) < 4 * 2_000 * 0.1
+
+
+REFUSED: list[tuple[list[ContextChange], str]] = [
+    ([ContextChange.requirement_changed("x", key="budget")], r"no requirement 'budget' is known \(known: none\); add it first"),
+    ([ContextChange.requirement_removed("budget")], "no requirement 'budget' is known"),
+    ([BUDGET, BUDGET], "change 2 .requirement added: The budget is 500 EUR.: the requirement 'budget' is known already"),
+    ([ContextChange.task_completed("T1")], "no task 'T1' is known .known: none.; start it first"),
+    ([ContextChange.task_failed("T1")], "no task 'T1' is known"),
+    ([ContextChange.task_started("x"), ContextChange.task_started("x")], "the task 'x' is open already"),
+    ([BUDGET, ContextChange.message_added({"content": 3})], "change 2 .message added."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "reason"), REFUSED)
+async def test_a_change_that_makes_no_sense_is_refused_with_all_others(
+    changes: list[ContextChange], reason: str
+) -> None:
+    """The error names it and the way out; everything is as before."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    before = keeper.save_state()
+    with pytest.raises(ChangeRefused, match=reason) as refused:
+        await keeper.apply_changes([ContextChange.file_modified("src/part_1.py"), *changes])
+    assert refused.value.index == len(changes)
+    assert "nothing was applied" in str(refused.value)
+    assert keeper.save_state() == before
+    assert told_in(keeper.prepare_nowait(run(4))) == []
+
+
+async def test_an_orphan_is_refused_where_the_hosts_would_be() -> None:
+    """And with it what came before it."""
+    keeper, fresh = manager(orphans="refuse"), manager(orphans="refuse")
+    for each in (keeper, fresh):
+        each.prepare_nowait(run(3))
+    stray = {"role": "tool", "tool_call_id": "nobody", "content": "x"}
+    before = keeper.save_state()
+    changes = [BUDGET, ContextChange.message_added(says("ok")), ContextChange.message_added(stray)]
+    with pytest.raises(ChangeRefused, match="a tool result without its call") as refused:
+        await keeper.apply_changes(changes)
+    assert refused.value.index == 2
+    assert keeper.save_state() == before
+    assert keeper.prepare_nowait(run(4)) == fresh.prepare_nowait(run(4))
+
+
+async def test_a_message_needs_those_before_it() -> None:
+    """A loaded state does not have the host's messages: they are handed in first."""
+    keeper, other = manager(), manager()
+    keeper.prepare_nowait(run(3))
+    other.load_state(keeper.save_state())
+    with pytest.raises(ChangeRefused, match="were not handed in yet; prepare or observe them"):
+        await other.apply_changes([ContextChange.message_added(says("ok"))])
+    other.observe(run(3))
+    await other.apply_changes([ContextChange.message_added(says("ok"))])
+
+
+async def test_a_damaged_context_refuses_changes() -> None:
+    """What was not whole before stays as it was, and is said."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    state = copy.deepcopy(keeper.save_state())
+    decisions = cast("dict[str, list[dict[str, list[object]]]]", state["view"])["decisions"]  # JSON
+    del decisions[-2]["pieces"][1:]  # the last one is decided on again
+    keeper.load_state(state)
+    keeper.observe(run(3))
+    with pytest.raises(ChangeRefused, match="without their counterpart"):
+        await keeper.apply_changes([BUDGET])
+    assert keeper.versions[-1].number == 0
+
+
+async def test_no_changes_change_nothing() -> None:
+    """The context is told as it is, without another version."""
+    keeper = manager()
+    keeper.prepare_nowait(run(2))
+    told = await keeper.apply_changes([BUDGET])
+    before = keeper.save_state()
+    assert await keeper.apply_changes([]) == replace(told, changes_applied=())
+    assert keeper.save_state() == before
+    assert (await manager().apply_changes(())).version == 0
+
+
+async def test_the_result_says_what_the_context_is() -> None:
+    """Its version, its messages with what is due behind them, the changes, and the time of the clock handed in."""
+    keeper = manager()
+    keeper.prepare_nowait(run(2))
+    updated = await keeper.apply_changes([BUDGET])
+    assert updated.version == keeper.versions[-1].number == 1
+    assert [message.text[:20] for message in updated.context[:2]] == [
+        "You code.",
+        "Make the service fas",
+    ]
+    assert updated.context[-1] == Message(
+        role="user", text=f"{TOLD}\nNew requirement: The budget is 500 EUR\n]", own=True
+    )
+    assert (updated.changes_applied, updated.timestamp) == ((BUDGET,), 1_000.0)
+    assert updated.context_id == keeper.save_state()["context_id"]
+    assert manager(tenant="other").save_state()["context_id"] != updated.context_id
+
+
+async def test_a_turn_with_nothing_new_to_tell_writes_nothing() -> None:
+    """Told notices cost later turns nothing: their texts are not counted again."""
+    keeper = manager()
+    await keeper.apply_changes([BUDGET, ContextChange.task_started("x")])
+    keeper.prepare_nowait(run(3))
+    state = cast("dict[str, object]", keeper.save_state()["view"])["notices"]
+    assert len(told_in(lived(keeper, 8, {}, start=4))) == 1
+    assert cast("dict[str, object]", keeper.save_state()["view"])["notices"] == state
+
+
+WRONG: list[tuple[Callable[[], ContextChange], str]] = [
+    (lambda: ContextChange.file_modified(""), "key='' of a change 'file modified': give the path"),
+    (lambda: ContextChange.file_moved("a", " "), "moved_to='' of a change 'file moved': give the path that the file has now"),
+    (lambda: ContextChange.requirement_added(" \n"), "text='' of a change 'requirement added': give what is to be known"),
+    (lambda: ContextChange.requirement_changed("x", key=""), "key='' of a change 'requirement changed'"),
+    (lambda: ContextChange.task_started(""), "text=''"),
+    (lambda: ContextChange.message_added(None), "message of a change 'message added': give the host's message"),
+    (lambda: ContextChange(type=ChangeType.TASK_FAILED, key="x", message={}), "'task failed': leave it out"),
+    (lambda: ContextChange(type=ChangeType.TASK_FAILED, key="x", moved_to="y"), "moved_to='y' of a change 'task failed': leave it out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "reason"), WRONG)
+def test_a_wrong_change_cannot_be_made(make: Callable[[], ContextChange], reason: str) -> None:
+    """The error names the field, and what to give."""
+    with pytest.raises(ValueError, match=reason):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"type": "file changed"}, "type='file changed' of a change: give one of 'file modified',"),
+        ({"type": "file modified", "key": 3}, "key=3 of a change 'file modified': give a text"),
+    ],
+)
+def test_a_change_of_no_type_is_refused(fields: dict[str, object], reason: str) -> None:
+    """Where no type checker looks, too."""
+    make = cast("Callable[..., ContextChange]", ContextChange)
+    with pytest.raises(ValueError, match=reason):
+        make(**fields)
+
+
+@pytest.mark.parametrize("named", list(ChangeType), ids=str)
+def test_a_type_may_be_written_as_a_name(named: ChangeType) -> None:
+    """In letters of any case, and with what stands between the words in names."""
+    assert {ChangeType(name) for name in (named, named.name, named.name.lower())} == {named}
+
+
+def test_a_path_may_be_an_object() -> None:
+    """It is the same change as with its text; what is neither is refused by the field that it was for."""
+    made = ContextChange
+    a, b = Path("src", "a.py"), Path("b.py")
+    assert made.file_modified(a, text="x") == made.file_modified(str(a), text="x")
+    assert made.file_created(a) == made.file_created(str(a))
+    assert made.file_deleted(a) == made.file_deleted(str(a))
+    assert made.file_moved(a, b) == made.file_moved(str(a), str(b))
+    with pytest.raises(ValueError, match="moved_to=5 of a change 'file moved': give a text"):
+        made.file_moved(a, cast("str", 5))
+
+
+def test_a_change_is_a_value() -> None:
+    """On one line where it is a statement, equal where it says the same, and short where it is named."""
+    assert ContextChange.requirement_added(" a\n b ") == ContextChange.requirement_added(
+        "a b", key="a b"
+    )
+    assert str(ContextChange.task_started("x" * 99)) == f"task started: {'x' * 60}…"
+    assert str(ContextChange.file_moved("a", "b")) == "file moved: a"
+    assert str(ContextChange.message_added({})) == "message added"
+
+
+NOTICES = st.lists(
+    st.builds(
+        Notice,
+        topic=st.sampled_from(list(LABELS)),
+        key=st.sampled_from("abc"),
+        text=st.text(max_size=30),
+        detail=st.text(max_size=30),
+    ),
+    max_size=6,
+    unique_by=lambda notice: notice.name,
+)
+
+
+@given(NOTICES, st.integers(0, 200))
+def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) -> None:
+    """What it does not name has no room beside what is more important."""
+    block = block_of(notices, room_tokens=room, count=len)
+    assert len(block.text) <= room
+    assert bool(block.text) == bool(block.names)
+    for notice in notices:
+        if notice.name in block.names and "shortened from" not in block.text:
+            assert notice.told in block.text
+    everything = block_of(notices, room_tokens=10**6, count=len)
+    assert everything.names == {notice.name for notice in notices}
+
+
+@given(NOTICES)
+def test_lines_of_ours_are_not_forged(notices: list[Notice]) -> None:
+    """What is told of a file's content stands behind a mark on every line."""
+    for notice in notices:
+        _, *quoted = notice.told.split("\n")
+        assert all(line.startswith("> ") for line in quoted) or "\n" in notice.text
+
+
+SAID = "The budget is 500 EUR"
+
+
+@pytest.mark.parametrize(
+    ("said", "author", "position", "replaced", "overruled"),
+    [
+        pytest.param(SAID, "person", 4, True, False, id="the same, said before"),
+        pytest.param("The budget is 900 EUR", "person", 4, True, False, id="another, before"),
+        pytest.param("The budget is 900 EUR", "person", 5, False, True, id="another, since"),
+        pytest.param("The budget is 900 EUR", "assistant", 5, False, False, id="of no authority"),
+        pytest.param("The launch is on May 3", "person", 5, False, False, id="of something else"),
+    ],
+)
+def test_of_two_statements_about_the_same_the_later_one_holds(
+    said: str, author: Author, position: int, *, replaced: bool, overruled: bool
+) -> None:
+    """Said in messages, or told beside them when five messages were known."""
+    notice = Notice(topic="requirement", key="budget", text=SAID, position=5)
+    statements = Statements(stated([notice, Notice(topic="task", key="x", text=SAID)]))
+    entry = entry_of("constraint", said, author, position)
+    assert statements.replace(entry) is replaced
+    assert statements.overruled([entry]) == ({notice.name} if overruled else set())
+    assert [own.text for own in statements.since(5)] == [SAID]
+    assert statements.since(6) == []
+
+
+def test_what_a_requirement_replaced_is_not_told() -> None:
+    """Neither as a statement of somebody, nor in the words of a summary; what is about something else is."""
+    said = ["The budget is 900 EUR.", "The launch is on May 3.", "Go on."]
+    messages = [Message(role="user", text=text) for text in said]
+    candidates, references, telling = (
+        candidates_of(messages),
+        References(),
+        EvictionNotice[Name](COUNTER),
+    )
+    references.follow(candidates, messages)
+    telling.follow(messages)
+    summaries = {span_of(candidates, 0, 2): "The parser is fast. The budget is 900 EUR."}
+
+    def told() -> str:
+        return telling.told(references.units, {}, summaries=summaries, room_tokens=1_000)
+
+    assert told().count("900 EUR") == 2
+    notice = Notice(topic="requirement", key="budget", text=SAID, position=3)
+    telling.statements = Statements(stated([notice]))
+    assert "900 EUR" not in told()
+    assert "May 3" in told()
+    assert "The parser is fast" in told()
+
+
+NEWEST = Notice(topic="task", key="newest", text="newest")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["put", "gone", "told", "anew"])))
+)
+def test_what_holds_is_in_sight_or_due(steps: Sequence[tuple[str, str]]) -> None:
+    """Whatever happens: nothing that holds is neither told nor to be told, and nothing is taken back that was not told."""
+    notices = Notices()
+    for n, (key, what) in enumerate(steps):
+        if what == "put":
+            notices = notices.put(Notice(topic="requirement", key=key, text=f"{key} {n}"))
+        if what == "gone":
+            notices = notices.withdraw(("requirement", key), f"{key} is gone")
+        if what == "told":
+            notices = notices.after_telling(frozenset({("requirement", key)}))
+        if what == "anew":
+            notices = notices.anew()
+        due = {notice.name for notice in notices.due}
+        assert {notice.name for notice in notices.standing} <= due | notices.in_sight
+        assert not replace(notices, waits=True).put(NEWEST).waits
+        for notice in notices.due:
+            assert notice in notices.standing or notice.name in notices.in_sight
+    assert len({notice.name for notice in notices.due}) == len(notices.due)
+
+
+WITHOUT_TOKENIZER = """
+import asyncio, sys
+sys.modules["bpe_openai"] = None
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.manager.change import ContextChange
+config = ContextConfig(model="gpt-4o", window_tokens=5_000, tokenizer_timeout_s=0)
+manager, said = IncrementalContextManager(config=config), {"role": "user", "content": "a"}
+print(manager.prepare_nowait([said]).certificate.bound.source)
+updated = asyncio.run(manager.apply_changes([ContextChange.message_added({**said, "content": "b"})]))
+print(*(message.text for message in updated.context))
+"""
+
+
+def test_a_tokenizer_that_is_awaited_takes_no_message_away(tmp_path: Path) -> None:
+    """Where the first turn did not wait for it, the first change does; the messages of that turn are still known."""
+    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", WITHOUT_TOKENIZER]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    assert done.stdout.split() == ["estimate", "a", "b"]

@@ -1,0 +1,116 @@
+"""A limit in the provider's tokens, a room in ours."""
+
+import logging
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.manager.window import Window
+from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.measure import Count
+from autogen_context.view.certificate import Certificate
+from autogen_context.view.view import Usage
+from support.counting import Characters
+
+EXACT = Calibration(lowest_ratio=0.9)
+
+
+def window(*, tokens: int = 1_000, reserve: int = 0) -> Window:
+    """One whose counts are estimates."""
+    return Window(window_tokens=tokens, reserve_tokens=reserve, source="estimate")
+
+
+def certificate(bill: Bill) -> Certificate:
+    """That of the list that was billed."""
+    return Certificate(
+        limit_tokens=1_000,
+        bound=Count(tokens=bill.counted, source="tokenizer"),
+        counted_tokens=bill.counted,
+        pairs_closed=True,
+        pins_present=True,
+        newest_present=True,
+        assumed_tokens=bill.assumed,
+        rewrites=bill.rewrites,
+    )
+
+
+BILLS = st.lists(
+    st.builds(
+        Bill,
+        counted=st.integers(0, 5_000),
+        billed=st.integers(0, 9_000),
+        assumed=st.integers(0, 500),
+        rewrites=st.integers(0, 2),
+    ),
+    max_size=6,
+)
+
+
+@given(st.integers(1, 5_000), st.integers(0, 5_000), BILLS)
+def test_what_fits_the_room_fits_the_limit(tokens: int, reserve: int, bills: list[Bill]) -> None:
+    """By the bound, after any bills and rewrites; and the reserve is kept free."""
+    given_window, known = window(tokens=tokens, reserve=reserve), EXACT
+    assert given_window.limit_tokens == tokens - reserve
+    for bill in bills:
+        known = given_window.billed(known, certificate(bill), bill.billed) or known
+        for rewrites in (bill.rewrites, 3):
+            room = given_window.room(known, rewrites)
+            bound = given_window.bound(known, room, rewrites).tokens
+            assert bound <= given_window.limit_tokens or not room
+            more = given_window.bound(known, room + 1, rewrites).tokens
+            assert more > given_window.limit_tokens
+
+
+@pytest.mark.parametrize(
+    ("reserve", "bill", "bound"),
+    [
+        pytest.param(150, Bill(counted=500, billed=650), 500, id="all of the reserve is used"),
+        pytest.param(150, Bill(counted=500, billed=700), 550, id="more: an offset"),
+        pytest.param(150, Bill(counted=500, billed=500), 450, id="none of it: it stays reserved"),
+        pytest.param(150, Bill(counted=500, billed=460), 450, id="less than was counted"),
+        pytest.param(900, Bill(counted=500, billed=30, assumed=500), 1, id="less than the reserve"),
+    ],
+)
+def test_the_reserve_is_paid_from_the_bill_first(reserve: int, bill: Bill, bound: int) -> None:
+    """Something is always billed, even where all that was counted is assumed."""
+    reserved = window(reserve=reserve)
+    known = reserved.billed(EXACT, certificate(bill), bill.billed)
+    assert known is not None
+    assert reserved.bound(known, 500, 0) == Count(tokens=bound, source="provider")
+    assert known.is_sound
+
+
+def test_a_bill_that_cannot_be_true_changes_nothing() -> None:
+    """And the count keeps its source."""
+    bill = Bill(counted=500, billed=449)
+    assert window().billed(EXACT, certificate(bill), bill.billed) is None
+    assert window().bound(EXACT, 500, 0) == Count(tokens=500, source="estimate")
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_doubts_are_told_once_until_a_bill_is_plausible_again(bills: list[bool]) -> None:
+    """A provider that always bills so does not fill the log; usage has the plausible ones alone."""
+    keeper = IncrementalContextManager(
+        config=ContextConfig(window_tokens=1_000), counter=Characters()
+    )
+    prepared = keeper.prepare_nowait([{"role": "user", "content": "x" * 2_000}])
+    told: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("autogen_context.manager.runner")
+    logger.addHandler(handler)
+    for plausible in bills:
+        keeper.record_usage(prepared, prompt_tokens=510 if plausible else 0)
+    logger.removeHandler(handler)
+    begins = [now for before, now in pairwise([True, *bills]) if before and not now]
+    assert told == ["a bill that cannot be true was ignored"] * len(begins)
+    assert keeper.usage.requests == sum(bills)
+
+
+def test_usage_adds_up() -> None:
+    """Requests, and the tokens of all of them."""
+    usage = Usage().after(prompt_tokens=10, cached_tokens=4).after(prompt_tokens=5, cached_tokens=0)
+    assert usage == Usage(requests=2, prompt_tokens=15, cached_tokens=4)

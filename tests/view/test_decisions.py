@@ -1,0 +1,121 @@
+"""What became of units, as a value that shares what it has with those before it."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Piece, Verbatim, Written
+from autogen_context.view.decision import Action, Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.view import ContextView
+
+NOTE = Written(message=Message(role="user", text="told", own=True))
+
+
+@st.composite
+def decision_lists(draw: st.DrawFn) -> list[Decision]:
+    """Decisions on units of one to three messages, one after the other."""
+    start, found = 0, list[Decision]()
+    for length in draw(st.lists(st.integers(1, 3), max_size=8)):
+        action: Action = draw(st.sampled_from(["keep", "drop", "shorten"]))
+        pieces: tuple[Piece, ...] = (Verbatim(start=start, stop=start + length),)
+        found.append(
+            Decision(
+                start=start,
+                stop=start + length,
+                action=action,
+                reason="",
+                tokens_before=9,
+                tokens_after=draw(st.integers(0, 9)),
+                pieces=() if action == "drop" else pieces,
+            )
+        )
+        start += length
+    return found
+
+
+def require_sums(decisions: Decisions, expected: list[Decision]) -> None:
+    """It has these decisions, and the sums are theirs."""
+    assert list(decisions) == expected == [decisions[i] for i in range(len(decisions))]
+    assert decisions.tokens == sum(decision.tokens_after for decision in expected)
+    assert decisions.hidden == sum(decision.hides for decision in expected)
+    assert decisions.stop == (expected[-1].stop if expected else 0)
+    assert decisions.last == (expected[-1] if expected else None)
+
+
+@given(decision_lists(), st.data())
+def test_whatever_is_made_of_it_a_value_stays_as_it_was(
+    given_ones: list[Decision], data: st.DataObject
+) -> None:
+    """Versions that go on from one another, forward, back and aside, each have their own decisions."""
+    made: list[tuple[Decisions, list[Decision]]] = [(Decisions(), [])]
+    for _ in range(data.draw(st.integers(0, 12))):
+        decisions, known = data.draw(st.sampled_from(made))
+        step = data.draw(st.sampled_from(["extend", "last", "until"]))
+        if step == "extend" and len(known) < len(given_ones):
+            new = given_ones[len(known)]
+            made.append((decisions.extended(new), [*known, new]))
+        elif step == "last" and known:
+            other = replace(known[-1], tokens_after=99)
+            made.append((decisions.with_last(other), [*known[:-1], other]))
+        elif step == "until":
+            messages = data.draw(st.integers(0, 20))
+            left = [decision for decision in known if decision.stop <= messages]
+            made.append((decisions.until(messages), left))
+    for decisions, known in made:
+        require_sums(decisions, known)
+        assert decisions == Decisions(known)
+        assert hash(decisions) == hash(Decisions(known))
+
+
+@given(decision_lists(), st.integers(0, 9), st.integers(0, 9))
+def test_a_part_is_a_tuple(given_ones: list[Decision], start: int, stop: int) -> None:
+    """As of any sequence."""
+    decisions = Decisions(given_ones)
+    assert decisions[start:stop] == tuple(given_ones[start:stop])
+    assert decisions[::-1] == tuple(reversed(given_ones))
+    for outside in (len(given_ones), -len(given_ones) - 1):
+        with pytest.raises(IndexError):
+            _ = decisions[outside]
+
+
+@given(decision_lists())
+def test_it_is_saved_as_the_list_of_its_decisions(given_ones: list[Decision]) -> None:
+    """And read back equal."""
+    adapter = TypeAdapter(Decisions)
+    data = adapter.dump_python(Decisions(given_ones), mode="json")
+    assert isinstance(data, list | tuple)
+    assert adapter.validate_python(data) == Decisions(given_ones)
+
+
+@given(decision_lists())
+def test_one_goes_on_from_another_that_it_extends(given_ones: list[Decision]) -> None:
+    """Seen by what they share: those that have another past do not."""
+    whole = Decisions()
+    for decision in given_ones:
+        longer = whole.extended(decision)
+        assert longer.continues(whole) or len(whole) < 1 + bool(whole)
+        whole = longer
+    assert whole.continues(whole)
+    assert not given_ones or not Decisions(given_ones).continues(whole)
+
+
+def test_what_stands_in_front_of_the_newest_unit_costs_as_much_more() -> None:
+    """And stands behind what stood there already; the view before is as it was."""
+    unit = Decision(
+        start=0,
+        stop=1,
+        action="keep",
+        reason="",
+        tokens_before=5,
+        tokens_after=5,
+        pieces=(Verbatim(start=0, stop=1),),
+    )
+    view = ContextView(decisions=Decisions([unit]))
+    told = view.with_before_last(NOTE, 4).with_before_last(NOTE, 4)
+    assert told.decisions[-1].sent == (NOTE, NOTE, *unit.pieces)
+    assert (told.tokens, view.tokens) == (13, 5)

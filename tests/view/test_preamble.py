@@ -1,0 +1,117 @@
+"""Where a head stands among what is sent, and that all else stays."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import takewhile
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context.messages.message import Message
+from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
+from autogen_context.view.decision import Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.preamble import as_message, placed, without_heads
+
+OPENING = "[The project shop"
+FRONT = Written(message=as_message(OPENING))
+
+
+def own(text: str) -> Written:
+    """What is told beside the conversation, or a head."""
+    return Written(message=as_message(text))
+
+
+@st.composite
+def sendings(draw: st.DrawFn) -> tuple[list[Piece], int]:
+    """What is sent of a list, which begins with messages of the system that stay; and how many these are."""
+    system, others = draw(st.integers(0, 3)), draw(st.integers(0, 5))
+    pieces: list[Piece] = []
+    for i in range(system + others):
+        if i >= system and draw(st.booleans()):
+            pieces.append(own("told"))
+        verbatim = Verbatim(start=i, stop=i + 1)
+        written = Written(message=Message(role="user", text="less"), index=i)
+        gone = [None] if i >= system else []
+        piece = draw(st.sampled_from([verbatim, written, *gone]))
+        pieces += [piece] if piece else []
+    return list(coalesce(pieces)), system
+
+
+def one_by_one(pieces: Iterable[Piece]) -> list[Piece]:
+    """The same, a piece for each message."""
+    return [
+        each
+        for piece in pieces
+        for each in (
+            [Verbatim(start=i, stop=i + 1) for i in range(piece.start, piece.stop)]
+            if isinstance(piece, Verbatim)
+            else [piece]
+        )
+    ]
+
+
+def position(piece: Piece) -> float:
+    """Of the host's message that it stands for; what is our own stands for none."""
+    at = piece.start if isinstance(piece, Verbatim) else piece.index
+    return float("inf") if at is None else at
+
+
+@given(sendings())
+def test_a_head_stands_behind_the_system_prompt(sending: tuple[list[Piece], int]) -> None:
+    """Behind all that is sent of it, whole or shortened, and in front of everything else, which stays."""
+    pieces, system = sending
+    flat, found = one_by_one(pieces), one_by_one(placed(pieces, FRONT, at=system))
+    behind = list(takewhile(lambda piece: position(piece) < system, flat))
+    assert found == [*behind, FRONT, *flat[len(behind) :]]
+
+
+BEFORE = st.lists(
+    st.sampled_from(
+        [
+            *(own(f"{OPENING}{rest}") for rest in ("", ", from its files]")),
+            *(own(text) for text in ("told", f"He said {OPENING}", OPENING[:-1], "")),
+            Verbatim(start=1, stop=3),
+        ]
+    ),
+    max_size=5,
+)
+
+
+def sent(before: list[Piece], tokens: int) -> Decision:
+    """A unit with these in front of it."""
+    return Decision(
+        start=4,
+        stop=5,
+        action="keep",
+        reason="",
+        tokens_before=tokens,
+        tokens_after=tokens + sum(cost(p.message) for p in before if isinstance(p, Written)),
+        pieces=(Verbatim(start=4, stop=5),),
+        before=tuple(before),
+    )
+
+
+def cost(message: Message) -> int:
+    """What a message costs."""
+    return 10 + len(message.text)
+
+
+@given(st.lists(st.tuples(BEFORE, st.integers(0, 100))))
+def test_heads_in_front_of_units_go_alone(rows: list[tuple[list[Piece], int]]) -> None:
+    """With what they cost; what else is told there stays, in its order, and so does each unit without one."""
+    decisions = Decisions(sent(before, tokens) for before, tokens in rows)
+    left = [
+        (
+            [p for p in before if isinstance(p, Verbatim) or p.message.text.find(OPENING) != 0],
+            tokens,
+        )
+        for before, tokens in rows
+    ]
+    found = without_heads(decisions, OPENING, count=cost)
+    assert list(found) == [sent(before, tokens) for before, tokens in left]
+    for before, after in zip(decisions, found, strict=True):
+        assert after is before or len(after.before) < len(before.before)
+        assert replace(after, before=(), tokens_after=0) == replace(
+            before, before=(), tokens_after=0
+        )

@@ -1,0 +1,342 @@
+"""Versions: what the context was after each change and each compaction, to look at, to compare and to go back to."""
+
+import copy
+import re
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
+from autogen_context.errors import NoSuchVersion
+from autogen_context.manager.change import ContextChange
+from autogen_context.manager.state import stretches
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.messages.piece import Verbatim
+from autogen_context.testing import ChatMessage
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.diff import difference
+from autogen_context.view.integrity import faults_of
+from autogen_context.view.notice import Notice
+from autogen_context.view.notices import Notices
+from autogen_context.view.versions import Versions
+from autogen_context.view.view import ContextView
+from support.counting import COUNTER, Characters
+from support.entries import Clock
+from support.working import run, text_of
+
+
+def manager(clock: Clock | None = None, window_tokens: int = 6_000) -> IncrementalContextManager:
+    """One with a window that a few steps fill."""
+    config = ContextConfig(window_tokens=window_tokens)
+    return IncrementalContextManager(config=config, counter=Characters(), clock=clock or Clock())
+
+
+def budget(euros: int) -> ContextChange:
+    """What it is."""
+    return ContextChange.decision_recorded(f"The budget is {euros} EUR", key="budget")
+
+
+async def lived(keeper: IncrementalContextManager, steps: int) -> Prepared[ChatMessage]:
+    """A conversation in which the budget changes twice."""
+    for n in range(1, steps):
+        keeper.prepare_nowait(run(n))
+        if n in (2, 4):
+            await keeper.apply_changes([budget(100 * n)])
+    return keeper.prepare_nowait(run(steps))
+
+
+async def test_every_change_and_every_compaction_makes_one() -> None:
+    """With its number, what made it, what is sent then, and when by the clock that was handed in."""
+    clock = Clock()
+    keeper = manager(clock)
+    assert [version.kind for version in keeper.versions] == ["start"]
+    clock.now_s = 2_000.0
+    turn = await lived(keeper, 21)
+    await keeper.apply_changes([budget(1), ContextChange.task_started("x")])
+    kinds = [version.kind for version in keeper.versions]
+    assert kinds == ["start", "decision recorded", "decision recorded", "compaction", "changes"]
+    assert [version.number for version in keeper.versions] == [0, 1, 2, 3, 4]
+    assert keeper.versions[1].summary == "decision recorded: The budget is 200 EUR"
+    assert keeper.versions[4].summary == "decision recorded: The budget is 1 EUR; task started: x"
+    assert keeper.versions[4].tokens == sum(d.tokens_after for d in turn.decisions)
+    assert [version.timestamp for version in keeper.versions[:2]] == [1_000.0, 2_000.0]
+
+
+async def test_a_diff_says_what_is_different() -> None:
+    """Units, notices and pins; nothing between a version and itself."""
+    keeper = manager()
+    await lived(keeper, 21)
+    keeper.pin(run(21)[5])
+    await keeper.apply_changes([ContextChange.task_started("x")])
+    before, after = keeper.diff(1, 4), keeper.diff(4, 1)
+    assert before.notes_gone == after.notes_new == ("Decided: The budget is 200 EUR",)
+    assert before.notes_new == ("Decided: The budget is 400 EUR", "Task: x")
+    assert len(before.pins_new) == len(after.pins_gone) == 1
+    assert [(unit.before, unit.after) for unit in before.units] == [
+        (unit.after, unit.before) for unit in after.units
+    ]
+    dropped = next(unit for unit in before.units if unit.start == 2)
+    assert re.fullmatch(r"message 2: keep \(409 tokens\) -> drop \(\d+ tokens\)", str(dropped))
+    text = str(before)
+    assert text.startswith("version 1 -> version 4\n  message 2: keep")
+    assert "\n- Decided: The budget is 200 EUR\n+ Decided: The budget is 400 EUR\n" in text
+    assert "… and 1 more units" in text
+    assert text.endswith(f"+ pinned {before.pins_new[0]}")
+    assert not keeper.diff(3, 3)
+    assert str(keeper.diff(3, 3)) == "version 3 -> version 3\n  no difference"
+
+
+async def test_going_back_is_as_if_nothing_had_been_done_since() -> None:
+    """The next turn is that of a manager that never heard of the later change; and one may go forward again."""
+    keeper, other = manager(), manager()
+    for each in (keeper, other):
+        each.prepare_nowait(run(2))
+        await each.apply_changes([budget(200)])
+    keeper.prepare_nowait(run(4))
+    keeper.pin(run(4)[3])
+    await keeper.apply_changes([budget(400), ContextChange.task_started("x")])
+    keeper.prepare_nowait(run(5))
+    made = keeper.roll_back(1)
+    assert (made.number, made.kind, made.summary) == (3, "roll back", "as in version 1")
+    turn, expected = keeper.prepare_nowait(run(6)), other.prepare_nowait(run(6))
+    assert turn.messages == expected.messages
+    assert keeper.diff(1, 3).pins_new == ()
+    keeper.roll_back(2)
+    assert "400 EUR" in text_of(keeper.prepare_nowait(run(7)).messages)
+    assert keeper.diff(2, keeper.versions[-1].number).notes_new == ()
+
+
+async def test_going_back_is_a_rewrite() -> None:
+    """What was sent is not continued, so what was due then is told in front of a unit that was sent before."""
+    keeper = manager()
+    keeper.prepare_nowait(run(3))
+    await keeper.apply_changes([budget(200)])
+    turn = keeper.prepare_nowait(run(3))
+    keeper.roll_back(1)
+    again = keeper.prepare_nowait(run(3))
+    assert again.certificate.rewrites > turn.certificate.rewrites
+    assert "Decided: The budget is 200 EUR" in str(again.messages[-3]["content"])
+
+
+async def test_going_back_behind_a_compaction_brings_back_what_it_took() -> None:
+    """As far as there is room: in a larger one all is sent again; here the next turn compacts anew."""
+    keeper = manager()
+    turn = await lived(keeper, 21)
+    keeper.roll_back(2)
+    again = keeper.prepare_nowait(run(21))
+    assert again.compacted
+    assert again.messages == turn.messages
+
+
+async def test_what_the_host_took_back_stays_away() -> None:
+    """A version from before it truncated or edited its list is gone back to as far as the list is the same."""
+    keeper = manager()
+    await lived(keeper, 6)
+    edited = run(6)
+    edited[3] = {**edited[3], "content": "edited"}
+    keeper.prepare_nowait(edited)
+    keeper.roll_back(2)
+    turn = keeper.prepare_nowait(edited)
+    assert "edited" in [message["content"] for message in turn.messages]
+    assert turn.certificate.pairs_closed
+    assert "Decided: The budget is 400 EUR" in text_of(turn.messages)
+
+
+async def test_as_many_as_are_set_are_kept() -> None:
+    """The oldest go first; the error says which there are."""
+    versions = Versions(most=3)
+    for n in range(7):
+        versions = versions.recorded("changes", str(n), ContextView(), at_s=1.0)
+    assert [version.number for version in versions] == [4, 5, 6]
+    with pytest.raises(NoSuchVersion, match="no version 3 is kept, only 4 to 6") as missing:
+        versions.view(3)
+    assert (missing.value.number, missing.value.known) == (3, (4, 5, 6))
+    assert versions.newest.number == 6
+    keeper = manager()
+    with pytest.raises(NoSuchVersion):
+        keeper.roll_back(5)
+    for n in range(60):
+        await keeper.apply_changes([budget(n)])
+    assert [keeper.versions[0].number, keeper.versions[-1].number] == [11, 60]
+
+
+async def test_versions_survive_a_state() -> None:
+    """Another manager has the same, and goes back to them with the same result."""
+    keeper, other = manager(), manager()
+    await lived(keeper, 21)
+    other.load_state(keeper.save_state())
+    assert other.versions == keeper.versions
+    assert str(other.diff(1, 3)) == str(keeper.diff(1, 3))
+    for each in (keeper, other):
+        each.roll_back(1)
+    assert other.prepare_nowait(run(22)).messages == keeper.prepare_nowait(run(22)).messages
+
+
+async def test_versions_share_what_they_have_in_common() -> None:
+    """In a saved state a decision is written once, however many versions have it."""
+    keeper = manager(window_tokens=50_000)
+    keeper.prepare_nowait(run(20))
+    for n in range(20):
+        await keeper.apply_changes([budget(n)])
+    state = keeper.save_state()
+    versions = cast("list[dict[str, object]]", state["saved_versions"])  # JSON
+    assert "version_decisions" not in state
+    assert [version["decided"] for version in versions[-2:]] == [[[0, 21]]] * 2
+
+
+def decision(start: int, tokens: int = 1) -> Decision:
+    """A message that stays."""
+    return Decision(
+        start=start,
+        stop=start + 1,
+        action="keep",
+        reason="new",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=(Verbatim(start=start, stop=start + 1),),
+    )
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_stretches_are_the_numbers(numbers: list[int]) -> None:
+    """In their order, each once."""
+    found = [n for first, last in stretches(numbers) for n in range(first, last + 1)]
+    assert found == numbers
+
+
+def version_of(*decisions: Decision) -> Versions:
+    """One version, with these decisions."""
+    view = ContextView(decisions=Decisions(decisions))
+    return Versions(most=9).recorded("changes", "", view, at_s=1.0)
+
+
+def test_a_version_is_cut_to_what_the_host_still_has() -> None:
+    """And no further by a later cut behind that; one that is the same as far as it goes stays as it is."""
+    versions = version_of(decision(0), decision(1), decision(2))
+    assert versions.cut_back(3).kept == versions.kept
+    cut = versions.cut_back(2)
+    view = cut.view(0)
+    assert (tuple(view.decisions), view.must_replan) == ((decision(0), decision(1)), True)
+    assert cut.cut_back(2) == cut
+    assert tuple(cut.cut_back(1).view(0).decisions) == (decision(0),)
+
+
+def test_a_unit_with_something_else_in_front_is_another() -> None:
+    """Though the same was decided on it; another reason alone is no difference."""
+    one = decision(0)
+    views = [
+        ContextView(decisions=Decisions([each]))
+        for each in (one, replace(one, before=one.pieces), replace(one, reason="recent"))
+    ]
+    assert len(difference(1, 2, before=views[0], after=views[1]).units) == 1
+    assert not difference(1, 2, before=views[0], after=views[2])
+
+
+NONE = Notices()
+READ = {"role": "assistant", "content": None, "tool_calls": [
+    {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}  # fmt: skip
+MESSAGES: list[ChatMessage] = [
+    {"role": "user", "content": "task"},
+    READ,
+    {"role": "tool", "tool_call_id": "1", "content": "x"},
+    {"role": "user", "content": "next"},
+]
+
+
+def whole() -> tuple[Conversation, list[Decision]]:
+    """A conversation and the decisions on it, as they should be."""
+    conversation = Conversation(OpenAIChat(), COUNTER)
+    conversation.update(MESSAGES)
+    return conversation, [
+        decided(candidate.unit.start, candidate.unit.stop, candidate.tokens)
+        for candidate in conversation.candidates
+    ]
+
+
+def decided(start: int, stop: int, tokens: int) -> Decision:
+    """A unit that stays."""
+    pieces = tuple(Verbatim(start=i, stop=i + 1) for i in range(start, stop))
+    return Decision(
+        start=start,
+        stop=stop,
+        action="keep",
+        reason="",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        pieces=pieces,
+    )
+
+
+def faults(
+    decisions: list[Decision],
+    conversation: Conversation,
+    *,
+    notices: Notices = NONE,
+    open_pairs: bool = False,
+) -> list[str]:
+    """What is found."""
+    view = ContextView(decisions=Decisions(decisions), notices=notices)
+    return list(faults_of(view, conversation, open_pairs=open_pairs))
+
+
+def test_what_is_whole_has_no_fault() -> None:
+    """As it comes in."""
+    conversation, decisions = whole()
+    assert faults(decisions, conversation) == []
+
+
+DAMAGE: list[tuple[int, dict[str, object], str]] = [
+    (0, {"stop": 2}, "the unit at 1 to 3 stands behind 2"),
+    (1, {"start": 2}, "the unit at 2 to 3 stands behind 1"),
+    (1, {"pieces": (Verbatim(start=1, stop=2),) * 2}, "the unit at 1 sends a message twice"),
+    (1, {"pieces": (Verbatim(start=2, stop=3), Verbatim(start=1, stop=2))}, "the unit at 1 sends its messages out of order"),
+    (1, {"pieces": (Verbatim(start=0, stop=3),)}, "the unit at 1 sends messages of others"),
+    (1, {"pieces": (Verbatim(start=1, stop=2),)}, "1 calls or results are sent without their counterpart"),
+    (1, {"pieces": (Verbatim(start=2, stop=3),)}, "1 calls or results are sent without their counterpart"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "fields", "fault"), DAMAGE)
+def test_damage_to_a_unit_is_found(unit: int, fields: dict[str, object], fault: str) -> None:
+    """Out of place, out of order, twice, of others, or without its pair."""
+    conversation, decisions = whole()
+    for name, value in fields.items():
+        broken = copy.copy(decisions[unit])
+        object.__setattr__(broken, name, value)
+        decisions[unit] = broken
+    assert fault in faults(decisions, conversation)
+
+
+def test_damage_to_the_whole_is_found() -> None:
+    """More units than there are messages, and sums that do not add up."""
+    conversation, decisions = whole()
+    more = [*decisions, decided(4, 5, 1)]
+    assert faults(more, conversation) == ["5 messages are decided, and there are 4"]
+    assert faults(decisions[:-1], conversation) == []  # the last one was read ahead of its turn
+    view = ContextView(decisions=Decisions(decisions))
+    view.decisions.tokens += 1
+    [counted] = faults_of(view, conversation, open_pairs=False)
+    assert counted.endswith(f"{view.tokens} are counted")
+
+
+def test_open_pairs_may_be_sent_where_that_is_asked_for() -> None:
+    """With ``orphans="report"``."""
+    conversation, decisions = whole()
+    broken = replace(decisions[1], action="shorten", pieces=(Verbatim(start=1, stop=2),))
+    kept = [decisions[0], broken, decisions[2]]
+    assert faults(kept, conversation, open_pairs=True) == []
+    assert faults(kept, conversation) != []
+
+
+def test_two_notices_about_the_same_are_found() -> None:
+    """One of them would never go."""
+    conversation, decisions = whole()
+    notice = Notice(topic="task", key="x", text="x")
+    for notices in (Notices(standing=(notice, notice)), Notices(due=(notice, notice))):
+        found = faults(decisions, conversation, notices=notices)
+        assert found == ["two notices are about the same"]
