@@ -109,7 +109,7 @@ class Settings(BaseModel):
         "advice; above 0, at most 1.",
     )
     summary_timeout_s: Seconds = Field(
-        default=0.0,
+        default=5.0,
         description="How long an awaited turn that compacts may wait for summaries, in seconds; 0: it takes what is there.",
     )
     reduce: Literal["auto", "off", "lossless", "lossy"] = Field(
