@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
 from weakref import WeakValueDictionary
 
-from autogen_context.argument import listed, require_kind, require_path, require_text
+from autogen_context.argument import (
+    listed,
+    require_kind,
+    require_number,
+    require_path,
+    require_text,
+)
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
@@ -202,6 +208,8 @@ class IncrementalContextManager:
             ValueError: ``prepared`` is not what a turn of this manager returned, or a number is none.
         """
         require_kind("prepared", prepared, Prepared, give="what prepare returned")
+        require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
+        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
         if self._handed_out.get(id(prepared)) is not prepared:
             raise ValueError(
                 "prepared: it is another manager's, or a copy; give the very object that this manager's prepare returned"

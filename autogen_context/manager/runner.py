@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from autogen_context.argument import require_number
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.compressor.guard import guarded
 from autogen_context.errors import NotInHistory
@@ -240,14 +239,9 @@ class TurnRunner:
         return self.engine.explained(self.view, max(decided))
 
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
-        """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row.
-
-        Raises:
-            ValueError: a number is none.
-        """
+        """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row."""
         view, window = self.view, self.engine.window
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
-        require_number("cached_tokens", cached_tokens, give="how many of these were cached, or 0")
         if calibration is not None:
             usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
             self.view = replace(view, calibration=calibration, usage=usage)

@@ -5,7 +5,6 @@ Promise: pure. What fits the room fits the limit by the bound, bills included.
 
 from dataclasses import dataclass, replace
 
-from autogen_context.argument import require_number
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.view.certificate import Certificate
@@ -51,11 +50,7 @@ class Window:
             calibration: what was known before.
             certificate: that of the list.
             prompt_tokens: all input tokens.
-
-        Raises:
-            ValueError: the number is none.
         """
-        require_number("prompt_tokens", prompt_tokens, give="the input tokens of the bill")
         bill = Bill(
             counted=certificate.counted_tokens,
             billed=prompt_tokens,

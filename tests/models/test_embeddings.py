@@ -184,7 +184,7 @@ async def test_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     async with LoopbackServer(ScriptedModel([])) as server:
         names: dict[str, object] = {"base_url": server.base_url}
         await eval(program, names)  # noqa: S307 - our own text
-    assert [path.name for path in (tmp_path / "vectors").iterdir()] == ["vectors"]
+    assert any((tmp_path / "kept").iterdir())
     own = cast("type[Embedder]", names["MyEmbedder"])()
     assert len(await VectorStore(own).vectors(["a", "bc"])) == 2
 

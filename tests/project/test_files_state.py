@@ -6,6 +6,7 @@ from weakref import ref
 
 import pytest
 
+from autogen_context.errors import ManagerClosed
 from support.coder import (
     CHANGED,
     DIFF,
@@ -120,13 +121,14 @@ async def test_a_host_that_trims_its_list_hides_nothing(coder: Coder) -> None:
 
 
 async def test_a_closed_manager_hears_nothing(coder: Coder) -> None:
-    """It still prepares turns."""
+    """It prepares no turn any more, and says what to do instead (F35)."""
     coder.reads("a.py")
     await coder.turn()
     await coder.manager.aclose()
     coder.shell(EDIT)
     coder.goes_on()
-    assert await coder.turn() == []
+    with pytest.raises(ManagerClosed, match="make another one"):
+        await coder.turn()
     await coder.manager.aclose()
 
 

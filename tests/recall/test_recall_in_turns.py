@@ -50,7 +50,7 @@ def lived_through(keeper: IncrementalContextManager, history: list[ChatMessage])
 
 def test_it_comes_back_when_it_is_asked_for() -> None:
     """Asked in a turn that holds, the exchange stands in front of the question, and stays there in later turns."""
-    keeper, history = manager(), talk(46)
+    keeper, history = manager(people_tokens=0), talk(46)
     lived_through(keeper, history)
     casual = [*history, {"role": "user", "content": "Thank you, please go on."}]
     assert FACT not in texts(keeper.prepare_nowait(casual).messages)
@@ -94,7 +94,7 @@ def test_a_question_about_somebody_who_speaks_is_answered_at_a_compaction() -> N
 
 def test_a_saved_state_keeps_what_was_brought_back() -> None:
     """Another manager continues to the byte."""
-    keeper, history = manager(), talk(46)
+    keeper, history = manager(people_tokens=0), talk(46)
     lived_through(keeper, history)
     asked: list[ChatMessage] = [*history, {"role": "user", "content": QUESTION}]
     turn = keeper.prepare_nowait(asked)
@@ -105,7 +105,7 @@ def test_a_saved_state_keeps_what_was_brought_back() -> None:
 
 def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
     """Nobody asks for the past in so many words; what is named is enough, and only while it is out of sight."""
-    keeper, history = manager(), talk(46)
+    keeper, history = manager(people_tokens=0), talk(46)
     lived_through(keeper, history)
     named = CHATTER[0].format(n=2)
     assert named not in texts(keeper.prepare_nowait(history).messages)
@@ -117,7 +117,7 @@ def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
 
 def test_it_is_explained() -> None:
     """The decision on the question has what stands in front of it, and its tokens count."""
-    keeper, history = manager(), talk(46)
+    keeper, history = manager(people_tokens=0), talk(46)
     lived_through(keeper, history)
     question: ChatMessage = {"role": "user", "content": QUESTION}
     keeper.prepare_nowait([*history, question])
