@@ -61,7 +61,7 @@ class Compressor(Protocol):
     """
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """What is sent of a tool's result, from its first turn on.
+        """What is sent of a tool's result, from its first turn on, and of the parts of it that a compaction keeps.
 
         Args:
             text: as it came in.

@@ -101,7 +101,7 @@ def test_what_is_sent_is_its(caplog: pytest.LogCaptureFixture) -> None:
     assert "[… shortened" in str(ours.messages[-1]["content"])
     assert "[… shortened" not in str(own.messages[-1]["content"])
     results = [str(m["content"]) for m in own.messages if m["role"] == "tool"]
-    assert all(len(text) <= 120 for text in results)
+    assert all(Characters().count(text).tokens <= 120 for text in results)
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 

@@ -1,10 +1,13 @@
 """What a person asks for of the past is in the request, though it had left the window."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
+from typing_extensions import override
 
-from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context import ContextConfig, IncrementalContextManager, TokenBudgetManager
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget
 from autogen_context.testing import ChatMessage
 
 FACT = "My grandmother keeps her old violin in the blue cupboard upstairs."
@@ -31,6 +34,16 @@ def talk(turns: int) -> list[ChatMessage]:
     return said
 
 
+class Impersonal(TokenBudgetManager):
+    """Guarantees people's words nothing, so that what they state leaves the window."""
+
+    @override
+    def for_compaction(self, request: BudgetRequest) -> CompactionBudget:
+        """As usual, but for that."""
+        usual = super().for_compaction(request)
+        return replace(usual, people_fraction=0.0, stated_fraction=0.0)
+
+
 def manager() -> IncrementalContextManager:
     """One with a small window."""
     return IncrementalContextManager(model="gpt-4", window_tokens=1_000)
@@ -50,7 +63,9 @@ def lived_through(keeper: IncrementalContextManager, history: list[ChatMessage])
 
 def test_it_comes_back_when_it_is_asked_for() -> None:
     """Asked in a turn that holds, the exchange stands in front of the question, and stays there in later turns."""
-    keeper, history = manager(people_tokens=0), talk(46)
+    config = ContextConfig(model="gpt-4", window_tokens=1_000)
+    keeper = IncrementalContextManager(config=config, budget=Impersonal())
+    history = talk(46)
     lived_through(keeper, history)
     casual = [*history, {"role": "user", "content": "Thank you, please go on."}]
     assert FACT not in texts(keeper.prepare_nowait(casual).messages)
@@ -94,7 +109,7 @@ def test_a_question_about_somebody_who_speaks_is_answered_at_a_compaction() -> N
 
 def test_a_saved_state_keeps_what_was_brought_back() -> None:
     """Another manager continues to the byte."""
-    keeper, history = manager(people_tokens=0), talk(46)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     asked: list[ChatMessage] = [*history, {"role": "user", "content": QUESTION}]
     turn = keeper.prepare_nowait(asked)
@@ -105,7 +120,7 @@ def test_a_saved_state_keeps_what_was_brought_back() -> None:
 
 def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
     """Nobody asks for the past in so many words; what is named is enough, and only while it is out of sight."""
-    keeper, history = manager(people_tokens=0), talk(46)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     named = CHATTER[0].format(n=2)
     assert named not in texts(keeper.prepare_nowait(history).messages)
@@ -117,7 +132,7 @@ def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
 
 def test_it_is_explained() -> None:
     """The decision on the question has what stands in front of it, and its tokens count."""
-    keeper, history = manager(people_tokens=0), talk(46)
+    keeper, history = manager(), talk(46)
     lived_through(keeper, history)
     question: ChatMessage = {"role": "user", "content": QUESTION}
     keeper.prepare_nowait([*history, question])

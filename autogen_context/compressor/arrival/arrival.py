@@ -142,10 +142,35 @@ class Arrival:
             if i >= since and decision.action in ("keep", "reduce"):
                 settled.append(self._again(candidate, decision, {}, spared=spared))
             else:
-                settled.append(decision)
-                for message in messages_of(decision.sent, messages):
+                own = decision
+                if i >= since and decision.action == "shorten":
+                    own = self._compressed(decision)
+                settled.append(own)
+                for message in messages_of(own.sent, messages):
                     self._see(message)
         return settled
+
+    def _compressed(self, decision: Decision) -> Decision:
+        """A unit of which a plan chose parts, with what the compressor makes of these parts of results."""
+        pieces: list[Piece] = []
+        saved = 0
+        for piece in decision.pieces:
+            if not isinstance(piece, Written) or not piece.message.results:
+                pieces.append(piece)
+                continue
+            short, count = piece.message, self._counter.text
+            results = tuple(
+                replace(result, text=self._on_arrival(result.text, result.text, count=count))
+                for result in short.results
+            )
+            own = short if results == short.results else replace(short, results=results)
+            less = self._counter.message(short) - self._counter.message(own)
+            is_kept = own is short or less < 0
+            pieces.append(piece if is_kept else replace(piece, message=own))
+            saved += 0 if is_kept else less
+        if tuple(pieces) == decision.pieces:
+            return decision
+        return replace(decision, pieces=tuple(pieces), tokens_after=decision.tokens_after - saved)
 
     def _again(
         self,
