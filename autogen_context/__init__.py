@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from autogen_context.cache.watch import FileWatch
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
-    from autogen_context.compressor.summarizer import Breaker, Summarizer
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         ChangeRefused,
@@ -84,7 +83,6 @@ __all__ = [
     "AttentionFilter",
     "AttentionScore",
     "AttentionScorer",
-    "Breaker",
     "CacheStats",
     "Certificate",
     "ChangeRefused",
@@ -142,7 +140,6 @@ __all__ = [
     "StoreRefused",
     "StoreUnavailable",
     "SubtaskTrigger",
-    "Summarizer",
     "TaskDefinition",
     "TokenBudget",
     "TokenBudgetManager",
@@ -189,8 +186,6 @@ _HOMES = {
     "IntentModel": "triggers.intent_model",
     "ModelLimit": "tokens.limits",
     "ModelLimits": "tokens.limits",
-    "Summarizer": "compressor.summarizer",
-    "Breaker": "compressor.summarizer",
     "Certificate": "view.certificate",
     "AttentionFilter": "prioritizer.attention",
     "ContextPart": "prioritizer.attention",

@@ -13,13 +13,14 @@ from typing import Any, Self, Unpack, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
-from autogen_core.models import AssistantMessage, LLMMessage
+from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from autogen_context.adapters.agent_context import AgentContext, with_reserve
 from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
+from autogen_context.adapters.agentchat_summary import complete_with
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.options import ManagerOptions
@@ -114,6 +115,9 @@ class ManagedChatCompletionContext(
         )
         options["config"] = with_reserve(settings, unseen=self._told.count(None))
         options.setdefault("clock", time.time)
+        client = options.get("model_client")
+        if isinstance(client, ChatCompletionClient):
+            options["model_client"] = complete_with(client)
         self._new_manager = partial(IncrementalContextManager, host=AgentChatFormat(), **options)
         files, project = options.get("files"), options.get("project")
         self._folders = {

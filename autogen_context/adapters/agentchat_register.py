@@ -76,6 +76,8 @@ def new_context(
     said = {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
     settings = ManagerOptions(**options)
     settings["config"] = ContextConfig.for_entry(options.get("config"), said=said, model=model)
+    if settings.get("model_client") == "host":
+        settings["model_client"] = client
     context = ManagedChatCompletionContext(**settings)
     context.go_on_with(before)
     return context

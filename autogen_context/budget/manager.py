@@ -39,6 +39,7 @@ RETRIEVED_FRACTION = 0.15  # of the room, for what a question brings back
 NOTICE_FRACTION = 0.1  # of the room, for what is told at once of what changed
 LEAST_NOTICE = 64  # tokens, in a small room as well
 MOST_NOTICE_FRACTION = 0.25  # of a room in which that would be much
+FACTORS = (0.7, 1.4)  # by how much complexity, role and what was used move a part at most
 LONG_TALK = 100  # messages; a profile gives a longer talk no more
 
 # What each section of a profile with a table is in a conversation.
@@ -126,10 +127,18 @@ class TokenBudgetManager:
                 told_fraction=0.0,
                 sections=sections,
             )
-        budget = CompactionBudget(
+        usual = CompactionBudget(
             total_tokens=total, kept_fraction=self._kept_fraction(room), sections=sections
         )
-        return replace(budget, told_fraction=SUMMARY_FRACTION) if request.has_summaries else budget
+        summed = request.has_summaries or request.task.query_kind == "summary"
+        told = SUMMARY_FRACTION if summed else usual.told_fraction
+        factors = self._factors(request.task)
+        return replace(
+            usual,
+            people_fraction=usual.people_fraction * factors["requirements"],
+            newest_fraction=usual.newest_fraction * factors["execution_history"],
+            told_fraction=told * factors["design"],
+        )
 
     def allocate(
         self,
@@ -171,6 +180,13 @@ class TokenBudgetManager:
         self.efficiency = self.efficiency.measured(
             section, given_tokens=given_tokens, used_tokens=used_tokens
         )
+
+    def _factors(self, task: TaskDefinition) -> dict[Section, float]:
+        """How much more or less each section has than for an assistant's task of medium complexity, within bounds."""
+        usual = balanced("medium", role="assistant", factor=lambda _: 1.0).fractions
+        shares = balanced(task.complexity, role=self.role, factor=self.efficiency.factor).fractions
+        least, most = FACTORS
+        return {each: min(most, max(least, shares[each] / usual[each])) for each in usual}
 
     def _within_total(self, room_tokens: int) -> int:
         """What of a room is used: all, or the total that was given."""

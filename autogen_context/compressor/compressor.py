@@ -1,8 +1,8 @@
-"""Fewer tokens, same meaning.
+"""SemanticCompressor: every text that is sent shorter than it came.
 
 Promise: the result is within its target and never larger than the input; the same input gives the same result, unless a
-model is asked. Time grows with the text, and with sorting its passages. A summariser that fails in any way costs its
-summary and one warning; cancellation passes through.
+model is asked. Time grows with the text, and with sorting its passages. A model that fails in any way costs its summary and
+one warning that says why; cancellation passes through.
 
 What has a structure is compressed by it. For the rest there are five steps, the cheapest first, until the target is met. What
 the text states stands first; what it says is looked for afterwards, and what is not found is reported as lost. A model is
@@ -13,22 +13,28 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 from autogen_context.argument import require_text
 from autogen_context.compressor.concepts import Holdings, concepts_of
-from autogen_context.compressor.result import CompressionResult, Strategy, weight_of
-from autogen_context.compressor.shorten import shorten_text
+from autogen_context.compressor.notice import LeftOut, notice_of
+from autogen_context.compressor.people import stated_in
+from autogen_context.compressor.result import CompressionResult, Strategy
+from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.source import read_source
 from autogen_context.compressor.steps import Target, least_of, stepped
 from autogen_context.compressor.structure import BY_STRUCTURE, structured
-from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
-from autogen_context.compressor.verified import LOST, summarised
+from autogen_context.compressor.summarizer import Summarizer, SummarizerPaused
+from autogen_context.compressor.verified import summarised
+from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
+from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
+from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.measure import Count
 
 logger = logging.getLogger(__name__)
@@ -36,9 +42,7 @@ logger = logging.getLogger(__name__)
 COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
 LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
-LEAST_QUALITY = (
-    0.9  # of what the extract preserves, by weight, for a summary with what was put back
-)
+REFUSED = "no summary by a model is used: %s"
 
 
 class CountsText(Protocol):
@@ -46,6 +50,49 @@ class CountsText(Protocol):
 
     def count(self, text: str, /) -> int | Count:
         """What a text has: a ``Count``, or a plain number, which is taken for exact."""
+        ...
+
+
+class Compressor(Protocol):
+    """What a manager asks for every text that it sends shorter than it came; ``SemanticCompressor`` is one.
+
+    What comes back is measured: where it is no text, has more than it may, or an error is raised, ``SemanticCompressor``
+    answers in its place, and a warning says so.
+    """
+
+    def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
+        """What is sent of a tool's result, from its first turn on.
+
+        Args:
+            text: as it came in.
+            reduced: what the package makes of it by its kind.
+            count: tokens of a text.
+        """
+        ...
+
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        """A text of a message that must stay, within so many tokens."""
+        ...
+
+    def stated(self, text: str, /) -> str:
+        """What of a long message of a person holds: rules, limits, values, decisions; empty where it states nothing."""
+        ...
+
+    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+        """What is told of units that are left out, within so many tokens."""
+        ...
+
+
+@runtime_checkable
+class Summarises(Protocol):
+    """A compressor that has summaries of what will be left out made ahead of need."""
+
+    async def summarise(self, text: str, /, *, target_tokens: int) -> str:
+        """A summary of a stretch of the conversation.
+
+        Raises:
+            CompletionFailed: there is none that can be used. Any other exception counts the same.
+        """
         ...
 
 
@@ -68,26 +115,78 @@ class SemanticCompressor:
     """Brings texts to a target size.
 
     Args:
-        counter: counts a text; targets are in its unit.
-        summarizer: asks a model, where the steps would lose something.
+        client: asked for a summary where the steps would lose something: a ``CompletionClient``, or an async function of a
+            prompt. In a manager the manager's ``model_client`` where left out; without either no model is asked.
+        counter: counts a text; targets are in its unit. In a manager the manager's where left out, else an estimate.
+        model_window_tokens: what the client's model takes as input; a longer text is summarised in parts.
+        timeout_s: for a summary with all its parts, in seconds.
         entries: how many results are remembered; the one that was asked for longest ago goes first.
 
     Raises:
-        ValueError: ``entries`` is negative, or ``counter`` counts nothing.
+        ValueError: an argument is out of its range, or none of its kind.
     """
 
     def __init__(
-        self, *, counter: CountsText, summarizer: Summarize | None = None, entries: int = 256
+        self,
+        client: ModelClient | None = None,
+        *,
+        counter: CountsText | None = None,
+        model_window_tokens: int = 16_000,
+        timeout_s: float = 60.0,
+        entries: int = 256,
     ) -> None:
         if entries < 0:
             raise ValueError(f"entries={entries}: give how many results are remembered, 0 or more")
-        if not callable(getattr(counter, "count", None)):
-            raise ValueError(f"counter={counter!r:.80}: give an object with a method count(text)")  # noqa: TRY004 - as for every wrong argument
-        self._counter = counter
-        self._summarizer = summarizer
+        if counter is not None and not callable(getattr(counter, "count", None)):
+            raise ValueError(f"counter={counter!r:.80}: give an object with a method count(text)")
+        self._own_counter = counter
+        self._counter = counter or EstimateCounter()
+        self._model = {"window_tokens": model_window_tokens, "timeout_s": timeout_s}
+        self._summarizer = None if client is None else self._asking(client)
         self._entries = entries
         self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
         self._lock = Lock()  # texts are compressed in threads
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it has a model to ask."""
+        return self._summarizer is not None
+
+    def completed(self, *, client: ModelClient | None, counter: CountsText) -> Self:
+        """The same compressor with a client and a counter where it has none of its own."""
+        own = copy(self)
+        if self._own_counter is None:
+            own._counter = counter  # noqa: SLF001 - a copy of this
+            own._known, own._lock = OrderedDict(), Lock()  # noqa: SLF001 - targets have another unit
+        if self._summarizer is None and client is not None:
+            own._summarizer = self._asking(client)  # noqa: SLF001 - as above
+        return own
+
+    def on_arrival(self, _text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG002 - what the others need
+        """What is sent of a tool's result: as its kind is reduced."""
+        return reduced
+
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        """A text within a room: head, tail and error lines around a mark."""
+        return shorten_text(text, room_tokens=room_tokens, count=count)
+
+    def stated(self, text: str, /) -> str:
+        """The sentences of a person's text that state something, with marks where others were; empty where none does."""
+        return stated_in(text)
+
+    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+        """What is told of units that are left out: what was stated, summaries, an action log."""
+        return notice_of(left_out, room_tokens=room_tokens, count=count)
+
+    async def summarise(self, text: str, /, *, target_tokens: int) -> str:
+        """A model's summary of a text, verified, with what it lost put back as far as that has room.
+
+        Raises:
+            CompletionFailed: there is none that can be used; says why.
+        """
+        target = self._target(text, target_tokens, ())
+        extract = await asyncio.to_thread(self.compress_nowait, text, target_tokens=target_tokens)
+        return (await self._summarised(text, target, extract)).compressed
 
     async def compress(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
@@ -115,9 +214,14 @@ class SemanticCompressor:
         key = content_digest("model", str(target_tokens), text, *keep)
         if known := self._recalled(key):
             return known
-        target = self._target(text, target_tokens, keep)
-        result = await self._with_summary(text, target, self._summarizer, extract)
-        return extract if result is None else self._remembered(key, result)
+        try:
+            result = await self._summarised(text, self._target(text, target_tokens, keep), extract)
+        except SummarizerPaused:
+            return extract  # the failures that paused it were warned of
+        except CompletionFailed as error:
+            logger.warning(REFUSED, error.reason)
+            return extract
+        return self._remembered(key, result)
 
     def compress_nowait(
         self, text: str, *, target_tokens: int, keep: Sequence[str] = ()
@@ -208,24 +312,29 @@ class SemanticCompressor:
             short, strategy = least_of(text, target), "shorten"
         return self._judged(text, short, strategy, target)
 
-    async def _with_summary(
-        self, text: str, target: Target, summarizer: Summarize, extract: CompressionResult
-    ) -> CompressionResult | None:
-        """The result with a model's summary, if one can be used."""
+    async def _summarised(
+        self, text: str, target: Target, extract: CompressionResult
+    ) -> CompressionResult:
+        """The result with a model's summary.
+
+        Raises:
+            CompletionFailed: none can be used; says why.
+        """
+        if self._summarizer is None:
+            raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
         try:
-            short = await summarised(source, target, summarizer, extract)
-        except SummarizerPaused:
-            return None  # the failures that paused it were warned of
-        except Exception as error:  # noqa: BLE001 - a summariser that fails in any way costs its summary, not the turn
-            reason = getattr(error, "reason", type(error).__name__)
-            logger.warning("no summary by a model; the extract is used", extra={"reason": reason})
-            return None
-        result = self._judged(text, short, "model summary", target)
-        if worth(result) < LEAST_QUALITY * worth(extract):
-            logger.warning("no summary by a model; the extract is used", extra={"reason": LOST})
-            return None
-        return result
+            short = await summarised(source, target, self._summarizer, extract)
+        except CompletionFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
+            raise CompletionFailed(type(error).__name__) from None
+        return self._judged(text, short, "model summary", target)
+
+    def _asking(self, client: ModelClient) -> Summarizer:
+        window_tokens, timeout_s = int(self._model["window_tokens"]), self._model["timeout_s"]
+        complete = complete_of(client, argument="client")
+        return Summarizer(complete, window_tokens=window_tokens, timeout_s=timeout_s)
 
     def _judged(
         self, text: str, short: str, strategy: Strategy, target: Target
@@ -260,8 +369,3 @@ class SemanticCompressor:
             while len(self._known) > self._entries:
                 self._known.popitem(last=False)
         return result
-
-
-def worth(result: CompressionResult) -> float:
-    """What a result preserves beside whole statements, which a model puts in other words."""
-    return weight_of(c for c in result.preserved_concepts if c.kind != "statement")

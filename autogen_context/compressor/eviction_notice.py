@@ -1,20 +1,19 @@
-"""Say what is to be known of what is out of sight: what was stated and still holds, what was done, what came of it.
+"""Follow what is stated in a conversation, and have told what of it left sight.
 
-Promise: what is said fits its room and stands in the conversation, or is a model's summary that was verified; statements
-go last. A statement of a unit that is in sight as it was said is not repeated, and neither is one in whose place another
+Promise: what is told stands in the conversation, or is a model's summary that was verified. A statement of a unit that is in sight as it was said is not repeated, and neither is one in whose place another
 came that is told beside the messages.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Generic
 
-from autogen_context.compressor.action_log import action_log
+from autogen_context.compressor.compressor import Compressor, SemanticCompressor
+from autogen_context.compressor.notice import LeftOut, Summarised
 from autogen_context.compressor.people import RANKS, STATES_NOTHING
 from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.statements import Name, Statements
-from autogen_context.ledger import Ledger
-from autogen_context.ledger.rendering import render
+from autogen_context.ledger import Entry, Ledger
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
 from autogen_context.messages.piece import Written
@@ -23,8 +22,6 @@ from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision
 
-LEDGER_FRACTION = 0.5  # of the room, for statements
-
 
 class EvictionNotice(Generic[Name]):
     """Tells what left one conversation.
@@ -32,12 +29,20 @@ class EvictionNotice(Generic[Name]):
     Args:
         counter: counts texts.
         people: names of people, beside those that can be told.
+        compressor: says it.
 
     Attributes:
         statements: those that are told beside the messages.
     """
 
-    def __init__(self, counter: MessageCounter, people: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        counter: MessageCounter,
+        people: Collection[str] = (),
+        *,
+        compressor: Compressor | None = None,
+    ) -> None:
+        self._compressor = compressor or SemanticCompressor()
         self.statements = Statements[Name]({})
         self._counter = counter
         self._named = people
@@ -71,10 +76,6 @@ class EvictionNotice(Generic[Name]):
         """How soon what a message states is given up: 0 for last, ``STATES_NOTHING`` where nothing of it holds."""
         return self._ranks.get(position, STATES_NOTHING)
 
-    def states(self, text: str) -> bool:
-        """Whether a text by a person states something."""
-        return bool(Ledger().learn_text(text))
-
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
         return self.statements.overruled(self._ledger)
@@ -95,35 +96,30 @@ class EvictionNotice(Generic[Name]):
             summaries: what a model made of spans of them.
             room_tokens: what may be said, in tokens.
         """
-        count = self._counter.text
-        stated = self._stated(units, decided, int(room_tokens * LEDGER_FRACTION))
-        room_tokens -= count(stated) + 1
         gone = {i for i in range(len(units)) if i not in decided}
-        summed: list[str] = []
-        for span in sorted(summaries, key=lambda span: -span.start):  # the newest first
-            covered = gone.intersection(range(span.start, span.stop))
-            summary = self._current(span, summaries[span], units, room_tokens) if covered else ""
-            if summary:
-                summed.insert(0, summary)
-                gone -= covered
-                room_tokens -= count(summary) + 1
-        done = action_log([units[i] for i in sorted(gone)], room_tokens=room_tokens, count=count)
-        return "\n\n".join(part for part in (stated, *summed, done) if part)
+        summed: list[Summarised] = []
+        for span in sorted(summaries, key=lambda span: span.start):
+            covered = sorted(gone.intersection(range(span.start, span.stop)))
+            text = self._current(summaries[span], units[span.stop - 1].unit.stop) if covered else ""
+            if text:
+                summed.append(Summarised(text=text, units=[units[i] for i in covered]))
+                gone.difference_update(covered)
+        left_out = LeftOut(
+            statements=self._stated(units, decided),
+            summaries=summed,
+            units=[units[i] for i in sorted(gone)],
+        )
+        return self._compressor.notice(
+            left_out, room_tokens=max(0, room_tokens), count=self._counter.text
+        )
 
-    def _current(
-        self, span: Span, summary: str, units: Sequence[UnitText], room_tokens: int
-    ) -> str:
-        """What of a summary still holds, without its statements, which are told once for all; empty where it has no room."""
+    def _current(self, summary: str, stop: int) -> str:
+        """What of a summary still holds, without its statements, which are told once for all."""
         _, said = reopened(summary)
-        if self._counter.text(said) >= room_tokens:
-            return ""
-        stop = units[span.stop - 1].unit.stop
         newer = [entry for entry in self._ledger if entry.position >= stop]
         return without_outdated(said, [*newer, *self.statements.since(stop)])
 
-    def _stated(
-        self, units: Sequence[UnitText], decided: Mapping[int, Decision], room_tokens: int
-    ) -> str:
+    def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
         """What was stated out of sight and still holds."""
         hidden: set[int] = set()
         shortened: list[str] = []
@@ -136,5 +132,4 @@ class EvictionNotice(Generic[Name]):
         in_sight = " ".join(" ".join(shortened).split())
         entries = [entry for entry in self._ledger if entry.position in hidden]
         entries = [entry for entry in entries if entry.text not in in_sight]
-        entries = [entry for entry in entries if not self.statements.replace(entry)]
-        return render(entries, room_tokens=room_tokens, count=self._counter.text).text
+        return [entry for entry in entries if not self.statements.replace(entry)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from autogen_context.compressor.shorten import (
     LEAST_ARGUMENTS,
     MORE,
+    Shorten,
     shorten_arguments,
     shorten_text,
 )
@@ -28,6 +29,7 @@ def fit_pieces(
     room_tokens: int,
     counter: MessageCounter,
     keep_calls: bool = False,
+    shorten: Shorten = shorten_text,
 ) -> tuple[tuple[Piece, ...], int] | None:
     """The pieces of one unit within ``room_tokens``.
 
@@ -37,12 +39,15 @@ def fit_pieces(
         room_tokens: what they may have together, in tokens.
         counter: counts texts and messages.
         keep_calls: leave messages with calls as they are (a pending call is never touched).
+        shorten: brings a text within a room; arguments of calls are shortened in their JSON.
 
     Returns:
         n pieces, shortened where they must be, and their tokens; ``None`` if not even marks fit.
     """
     for keep_images in (True, False):
-        fitter = Fitter(counter=counter, keep_calls=keep_calls, keep_images=keep_images)
+        fitter = Fitter(
+            counter=counter, keep_calls=keep_calls, keep_images=keep_images, shorten=shorten
+        )
         short = fitter.fit(messages, room_tokens)
         if short is not None:
             written = tuple(
@@ -60,6 +65,7 @@ class Fitter:
     counter: MessageCounter
     keep_calls: bool
     keep_images: bool
+    shorten: Shorten
 
     def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
         """The messages within the room, or ``None``."""
@@ -109,7 +115,7 @@ class Fitter:
 
     def _short(self, text: str, length: int) -> str:
         count = self.counter.text
-        return shorten_text(text, room_tokens=count(MORE) + length, count=count)
+        return self.shorten(text, room_tokens=count(MORE) + length, count=count)
 
     def _short_call(self, call: ToolCall, length: int) -> ToolCall:
         count = self.counter.text

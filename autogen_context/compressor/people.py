@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from autogen_context.ledger import Kind
+from autogen_context.ledger import Kind, Ledger
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import is_strong
 from autogen_context.messages.piece import Written, index_of, messages_of
@@ -62,13 +62,13 @@ class People:
 
     Attributes:
         ranks: what the message at a position states.
-        states: whether a text by a person states something.
+        stated: what of a text by a person holds.
         is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         counter: counts messages.
     """
 
     ranks: Ranks
-    states: Callable[[str], bool]
+    stated: Callable[[str], str]
     is_used: Callable[[int], bool]
     counter: MessageCounter
 
@@ -116,25 +116,29 @@ class People:
         """A message with the sentences alone that state something; ``None`` where that is all of it, or nothing."""
         [message, *others] = messages_of(candidate.pieces, messages)
         words, output = words_and_output(message, before)
-        text = self._stated(output, words)
-        if others or not text or len(text) >= len(message.text):
+        text = self.stated(words)
+        if others or not text:
             return None
+        text = marked(output) + text
         short = without_images(replace(message, text=text))
+        tokens = self.counter.message(short)
+        if tokens >= candidate.tokens:
+            return None
         piece = Written(message=short, index=index_of(candidate.pieces[0]))
-        return replaced(
-            candidate, "shorten", f"{REASON}: what it states", (piece,), self.counter.message(short)
-        )
+        return replaced(candidate, "shorten", f"{REASON}: what it states", (piece,), tokens)
 
-    def _stated(self, output: str, words: str) -> str:
-        parts: list[str] = []
-        gap = output
-        for sentence in sentences_of(words):
-            if self.states(sentence):
-                parts += [marked(gap), sentence]
-                gap = ""
-            else:
-                gap += sentence
-        return "".join([*parts, marked(gap)]) if parts else ""
+
+def stated_in(text: str) -> str:
+    """The sentences of a person's text that state something, with marks where others were; empty where none does."""
+    parts: list[str] = []
+    gap, found = "", False
+    for sentence in sentences_of(text):
+        if Ledger().learn_text(sentence):
+            parts += [marked(gap), sentence]
+            gap, found = "", True
+        else:
+            gap += sentence
+    return "".join([*parts, marked(gap)]) if found else ""
 
 
 def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:

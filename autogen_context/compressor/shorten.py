@@ -8,9 +8,18 @@ that were valid JSON stay valid JSON.
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Protocol, cast
 
 CountText = Callable[[str], int]
+
+
+class Shorten(Protocol):
+    """Brings a text within a room, as ``shorten_text`` does."""
+
+    def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        """The text within so many tokens."""
+        ...
+
 
 ERROR_LINE = re.compile(
     r"^.*(?:(?i:\b(?:error|exception|traceback|fail(?:ed|ure|ures)?|fatal|panic|denied|refused)\b)"

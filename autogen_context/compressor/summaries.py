@@ -1,21 +1,26 @@
 """What a model made of the older part of a conversation, ahead of need.
 
-Promise: each span is asked for once, also by those who share a cache, and once more where that was cut off or the model was left alone; a summary that a
-model did not make, or that is not far smaller than its span, is not kept. The work is done in the background and ends with
-its owner; a turn takes what is there, and waits only where it was told how long. Cancellation passes through. Each turn may
-have an event loop of its own.
+Promise: each span is asked for once, also by those who share a cache, and once more where that was cut off or the model was left alone; a summary that
+cannot be used, or that is not far smaller than its span, is not kept, and the log says why. The work is done in the
+background and ends with its owner; a turn takes what is there, and waits only where it was told how long. Cancellation
+passes through. Each turn may have an event loop of its own.
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import ceil
 
 from autogen_context.cache.values import Cache
-from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.compressor import REFUSED, Summarises
 from autogen_context.compressor.span import Span
-from autogen_context.compressor.summarizer import Summarize, SummarizerPaused
-from autogen_context.models.background import is_cut_off
+from autogen_context.compressor.summarizer import SummarizerPaused
+from autogen_context.errors import CompletionFailed
+from autogen_context.models.background import Background, is_cut_off
 from autogen_context.tokens.measure import TokenCounter
+
+logger = logging.getLogger(__name__)
 
 KIND = "summary"  # in the cache
 SUMMARY_FRACTION = 0.1  # of a span's tokens, for its summary
@@ -25,9 +30,10 @@ class Summaries:
     """The summaries of one conversation.
 
     Args:
+        compressor: makes them.
         counter: counts them.
-        summarizer: asks a model; without one no summary is made.
         known: summaries of a saved state, by the key of their span.
+        background: where they are made.
         cache: keeps summaries for other conversations, and for later processes.
 
     Attributes:
@@ -36,18 +42,18 @@ class Summaries:
 
     def __init__(
         self,
+        compressor: Summarises,
         counter: TokenCounter,
-        summarizer: Summarize | None,
         known: Mapping[str, str],
+        background: Background,
         cache: Cache | None = None,
     ) -> None:
-        noted = None if summarizer is None else self._noting_pauses(summarizer)
-        self._compressor = SemanticCompressor(counter=counter, summarizer=noted)
         self.known = dict(known)
+        self._compressor = compressor
         self._counter = counter
+        self._background = background
         self._cache = cache
         self._asked: dict[str, asyncio.Task[None]] = {}
-        self._paused: set[asyncio.Task[object] | None] = set()  # in which no model was asked
 
     async def make(self, spans: Iterable[Span], *, timeout_s: float) -> None:
         """Have spans summarised.
@@ -61,55 +67,48 @@ class Summaries:
         if due and timeout_s:
             await asyncio.wait(due, timeout=timeout_s)
 
-    async def aclose(self) -> None:
-        """End what is still under way."""
-        here = asyncio.get_running_loop()
-        tasks = [task for task in self._asked.values() if task.get_loop() is here]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
     def _task(self, span: Span) -> asyncio.Task[None]:
         asked = self._asked.get(span.key)
         if asked is None or is_cut_off(asked):
-            asked = asyncio.create_task(self._summarise(span), name="summary")
+            asked = self._background.start(self._summarise(span), name="summary")
             self._asked[span.key] = asked
         return asked
 
     async def _summarise(self, span: Span) -> None:
         target = ceil(span.tokens * SUMMARY_FRACTION)
-        kept = await self._kept(span, target)
-        if kept is not None:
-            self.known[span.key] = kept
-            return
-        result = await self._compressor.compress(span.text, target_tokens=target)
-        if result.strategy == "model summary":
-            self.known[span.key] = result.compressed
-            if self._cache is not None:
-                self._cache.remember(KIND, f"{target} {span.key}", result.compressed)
-        elif asyncio.current_task() in self._paused:
-            self._paused.discard(asyncio.current_task())
+        try:
+            self.known[span.key] = await self._summary(span.text, f"{target} {span.key}", target)
+        except SummarizerPaused:  # its turn comes when the pause is over
             del self._asked[span.key]
+        except CompletionFailed as error:
+            logger.warning(REFUSED, error.reason)
+        except Exception as error:  # noqa: BLE001 - whatever a compressor raises costs its summary
+            logger.warning(REFUSED, type(error).__name__)
 
-    async def _kept(self, span: Span, target_tokens: int) -> str | None:
-        """The summary that the cache has, if it is as small as it must be; whoever keeps it may be lying."""
-        if self._cache is None:
-            return None
-        key = f"{target_tokens} {span.key}"
-        await self._cache.warm(KIND, [key])
-        found = self._cache.remembered(KIND, key)
-        if not isinstance(found, str) or not found.strip():
-            return None
-        return found if self._counter.count(found).tokens <= target_tokens else None
+    async def _summary(self, text: str, key: str, target_tokens: int) -> str:
+        """The summary that the cache has, else one that is made now.
 
-    def _noting_pauses(self, summarizer: Summarize) -> Summarize:
-        """The same summariser; the tasks in which it was left alone are noted."""
+        Raises:
+            CompletionFailed: there is none.
+        """
+        if self._cache is not None:
+            await self._cache.warm(KIND, [key])
+            with suppress(CompletionFailed):  # whoever keeps it may be lying
+                return self._checked(self._cache.remembered(KIND, key), target_tokens)
+        summary = await self._compressor.summarise(text, target_tokens=target_tokens)
+        checked = self._checked(summary, target_tokens)
+        if self._cache is not None:
+            self._cache.remember(KIND, key, checked)
+        return checked
 
-        async def summarize(text: str, target_tokens: int, /) -> str:
-            try:
-                return await summarizer(text, target_tokens)
-            except SummarizerPaused:
-                self._paused.add(asyncio.current_task())
-                raise
+    def _checked(self, summary: object, target_tokens: int) -> str:
+        """What a compressor gave, if it is a text of that size.
 
-        return summarize
+        Raises:
+            CompletionFailed: it is not.
+        """
+        if not isinstance(summary, str) or not summary.strip():
+            raise CompletionFailed("it is empty")
+        if self._counter.count(summary).tokens > target_tokens:
+            raise CompletionFailed("it has more tokens than it may")
+        return summary

@@ -1,16 +1,19 @@
-"""Put a model's summary in the place of what it summarises, if it can be trusted.
+"""Put a model's summary in the place of what it summarises, as far as it can be trusted.
 
-Promise: a summary passes only if it is about its text and shorter, names no value that is not there, carries no instruction,
-and makes no rule of what is none. What people ruled stands before it as it is, and so do facts that it lost; a value that it
-lost is put back where there is room. What a model wrote counts as the assistant's words from then on. What is said of a
-fault tells nothing of either text. Linear time.
+Promise: a summary is used only if it is about its text and shorter. A sentence of it that names what is not in the text, carries
+an instruction, or makes a rule of what nobody ruled is taken out; where that is most of it, the summary is refused. What people
+ruled stands before it as it is, and so do facts that it lost; a value that it lost is put back where there is room. What a model
+wrote counts as the assistant's words from then on. What is said of a fault tells nothing of either text. Linear time.
 """
 
+import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from autogen_context.compressor.concepts import Holdings, concepts_of, flattened, sense_of
+from autogen_context.compressor.concepts import Concept, Holdings, flattened, sense_of
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
 from autogen_context.compressor.result import CompressionResult, weight_of
 from autogen_context.compressor.source import Source
@@ -28,12 +31,15 @@ from autogen_context.language.terms import terms
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.rendering import render
 
+logger = logging.getLogger(__name__)
+
 SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the summary loses
 LEAST_FRACTION = (
-    0.25  # of what the extract preserves, by weight, that a summary must hold by itself
+    0.25  # of the values that the extract keeps, by weight, that a summary has by itself
 )
+TOKENS_A_VALUE = 40  # of what was asked for; a summary with more values than one in so many is enough in any case
 OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
-LOST = "it lost too much"
+MOST_MENDED = 0.5  # of a summary; with more taken out the rest is not trusted either
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 DIGITS = re.compile(r"\d+")
@@ -69,13 +75,22 @@ async def summarised(
     stated = written(rules, int(target.tokens * STATED_FRACTION), target)
     room = target.tokens - target.count(stated) - 1
     shown = list(without_redundancy(source.current, target))
-    summary = await summarize(joined(shown), max(1, int(room * SUMMARY_FRACTION)))
-    if fault := fault_of(summary, shown):
+    asked_tokens = max(1, int(room * SUMMARY_FRACTION))
+    summary = await summarize(joined(shown), asked_tokens)
+    text = joined(shown)
+    if fault := fault_of(summary, text):
         raise CompletionFailed(fault)
-    held = filter(Holdings(summary).has, extract.preserved_concepts)
-    if weight_of(held) < LEAST_FRACTION * weight_of(extract.preserved_concepts):
-        raise CompletionFailed(LOST)  # what is put back would be all
-    return merged(summary, source, replace(target, stated=stated))
+    passages = mended(passages_of(summary), Evidence.of(text, shown))
+    due = LEAST_FRACTION * telling_weight(extract.preserved_concepts)
+    said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
+    if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
+        raise CompletionFailed("it lost too much")
+    return merged(passages, source, replace(target, stated=stated))
+
+
+def telling_weight(concepts: Iterable[Concept]) -> float:
+    """What values, numbers, dates, names and quoted words weigh, each once."""
+    return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 
 
 def is_ruled(entry: Entry) -> bool:
@@ -88,9 +103,8 @@ def written(entries: Sequence[Entry], room: int, target: Target) -> str:
     return render(entries, room_tokens=max(0, room), count=target.count).text
 
 
-def merged(summary: str, source: Source, target: Target) -> str:
+def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
     """The statements, the summary, shortened where it has no room, and after it what it lost."""
-    passages: Sequence[Passage] = passages_of(summary)
     if any(passage.speaker.author for passage in source.passages):
         passages = [replace(passage, speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
@@ -105,30 +119,21 @@ def merged(summary: str, source: Source, target: Target) -> str:
     target = replace(target, stated=written(statements, target.tokens - cost - 1, target))
     left = target.room - cost
     back: dict[int, Passage] = {}
-    for at, clause in losses(dict(enumerate(scored(source.passages, target))), has):
+    lost = list(losses(dict(enumerate(scored(source.passages, target))), has))
+    for at, clause in sorted(lost, key=lambda each: each[1].speaker.author == "tool"):
         if cost_of(clause, target) <= left:
             back[at] = clause
             left -= cost_of(clause, target)
     return target.text([*passages, *(back[at] for at in sorted(back))])
 
 
-def fault_of(summary: str, source: Sequence[Passage]) -> str:
-    """Why a summary is not used, in words of ours; empty where there is no reason.
-
-    Args:
-        summary: what a model answered.
-        source: the passages that it was to summarise.
-    """
-    text = joined(source)
-    faults: tuple[tuple[str, Callable[[], bool]], ...] = (
-        ("it is empty", lambda: not summary.strip()),
-        ("it is not shorter than the text", lambda: len(summary) >= len(text)),
-        ("it is not about the text", lambda: not is_of_the_text(summary, text)),
-        ("it carries instructions", lambda: INSTRUCTION.search(summary) is not None),
-        ("it names a value that is not in the text", lambda: any(invented(summary, text))),
-        ("it makes a rule of what is none", lambda: any(unfounded(summary, source))),
-    )
-    return next((reason for reason, found in faults if found()), "")
+def fault_of(summary: str, text: str) -> str:
+    """Why a whole summary is not used, in words of ours; empty where there is no reason."""
+    if not summary.strip():
+        return "it is empty"
+    if len(summary) >= len(text):
+        return "it is not shorter than the text"
+    return "" if is_of_the_text(summary, text) else "it is not about the text"
 
 
 def is_of_the_text(summary: str, text: str) -> bool:
@@ -137,27 +142,72 @@ def is_of_the_text(summary: str, text: str) -> bool:
     return len(said & set(terms(text))) >= OWN_FRACTION * len(said)
 
 
-def invented(summary: str, source: str) -> Iterator[str]:
-    """Values, numbers and dates of a summary that its source has not; a date may be written in another way."""
-    flat = flattened(source)
-    numbers = numbers_in(flat)
-    for concept in concepts_of(summary):
-        if (concept.kind in {"number", "date"} and not numbers >= numbers_in(concept.text)) or (
-            concept.kind == "value" and concept.text.lower() not in flat
-        ):
-            yield concept.text
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a text has, to hold the sentences of its summary against.
+
+    Attributes:
+        flat: the text on one line, in lower case.
+        numbers: its numbers.
+        words: the stems of its words.
+        said: what people, the system and the assistant said in it.
+    """
+
+    flat: str
+    numbers: frozenset[str]
+    words: frozenset[str]
+    said: Holdings
+
+    @classmethod
+    def of(cls, text: str, passages: Sequence[Passage]) -> "Evidence":
+        """Of a text and its passages."""
+        flat = flattened(text)
+        said = [p for p in passages if AUTHORITY[p.speaker.author or "person"]]
+        return cls(
+            flat=flat,
+            numbers=numbers_in(flat),
+            words=frozenset(terms(text)),
+            said=Holdings(joined(said)),
+        )
+
+    def fault_of(self, sentence: str) -> str:
+        """Why a sentence of a summary is taken out; empty where there is no reason."""
+        if INSTRUCTION.search(sentence):
+            return "it carries instructions"
+        if any(not self.has(c.kind, c.text) for c in sense_of(sentence).concepts):
+            return "it names what is not in the text"
+        read = Ledger().learn_text(sentence, author="person")
+        rules = (entry.text for entry in read if entry.kind in RULES)
+        if not all(self.said.tells_of(sense_of(rule).about) for rule in rules):
+            return "it makes a rule of what is none"
+        return ""
+
+    def has(self, kind: str, named: str) -> bool:
+        """Whether the text has what a summary names; a date or a number may be written in another way."""
+        if kind in {"number", "date"}:
+            return self.numbers >= numbers_in(named)
+        if kind == "value":
+            return named.lower() in self.flat
+        return kind not in {"name", "quote"} or self.words.issuperset(terms(named))
 
 
-def numbers_in(text: str) -> set[str]:
+def mended(summary: Sequence[Passage], evidence: Evidence) -> list[Passage]:
+    """A summary without the sentences that cannot be trusted.
+
+    Raises:
+        CompletionFailed: these are most of it.
+    """
+    faults = [evidence.fault_of(passage.text) for passage in summary]
+    kept = [passage for passage, fault in zip(summary, faults, strict=True) if not fault]
+    lost = sum(len(p.text) for p, fault in zip(summary, faults, strict=True) if fault)
+    if lost > MOST_MENDED * sum(len(passage.text) for passage in summary):
+        raise CompletionFailed(Counter(filter(None, faults)).most_common(1)[0][0])
+    if len(kept) < len(summary):
+        numbers = {"sentences": len(summary), "taken_out": len(summary) - len(kept)}
+        logger.info("a model's summary was mended", extra=numbers)
+    return kept
+
+
+def numbers_in(text: str) -> frozenset[str]:
     """The numbers of a text, without what parts thousands and without leading zeros."""
-    return {number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text))}
-
-
-def unfounded(summary: str, source: Sequence[Passage]) -> Iterator[str]:
-    """Rules of a summary that nobody with a say gave: an assistant and a tool only report."""
-    read = Ledger()
-    read.learn_text(summary, author="person")
-    said = [p for p in source if AUTHORITY[p.speaker.author or "person"]]
-    tells_of = Holdings(joined(said)).tells_of
-    rules = (entry.text for entry in read if entry.kind in RULES)
-    yield from (rule for rule in rules if not tells_of(sense_of(rule).about))
+    return frozenset(number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text)))

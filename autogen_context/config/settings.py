@@ -93,12 +93,14 @@ class Settings(BaseModel):
     )
     profile: Literal["value", "balanced", "conservative", "strict"] = Field(
         default="value",
-        description="What shares out the room at a compaction: `value`: what a part is worth for its tokens alone; `balanced`: "
-        "shares by the task's complexity, `role` and what was used; `conservative` and `strict`: the tables of these names, "
+        description="What shares out the room at a compaction: `value`: the score of each part, with some more "
+        "or less for people, the newest and what is told by the task's complexity and `role`; `balanced`: shares of sections "
+        "by these and what was used; `conservative` and `strict`: the tables of these names, "
         "without `compact_to_fraction`.",
     )
     role: Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"] = Field(
-        default="assistant", description="What the agent does; it moves the shares of `balanced`."
+        default="assistant",
+        description="What the agent does; it moves what each part has in `value` and `balanced`.",
     )
     prepare_at_fraction: Share = Field(
         default=0.8,
@@ -107,7 +109,7 @@ class Settings(BaseModel):
         "advice; above 0, at most 1.",
     )
     summary_timeout_s: Seconds = Field(
-        default=0.0,
+        default=5.0,
         description="How long an awaited turn that compacts may wait for summaries, in seconds; 0: it takes what is there.",
     )
     reduce: Literal["auto", "off", "lossless", "lossy"] = Field(

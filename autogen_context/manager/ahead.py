@@ -4,18 +4,27 @@ Promise: nothing here decides anything; a turn takes what is there. What runs in
 whatever fails costs its result and nothing else.
 """
 
-from asyncio import Task, create_task, gather, get_running_loop
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+from weakref import WeakMethod
 
 from autogen_context.cache.values import TakesCache
+from autogen_context.compressor.compressor import (
+    Compressor,
+    CountsText,
+    SemanticCompressor,
+    Summarises,
+)
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.state import State
 from autogen_context.manager.wiring import limits_of, rules_of
+from autogen_context.models.background import Background
+from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
+from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
@@ -23,10 +32,9 @@ from autogen_context.view.view import ContextView
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
-    from autogen_context.compressor.summarizer import Summarize
     from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.advising import Advise, Advising
+    from autogen_context.prioritizer.advising import Advising
     from autogen_context.triggers.decision import Trigger
     from autogen_context.triggers.intent_model import Intents
 
@@ -37,8 +45,8 @@ class Ahead:
     Args:
         config: all settings.
         vectors: keeps vectors at hand; without it nothing is embedded.
-        summarizer: asks a model; without it nothing is summarised.
-        advisor: asks a model what matters for a task; without it the rules say so alone.
+        compressor: the user's own.
+        model_client: asked for summaries and advice; without it, or a client of the compressor's own, nothing is.
         triggers: what was handed in to propose what is finished; it may have a model that is asked what the agent is at.
         cache: keeps what models made of a content; one in memory where it is left out.
     """
@@ -48,28 +56,32 @@ class Ahead:
         config: ContextConfig,
         *,
         vectors: WarmVectors | None,
-        summarizer: "Summarize | None",
-        advisor: "Advise | None",
+        compressor: Compressor | None,
+        model_client: ModelClient | Literal["host"] | None,
         triggers: "Trigger | None" = None,
         cache: "Cache | None" = None,
     ) -> None:
         self._config = config
+        self._background = Background(self)
         self._embedding = Prefetch(vectors) if vectors is not None else None
-        self._summarizer = summarizer
-        self._advisor = advisor
-        self._intents = intents_of(config, triggers)
+        self.compressor = compressor or SemanticCompressor()
+        self._model_client = None if model_client is None else complete_of(model_client)
+        self._summarises = (
+            summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
+        )
+        self._intents = intents_of(config, triggers, self._background)
         self._given_cache = cache
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)
         self._summaries: list[Summaries] = []  # the last belong to the session
         self._advising: list[Advising] = []  # the same
-        self._discovering: Task[None] | None = None
+        self._discovers = False
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do for a turn."""
-        helpers = (self._embedding, self._summarizer, self._advisor, self._intents)
-        return all(helper is None for helper in helpers)
+        helpers = (self._embedding, self._model_client, self._intents)
+        return all(helper is None for helper in helpers) and not self._summarises
 
     def memory(self) -> Recaller:
         """A memory that goes by meaning as well, where there are vectors."""
@@ -77,20 +89,26 @@ class Ahead:
 
     def summaries(self, counter: TokenCounter, state: State) -> dict[str, str]:
         """The summaries of a conversation, which grow while it goes on."""
-        if self._summarizer is None:
+        maker = summarizing(self.compressor, self._model_client, counter)
+        if maker is None:
             return dict(state.summaries)
         from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
-        self._summaries.append(Summaries(counter, self._summarizer, state.summaries, self._cache))
+        self._summaries.append(
+            Summaries(maker, counter, state.summaries, self._background, self._cache)
+        )
         return self._summaries[-1].known
 
     def advice(self, state: State) -> "Mapping[str, Advice]":
         """What a model advises on the task of a conversation, which changes while it goes on."""
-        if self._advisor is None:
+        if self._model_client is None:
             return state.advice
+        from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
         from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
 
-        self._advising.append(Advising(self._advisor, state.advice, self._cache))
+        self._advising.append(
+            Advising(Advisor(self._model_client), state.advice, self._background, self._cache)
+        )
         return self._advising[-1].known
 
     @cached_property
@@ -107,8 +125,9 @@ class Ahead:
     def discover(self, resize: Callable[[int], None]) -> None:
         """Ask the endpoint for the model's limit, once; ``resize`` gets what it says."""
         config = self._config
-        if self._discovering is None and config.discovery_url and config.model:
-            self._discovering = create_task(self._discover(resize))
+        if not self._discovers and config.discovery_url and config.model:
+            self._discovers = True
+            self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
     async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:
         """Do what the next turn, or later ones, will need of models.
@@ -137,25 +156,33 @@ class Ahead:
             self._intents.ask(engine.conversation.candidates)
 
     async def aclose(self) -> None:
-        """End what is still under way."""
-        discovering = self._discovering
-        if discovering is not None and discovering.get_loop() is get_running_loop():
-            discovering.cancel()
-            await gather(discovering, return_exceptions=True)
-        for summaries in self._summaries:
-            await summaries.aclose()
-        for advising in self._advising:
-            await advising.aclose()
-        if self._intents is not None:
-            await self._intents.aclose()
-
-    async def _discover(self, resize: Callable[[int], None]) -> None:
-        limit = await limits_of(self._config).alookup(self._config.model)
-        if not self._config.window_tokens:
-            resize(limit.prompt_tokens)
+        """End what is still under way, within the time limit of ``Background``."""
+        await self._background.aclose()
 
 
-def intents_of(config: ContextConfig, triggers: "Trigger | None") -> "Intents | None":
+async def discovered(
+    config: ContextConfig, resize: Callable[[], Callable[[int], None] | None]
+) -> None:
+    """Have the window that the endpoint names, unless the user named one; ``resize`` is gone with its owner."""
+    limit = await limits_of(config).alookup(config.model)
+    owned = resize()
+    if owned is not None and not config.window_tokens:
+        owned(limit.prompt_tokens)
+
+
+def summarizing(
+    compressor: Compressor, client: ModelClient | None, counter: CountsText
+) -> Summarises | None:
+    """Who makes summaries ahead: a compressor with a client, or one in a way of its own; nobody where no model is asked."""
+    if isinstance(compressor, SemanticCompressor):
+        complete = compressor.completed(client=client, counter=counter)
+        return complete if complete.asks_model else None
+    return compressor if isinstance(compressor, Summarises) else None
+
+
+def intents_of(
+    config: ContextConfig, triggers: "Trigger | None", background: Background
+) -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
     rules = rules_of(config, triggers)
     if triggers is None or not (rules.cuts_finished or rules.dry_run):
@@ -163,4 +190,4 @@ def intents_of(config: ContextConfig, triggers: "Trigger | None") -> "Intents | 
     from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
 
     model = asked_by(triggers)
-    return None if model is None else Intents(model, rules.kinds)
+    return None if model is None else Intents(model, rules.kinds, background)

@@ -57,12 +57,15 @@ class CompactionPlanner:
         self._rules = rules
         self._counter = around.counter
         self._memory = around.memory
+        self._compressor = around.compressor
         self._known = around.summaries
         self._budget = around.budget
         self._advice = around.advice
         self.prioritizer = around.prioritizer or ContextPrioritizer()
         self.references = References(rules.kinds)
-        self.telling: EvictionNotice[Name] = EvictionNotice(around.counter, rules.people)
+        self.telling: EvictionNotice[Name] = EvictionNotice(
+            around.counter, rules.people, compressor=around.compressor
+        )
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
@@ -193,7 +196,7 @@ class CompactionPlanner:
         units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
         people = People(
             ranks=self.telling.rank,
-            states=self.telling.states,
+            stated=self._compressor.stated,
             is_used=self._is_used,
             counter=self._counter,
         )
@@ -236,6 +239,7 @@ class CompactionPlanner:
             room_tokens=room_tokens,
             counter=self._counter,
             keep_calls=bool(candidate.unit.unanswered),
+            shorten=self._compressor.shorten,
         )
 
 

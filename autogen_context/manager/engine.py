@@ -101,7 +101,12 @@ class Engine:
         self._rules = rules
         self._around = around
         self._budget = around.budget
-        self._arrival = Arrival(counter, kinds=rules.kinds, keep=around.original_store.put_text)
+        self._arrival = Arrival(
+            counter,
+            kinds=rules.kinds,
+            keep=around.original_store.put_text,
+            on_arrival=around.compressor.on_arrival,
+        )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
         self._same = len(

@@ -8,11 +8,12 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
+from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.provider import ContextProvider
@@ -21,8 +22,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
-    from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.compressor.compressor import Compressor
     from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
@@ -36,8 +36,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "host": ("compose", "how the host writes messages, such as OpenAIChat()"),
     "counter": ("count", "an object with a method count(text)"),
     "vectors": ("warm", "a VectorStore"),
-    "summarizer": ("__call__", "a Summarizer, or an async function of a text and its tokens"),
-    "advisor": ("advise", "an Advisor"),
+    "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
     "prioritizer": (
         "scores",
         "a ContextPrioritizer, or your own with a method scores(conversation, need)",
@@ -63,8 +62,8 @@ class Given:
         counter: counts tokens; the model's tokenizer where there is none.
         budget: says how much of the window is for what; as the settings say where there is none.
         vectors: lets the memory go by meaning.
-        summarizer: summarises what will be left out.
-        advisor: advises on tasks.
+        compressor: makes every text that is sent shorter than it came.
+        model_client: is asked for summaries and advice.
         prioritizer: says what matters; the standard one where there is none.
         triggers: proposes what is finished.
         clock: the time, in seconds since 1970; the system's where there is none.
@@ -79,8 +78,8 @@ class Given:
     host: HostFormat
     counter: TokenCounter | None
     vectors: WarmVectors | None
-    summarizer: "Summarize | None"
-    advisor: "Advise | None"
+    compressor: "Compressor | None"
+    model_client: ModelClient | Literal["host"] | None
     clock: Callable[[], float] | None
     budget: "BudgetPolicy | None" = None
     files: "FileChangeTracker | None" = None
@@ -99,6 +98,8 @@ class Given:
         """
         for name in PARTS:
             require_part(name, getattr(self, name))
+        if self.model_client is not None:
+            complete_of(self.model_client)
         require_copyable("triggers", self.triggers)
         require_providers(self.providers)
 

@@ -8,7 +8,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Literal, Self, cast
 
 from autogen_context.argument import listed, require_kind, require_path, require_text
 from autogen_context.config.config import ContextConfig
@@ -21,6 +21,7 @@ from autogen_context.manager.state_file import read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
+from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.diff import VersionDiff, difference
@@ -33,8 +34,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.budget.policy import BudgetPolicy
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
-    from autogen_context.compressor.summarizer import Summarize
-    from autogen_context.prioritizer.advising import Advise
+    from autogen_context.compressor.compressor import Compressor
     from autogen_context.prioritizer.explanation import Explanation
     from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
@@ -60,8 +60,11 @@ class IncrementalContextManager:
         budget: says how much of the window is for what, in each turn and at a compaction; by the settings where left out
             (``profile``, ``role``, ``compact_at_fraction``, ``compact_to_fraction``).
         vectors: lets the memory go by meaning as well as by words; a ``VectorStore``, which agents may share.
-        summarizer: summarises what will be left out; a ``Summarizer``, or any function of its shape.
-        advisor: says what matters for a task, in the background; an ``Advisor``.
+        compressor: makes every text that is sent shorter than it came; a ``SemanticCompressor``, or one of your own with the
+            methods of ``Compressor``.
+        model_client: is asked, in the background, for summaries of what will be left out and for advice on the task: a
+            ``CompletionClient``, or an async function of a prompt. A part's own client wins over it; without any no model is
+            asked.
         prioritizer: says what matters: which parts of the conversation stay; ``ContextPrioritizer()``, or your own.
         triggers: proposes what is finished, to be cut as soon as the price says so; a ``SemanticHybridTrigger``, or an
             object with its method ``observe(turn)``. It is copied for the conversation. With ``compaction="when_full"``
@@ -92,8 +95,8 @@ class IncrementalContextManager:
         counter: TokenCounter | None = None,
         budget: "BudgetPolicy | None" = None,
         vectors: WarmVectors | None = None,
-        summarizer: "Summarize | None" = None,
-        advisor: "Advise | None" = None,
+        compressor: "Compressor | None" = None,
+        model_client: ModelClient | Literal["host"] | None = None,
         prioritizer: "Prioritizer | None" = None,
         triggers: "Trigger | None" = None,
         clock: Callable[[], float] | None = None,
@@ -114,8 +117,8 @@ class IncrementalContextManager:
             counter=counter,
             budget=budget,
             vectors=vectors,
-            summarizer=summarizer,
-            advisor=advisor,
+            compressor=compressor,
+            model_client=model_client,
             prioritizer=prioritizer,
             triggers=triggers,
             clock=clock,
@@ -134,7 +137,7 @@ class IncrementalContextManager:
         """Prepare a turn; the first one waits for the tokenizer, ``tokenizer_timeout_s`` at most.
 
         With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
-        background. With a ``summarizer``, what will go next is summarised in the background; a turn that compacts waits
+        background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
         for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
         """
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)

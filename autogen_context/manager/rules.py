@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.compressor import Compressor
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
@@ -95,6 +96,7 @@ class Surroundings:
         budget: how much of the window is for what.
         original_store: keeps the originals of what is not sent as it came in.
         memory: looks back in the conversation.
+        compressor: makes every text that is sent shorter than it came.
         summaries: what a model makes of spans, by their key; it may grow.
         advice: what a model says of tasks, by their key; it may grow.
         prioritizer: says what matters; ``ContextPrioritizer`` where there is none.
@@ -107,6 +109,7 @@ class Surroundings:
     budget: BudgetPolicy
     original_store: OriginalStore
     memory: Memory
+    compressor: Compressor
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]
     cache_clock: Callable[[], float] | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from autogen_context.argument import require_number
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.compressor.guard import guarded
 from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext
@@ -68,8 +69,8 @@ class TurnRunner:
         self._ahead = Ahead(
             given.config,
             vectors=given.vectors,
-            summarizer=given.summarizer,
-            advisor=given.advisor,
+            compressor=given.compressor,
+            model_client=given.model_client,
             triggers=given.triggers,
             cache=given.cache,
         )
@@ -326,6 +327,7 @@ class TurnRunner:
             budget=given.budget or budget_of(given.config),
             original_store=originals,
             memory=self._ahead.memory(),
+            compressor=guarded(self._ahead.compressor),
             summaries=summaries,
             advice=advice,
             cache_clock=given.clock,

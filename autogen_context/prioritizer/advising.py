@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
-from autogen_context.models.background import is_cut_off
+from autogen_context.models.background import Background, is_cut_off
 from autogen_context.prioritizer.advice import Advice
 
 ADVICE = TypeAdapter(Advice)
@@ -36,6 +36,7 @@ class Advising:
     Args:
         advisor: asks a model.
         known: advice of a saved state, by the key of its task.
+        background: where it is asked for.
         cache: keeps advice for other conversations, and for later processes.
 
     Attributes:
@@ -43,8 +44,13 @@ class Advising:
     """
 
     def __init__(
-        self, advisor: Advise, known: Mapping[str, Advice], cache: Cache | None = None
+        self,
+        advisor: Advise,
+        known: Mapping[str, Advice],
+        background: Background,
+        cache: Cache | None = None,
     ) -> None:
+        self._background = background
         self.known = dict(known)
         self._cache = cache
         self._advisor = advisor
@@ -57,14 +63,7 @@ class Advising:
         if key in self.known or (self._key == key and self._task and not is_cut_off(self._task)):
             return
         self._key = key
-        self._task = asyncio.create_task(self._ask(key, text), name="advice")
-
-    async def aclose(self) -> None:
-        """End what is still under way."""
-        task = self._task
-        if task is not None and task.get_loop() is asyncio.get_running_loop():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        self._task = self._background.start(self._ask(key, text), name="advice")
 
     async def _ask(self, key: str, text: str) -> None:
         advice = await self._kept(key) or await self._advised(key, text)

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.models.background import is_cut_off
+from autogen_context.models.background import Background
 from autogen_context.models.completion import Complete
 from autogen_context.triggers.intent import Intent, KnownIntent
 from autogen_context.triggers.turn import Turn, check_fraction, check_least, turn_of
@@ -200,13 +200,14 @@ class Intents:
     Args:
         model: who is asked, and remembers.
         kinds: what tools do.
+        background: where it is asked.
     """
 
-    def __init__(self, model: AskIntent, kinds: ToolKinds) -> None:
+    def __init__(self, model: AskIntent, kinds: ToolKinds, background: Background) -> None:
+        self._background = background
         self._model = model
         self._kinds = kinds
         self._newest: Candidate | None = None
-        self._asking: set[asyncio.Task[None]] = set()
 
     def ask(self, candidates: Sequence[Candidate]) -> None:
         """Have the newest turn thought about, unless it was; needs a running event loop.
@@ -219,16 +220,7 @@ class Intents:
             return
         self._newest = newest
         turn = turn_of(newest.unit, 0, kinds=self._kinds)  # its number is no part of the question
-        self._asking = {task for task in self._asking if not (task.done() or is_cut_off(task))}
-        self._asking.add(asyncio.create_task(self._ask(turn), name="intent"))
-
-    async def aclose(self) -> None:
-        """End what is still under way."""
-        here = asyncio.get_running_loop()
-        tasks = [task for task in self._asking if task.get_loop() is here]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        self._background.start(self._ask(turn), name="intent")
 
     async def _ask(self, turn: Turn) -> None:
         await self._model.ask(turn)

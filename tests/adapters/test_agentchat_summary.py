@@ -12,7 +12,7 @@ from typing_extensions import override
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_summary import complete_with
-from autogen_context.compressor.summarizer import Summarizer
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed
 from support.counting import Characters
 from support.working import FINDING, prose
@@ -105,7 +105,7 @@ async def test_it_summarises_a_conversation_of_its_host() -> None:
         config=ContextConfig(window_tokens=12_000, summary_timeout_s=30.0),
         host=AgentChatFormat(),
         counter=Characters(),
-        summarizer=Summarizer(complete_with(Finding([]))),
+        compressor=SemanticCompressor(complete_with(Finding([]))),
     )
     prepared = await manager.prepare(messages)
     assert any("Summed up. Finding:" in str(message.content) for message in prepared.messages)

@@ -23,11 +23,10 @@ from typing_extensions import Unpack
 from autogen_context import ContextConfig, FileChangeTracker, ProjectContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
-from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.kept_originals import DiskOriginals
 from autogen_context.cache.tier import Scope
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed
-from autogen_context.prioritizer.advice import Advice, by_rules
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count
 from support.counting import Characters
@@ -56,8 +55,8 @@ class Parts(TypedDict, total=False):
     project: ProjectContext
     original_store: DiskOriginals
     vectors: "Helper"
-    summarizer: "Helper"
-    advisor: "Helper"
+    compressor: SemanticCompressor
+    model_client: "Helper"
 
 
 class Made(Protocol):
@@ -90,7 +89,7 @@ def registered(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
 
 
 class Helper:
-    """Stands for vectors, a summariser and an advisor: it notes that it was asked."""
+    """Stands for vectors and a client: it notes that it was asked."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -106,15 +105,10 @@ class Helper:
         """A vector of each text."""
         return [[1.0] for _ in texts]
 
-    async def __call__(self, text: str, target_tokens: int, /) -> str:
-        """A summary."""
+    async def complete(self, prompt: str, /) -> str:
+        """No answer."""
         self.is_asked = True
         raise CompletionFailed("none")
-
-    async def advise(self, task: TaskDefinition, /) -> Advice:
-        """Advice."""
-        self.is_asked = True
-        return by_rules(task)
 
 
 @pytest.mark.parametrize("made", [alone, registered])
@@ -134,17 +128,22 @@ async def test_a_context_of_agentchat_has_the_head(root: Path, made: Made) -> No
 
 @pytest.mark.parametrize("made", [alone, registered])
 async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Made) -> None:
-    """Vectors, a summariser, an advisor, and where originals are shared."""
-    vectors, summarizer, advisor = Helper(), Helper(), Helper()
+    """Vectors, a compressor with a client of its own, a client for advice, and where originals are shared."""
+    vectors, own, client = Helper(), Helper(), Helper()
     tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**7)
-    context = made(vectors=vectors, summarizer=summarizer, advisor=advisor, original_store=tier)
+    context = made(
+        vectors=vectors,
+        compressor=SemanticCompressor(own),
+        model_client=client,
+        original_store=tier,
+    )
     for n in range(60):
         asks = UserMessage(content=f"{n} " + "and so on " * 100, source="user")
         await context.add_message(asks)
         await context.add_message(AssistantMessage(content=f"{n} is done.", source="coder"))
         await context.get_messages()
         await asyncio.sleep(0)
-    await until(lambda: vectors.is_asked and summarizer.is_asked and advisor.is_asked)
+    await until(lambda: vectors.is_asked and own.is_asked and client.is_asked)
     assert context.last_prepared is not None
     handles = {each.handle for each in context.last_prepared.decisions if each.handle}
     assert tier.held(handles, now=0.0) == handles != set()

@@ -16,7 +16,7 @@ from autogen_context.budget.policy import BudgetRequest, CompactionBudget, TurnB
 from autogen_context.budget.profile import Profile
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.errors import ContextWindowExceeded, StateError
-from autogen_context.prioritizer.advice import Advisor
+from autogen_context.models.completion import Complete
 from autogen_context.prioritizer.advising import key_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
@@ -123,6 +123,56 @@ def test_a_large_room_is_left_fuller(room: int, fraction: float) -> None:
     assert TokenBudgetManager(compact_to_fraction=0.2).for_turn(room).kept_fraction == 0.2
 
 
+EASY = "Fix the typo in the vault"
+HARD = (
+    "1. Fix vault_3.py\n2. Test vault_5.py\n3. Run it\n4. Commit it, only if all pass; you must never push. "
+    "Explain why it failed, and how you found out."
+)
+
+
+def test_complexity_moves_the_budget() -> None:
+    """A hard task keeps more of what people said and of what is told, an easy one more of the newest units (F3)."""
+    easy, hard = (TokenBudgetManager().for_compaction(request(text)) for text in (EASY, HARD))
+    assert (easy.newest_fraction, hard.newest_fraction) == pytest.approx((0.6, 0.4))
+    assert (easy.people_fraction, hard.people_fraction) == pytest.approx((0.1125, 0.1875))
+    assert (easy.told_fraction, hard.told_fraction) == pytest.approx((0.045, 0.075))
+    assert easy.kept_fraction == hard.kept_fraction
+
+
+def test_complexity_moves_what_is_sent() -> None:
+    """The same work for an easy and for a hard task: more of the newest units stay as they are (F3)."""
+    newest: list[int] = []
+    for text in (EASY, HARD):
+        messages = worked(120)
+        messages[0] = {"role": "user", "content": text.ljust(len(HARD), ".")}
+        manager = IncrementalContextManager(
+            model="gpt-4", window_tokens=5_000, counter=Characters()
+        )
+        prepared = manager.prepare_nowait(messages)
+        assert prepared.compacted
+        newest.append(sum(decision.reason == "recent" for decision in prepared.decisions))
+    assert newest[0] > newest[1] > 0
+
+
+def test_role_and_usage_move_the_budget() -> None:
+    """A tester has more of the newest steps; what later turns used of a section moves its part, within bounds (B2)."""
+    usual = TokenBudgetManager().for_compaction(request(CASUAL))
+    tester = TokenBudgetManager(role="tester").for_compaction(request(CASUAL))
+    assert tester.newest_fraction > usual.newest_fraction
+    measured = TokenBudgetManager()
+    measured.record_usage("requirements", given_tokens=10**6, used_tokens=10**6)
+    measured.record_usage("execution_history", given_tokens=10**6, used_tokens=0)
+    moved = measured.for_compaction(request(CASUAL))
+    assert usual.people_fraction < moved.people_fraction <= 1.4 * 0.15
+    assert usual.newest_fraction > moved.newest_fraction >= 0.7 * 0.5
+
+
+def test_a_request_for_a_summary_is_told_more() -> None:
+    """Of what is left out, since that is what it asks for."""
+    asked = TokenBudgetManager().for_compaction(request(SUMMARY))
+    assert asked.told_fraction > 2 * TokenBudgetManager().for_compaction(request("")).told_fraction
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -197,10 +247,10 @@ def test_every_profile_keeps_the_limit(
     assert prepared.certificate.newest_present or not messages
 
 
-def kept(messages: Sequence[ChatMessage], advisor: Advisor | None) -> list[str]:
+def kept(messages: Sequence[ChatMessage], client: Complete | None) -> list[str]:
     """The actions on each unit of an agent that went on for a while, its model asked ahead."""
     config = ContextConfig(model="gpt-4", window_tokens=1_200, prepare_at_fraction=0.5)
-    keeper = IncrementalContextManager(config=config, counter=Characters(), advisor=advisor)
+    keeper = IncrementalContextManager(config=config, counter=Characters(), model_client=client)
 
     async def live() -> list[str]:
         prepared = None
@@ -218,7 +268,8 @@ def test_a_models_advice_decides_what_stays() -> None:
     asked: list[str] = []
 
     async def complete(prompt: str) -> str:
-        asked.append(prompt)
+        if "weigh what to keep" in prompt:
+            asked.append(prompt)
         return json.dumps({"multipliers": {"structure": 4, "execution": 0.25, "related": 0.25}})
 
     async def fails(_prompt: str) -> str:
@@ -226,8 +277,8 @@ def test_a_models_advice_decides_what_stays() -> None:
 
     messages = worked(24)
     by_rules_alone = kept(messages, None)
-    assert kept(messages, Advisor(complete)) != by_rules_alone
-    assert kept(messages, Advisor(fails)) == by_rules_alone
+    assert kept(messages, complete) != by_rules_alone
+    assert kept(messages, fails) == by_rules_alone
     assert len(asked) == 1
     assert CASUAL in asked[0]
 
@@ -241,7 +292,7 @@ def advised_state() -> dict[str, object]:
     async def live() -> dict[str, object]:
         config = ContextConfig(model="gpt-4", window_tokens=3_000, prepare_at_fraction=0.05)
         manager = IncrementalContextManager(
-            config=config, counter=Characters(), advisor=Advisor(complete)
+            config=config, counter=Characters(), model_client=complete
         )
         async with manager:
             for _ in range(3):

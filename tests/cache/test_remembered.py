@@ -1,6 +1,7 @@
 """What depends on content alone is worked out once: for every conversation, and for later processes."""
 
 import asyncio
+import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import get_args
@@ -11,13 +12,12 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager
-from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.values import Cache
 from autogen_context.config.config import ContextConfig
-from autogen_context.prioritizer.advice import Advice
 from autogen_context.prioritizer.category import Category
 from support.counting import Characters
+from support.prompts import client, text_in
 from support.waiting import until
 from support.working import Summarising, step
 
@@ -146,31 +146,30 @@ class OwnCache:
         """All of it is at hand."""
 
 
-class Advising:
-    """Advice of a model.
+class Both(Summarising):
+    """Makes summaries, and says that everything matters a little more.
 
     Attributes:
-        asked: how often.
+        advised: how often it was asked for advice.
     """
 
-    def __init__(self) -> None:
-        self.asked = 0
+    advised = 0
 
-    async def advise(self, task: TaskDefinition, /) -> Advice:
-        """That everything matters a little more."""
-        self.asked += 1
-        weights = dict.fromkeys(get_args(Category), 1.25)
-        return Advice(multipliers=weights, complexity=task.complexity, source="model")
+    async def complete(self, prompt: str, /) -> str:
+        """A summary, or advice."""
+        if text_in(prompt):
+            return await client(self)(prompt)
+        self.advised += 1
+        return json.dumps({"multipliers": dict.fromkeys(get_args(Category), 1.25)})
 
 
 async def run(cache: Cache | None) -> tuple[int, int, list[object]]:
     """A run of an agent with a manager of its own: summaries and advice that were asked for, and the last request."""
-    model, advisor = Summarising(), Advising()
+    model = Both()
     manager = IncrementalContextManager(
         config=ContextConfig(window_tokens=12_000, summary_timeout_s=30.0),
         counter=Characters(),
-        summarizer=model,
-        advisor=advisor,
+        model_client=model,
         cache=cache,
     )
     sent: list[object] = []
@@ -178,7 +177,7 @@ async def run(cache: Cache | None) -> tuple[int, int, list[object]]:
         for stop in range(1, len(HISTORY), 6):
             sent = list((await manager.prepare(HISTORY[:stop])).messages)
             await until(lambda: not {task.get_name() for task in asyncio.all_tasks()} & MODELS)
-    return len(model.asked), advisor.asked, sent
+    return len(model.asked), model.advised, sent
 
 
 @pytest.mark.parametrize("where", ["disk", "own"])

@@ -209,7 +209,7 @@ async def test_wrong_arguments() -> None:
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """Its Python runs as one program; the budget that was replaced is gone, the rule and the values are there."""
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     exec(compile("\n".join(blocks), str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
     compressed = capsys.readouterr().out.partition("\nlost")[0]
     assert all(word in compressed for word in ("700", "backup", "disk"))

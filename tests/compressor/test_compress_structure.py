@@ -9,6 +9,7 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.concepts import Concept, Holdings
 from autogen_context.compressor.result import CompressionResult
 from autogen_context.compressor.structure import BY_STRUCTURE
+from support.prompts import client
 from support.prose import Letters
 
 ROWS = [
@@ -145,7 +146,7 @@ async def test_a_model_is_not_asked_for_what_loses_nothing() -> None:
         asked.append(text)
         return text[:target_tokens]
 
-    work = SemanticCompressor(counter=Letters(), summarizer=summarize)
+    work = SemanticCompressor(client(summarize), counter=Letters())
     result = await work.compress(SHAPES["json"], target_tokens=len(SHAPES["json"]) // 2)
     assert (result.strategy, asked) == ("tighten structure", [])
 

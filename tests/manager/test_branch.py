@@ -15,6 +15,7 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.counting import Characters
+from support.prompts import client
 from support.working import Summarising, run, says
 
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
@@ -103,7 +104,9 @@ async def test_a_branch_is_made_of_the_same_parts() -> None:
     """Its summariser, its tool to ask back, and what of the window a server said."""
     summarising = Summarising()
     config = ContextConfig(window_tokens=6_000, summary_timeout_s=30)
-    keeper = IncrementalContextManager(config=config, counter=Characters(), summarizer=summarising)
+    keeper = IncrementalContextManager(
+        config=config, counter=Characters(), model_client=client(summarising)
+    )
     tools: list[dict[str, object]] = [
         {"type": "function", "function": {"name": "recall_context", "parameters": {}}}
     ]
@@ -131,8 +134,8 @@ def test_a_branch_has_the_window_that_its_parent_has_by_now() -> None:
         host=OpenAIChat(),
         counter=Characters(),
         vectors=None,
-        summarizer=None,
-        advisor=None,
+        compressor=None,
+        model_client=None,
         clock=lambda: 1_000.0,
     )
     parent, other = TurnRunner(given_to_it), TurnRunner(given_to_it)

@@ -1,11 +1,13 @@
 """What works in the background of turns, each of which may have an event loop of its own."""
 
 import asyncio
+import gc
+import time
 from collections.abc import Iterator
 
 import pytest
 
-from autogen_context.models.background import is_cut_off
+from autogen_context.models.background import Background, is_cut_off
 
 
 @pytest.fixture
@@ -54,3 +56,60 @@ def test_what_another_loop_is_at_never_comes_to_an_end(loop: asyncio.AbstractEve
         return is_cut_off(working), is_cut_off(done)
 
     assert asyncio.run(turn()) == (True, False)
+
+
+class Owner:
+    """Whoever has work done."""
+
+
+async def stubborn() -> None:
+    """Work that goes on for a while whatever it is told."""
+    for _ in range(40):
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:  # what this is about
+            continue
+
+
+async def test_work_ends_with_its_owner() -> None:
+    """F17: when it is dropped, without a word."""
+    owners = [Owner() for _ in range(20)]
+    for owner in owners:
+        Background(owner).start(never(), name="work")
+    await asyncio.sleep(0)
+    assert len(asyncio.all_tasks()) == 21
+    del owner
+    owners.clear()
+    gc.collect()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_closing_takes_no_longer_than_it_may() -> None:
+    """F17: whatever the work does with its cancellation; twice is once."""
+    owner = Owner()
+    background = Background(owner)
+    working = [background.start(work(), name="work") for work in (stubborn, never)]
+    await asyncio.sleep(0)
+    begun_at = time.monotonic()
+    await background.aclose(timeout_s=0.1)
+    await background.aclose(timeout_s=0.1)
+    assert time.monotonic() - begun_at < 1.0
+    assert [task.cancelled() for task in working] == [False, True]
+    await working[0]
+
+
+def test_closing_leaves_the_work_of_other_loops_to_them(loop: asyncio.AbstractEventLoop) -> None:
+    """It is told to end, and closing does not wait for it."""
+    owner = Owner()
+    background = Background(owner)
+
+    async def start() -> asyncio.Task[None]:
+        return await begun(background.start(never(), name="work"))
+
+    working = loop.run_until_complete(start())
+    asyncio.run(background.aclose())
+    loop.run_until_complete(asyncio.wait([working]))
+    assert working.cancelled()
+    loop.create_task(never())  # what the fixture ends

@@ -4,6 +4,7 @@ import asyncio
 from typing import Literal
 
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.models.background import Background
 from autogen_context.prioritizer.advice import Advice, by_rules
 from autogen_context.prioritizer.advising import Advising, key_of
 
@@ -30,7 +31,7 @@ class Answers:
 async def test_a_task_is_asked_about_once() -> None:
     """While it is under way, and after; another task takes its place."""
     answers = Answers()
-    advising = Advising(answers, {})
+    advising = Advising(answers, {}, Background(answers))
     for text in ("a", "a", "b", "b"):
         advising.ask(text)
         await asyncio.sleep(0)
@@ -42,7 +43,7 @@ async def test_a_task_is_asked_about_once() -> None:
 async def test_advice_by_rules_is_not_kept() -> None:
     """The rules need no advice; and a model that failed is not asked again for the same task."""
     answers = Answers("rules")
-    advising = Advising(answers, {})
+    advising = Advising(answers, {}, Background(answers))
     for _ in range(3):
         advising.ask("a")
         await asyncio.sleep(0)
@@ -55,7 +56,7 @@ async def test_late_advice_on_an_earlier_task_is_dropped() -> None:
     """What comes when there is a newer task says nothing on it."""
     answers = Answers()
     answers.wait = asyncio.Event()
-    advising = Advising(answers, {})
+    advising = Advising(answers, {}, Background(answers))
     advising.ask("old")
     await asyncio.sleep(0)
     advising.ask("new")
@@ -75,7 +76,7 @@ async def cut_off(advising: Advising, answers: Answers) -> None:
 def test_a_loop_that_ended_is_no_answer() -> None:
     """A host with a loop for each turn: what was cut off is asked again in the next one."""
     answers = Answers()
-    advising = Advising(answers, {})
+    advising = Advising(answers, {}, Background(answers))
 
     async def goes_on() -> None:
         answers.wait = None
@@ -87,26 +88,3 @@ def test_a_loop_that_ended_is_no_answer() -> None:
     asyncio.run(goes_on())
     assert answers.asked == ["a", "a"]
     assert list(advising.known) == [key_of("a")]
-
-
-async def test_closing_breaks_off_what_was_asked() -> None:
-    """Whoever closes is not cancelled with it, and nothing is left under way."""
-    answers = Answers()
-    answers.wait = asyncio.Event()
-    advising = Advising(answers, {})
-    await advising.aclose()
-    advising.ask("a")
-    await asyncio.sleep(0)
-    await advising.aclose()
-    assert asyncio.all_tasks() == {asyncio.current_task()}
-    assert not advising.known
-
-
-def test_what_a_loop_took_along_keeps_nobody_from_closing() -> None:
-    """It is the other loop's to end."""
-    answers = Answers()
-    advising = Advising(answers, {})
-
-    asyncio.run(cut_off(advising, answers))
-    asyncio.run(advising.aclose())
-    assert answers.asked == ["a"]

@@ -3,12 +3,13 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.summarizer import Summarize
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
+from support.prompts import client
 from support.waiting import until
 
 PLAIN = (
@@ -74,11 +75,15 @@ LEFT_OUT = "left out here"
 
 
 def manager(
-    summarizer: Summarize | None = None, *, window_tokens: int = 12_000, **settings: object
+    model: Callable[[str, int], Awaitable[str]] | None = None,
+    *,
+    window_tokens: int = 12_000,
+    **settings: object,
 ) -> IncrementalContextManager:
     """One with a small window, which counts characters."""
     config = ContextConfig.model_validate({"window_tokens": window_tokens, **settings})
-    return IncrementalContextManager(config=config, counter=Characters(), summarizer=summarizer)
+    compressor = None if model is None else SemanticCompressor(client(model))
+    return IncrementalContextManager(config=config, counter=Characters(), compressor=compressor)
 
 
 def says(text: str, role: str = "user") -> ChatMessage:

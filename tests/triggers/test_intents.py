@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.models.background import Background
 from autogen_context.testing import ChatMessage
 from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
@@ -88,7 +89,7 @@ async def test_the_newest_turn_is_asked_about(
 ) -> None:
     """When all its results are there."""
     model = Model("DEBUG")
-    intents = Intents(model, BY_NAME)
+    intents = Intents(model, BY_NAME, Background(model))
     intents.ask(candidates_of(read_all(messages)))
     await asyncio.sleep(0)
     assert model.asked == asked
@@ -97,7 +98,7 @@ async def test_the_newest_turn_is_asked_about(
 async def test_a_turn_is_asked_about_once() -> None:
     """However often it is the newest."""
     model = Model("DEBUG")
-    intents = Intents(model, BY_NAME)
+    intents = Intents(model, BY_NAME, Background(model))
     candidates = candidates_of(read_all([*ASK, call("a.py"), result("a.py")]))
     for _ in range(3):
         intents.ask(candidates)
@@ -108,11 +109,12 @@ async def test_a_turn_is_asked_about_once() -> None:
 async def test_what_is_under_way_ends_with_its_owner() -> None:
     """Nobody waited for it; it is cancelled, and what was begun in a loop that is over is left alone."""
     model = Model("DEBUG", is_ready=False)
-    intents = Intents(model, BY_NAME)
+    background = Background(model)
+    intents = Intents(model, BY_NAME, background)
     candidates = candidates_of(read_all([*ASK, call("a.py"), result("a.py")]))
     intents.ask(candidates)
     await asyncio.sleep(0)
-    await intents.aclose()
+    await background.aclose()
     assert model.cancelled == 1
     assert model.known == {}
 
@@ -120,7 +122,7 @@ async def test_what_is_under_way_ends_with_its_owner() -> None:
 def test_each_turn_may_have_a_loop_of_its_own() -> None:
     """A question that was cut off with its loop keeps nobody from asking the next."""
     model = Model("DEBUG", is_ready=False)
-    intents = Intents(model, BY_NAME)
+    intents = Intents(model, BY_NAME, Background(model))
 
     async def turn(path: str) -> None:
         intents.ask(candidates_of(read_all([*ASK, call(path), result(path)])))
@@ -128,7 +130,6 @@ def test_each_turn_may_have_a_loop_of_its_own() -> None:
 
     for path in ("a.py", "b.py", "c.py"):
         asyncio.run(turn(path))
-    asyncio.run(intents.aclose())
     assert model.asked == [("a.py",), ("b.py",), ("c.py",)]
     assert model.cancelled == 3
 
@@ -136,7 +137,7 @@ def test_each_turn_may_have_a_loop_of_its_own() -> None:
 async def test_triggers_take_what_was_answered() -> None:
     """In the hybrid as well: the model's word goes before the rules'; where it said nothing, the rules decide."""
     model = Model("DEBUG")
-    intents = Intents(model, BY_NAME)
+    intents = Intents(model, BY_NAME, Background(model))
     messages = [*ASK]
     for tool in ["read_file"] * 5 + ["str_replace"]:
         messages += [call("a.py", tool), {**result("a.py"), "content": "Changed."}]

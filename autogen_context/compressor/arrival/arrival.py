@@ -8,10 +8,18 @@ at once.
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, Protocol
 
-from autogen_context.compressor.arrival.arrive import Asked, asked_by, by_itself, cut, tidied
+from autogen_context.compressor.arrival.arrive import (
+    Asked,
+    asked_by,
+    by_itself,
+    cut,
+    handle_of,
+    tidied,
+)
 from autogen_context.compressor.arrival.deduplication import LinesAbove
+from autogen_context.compressor.arrival.reducer import CountText
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
@@ -25,6 +33,19 @@ Known = dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
 
 
+class OnArrival(Protocol):
+    """What a compressor makes of a result, as ``Compressor.on_arrival`` says."""
+
+    def __call__(self, text: str, reduced: str, /, *, count: CountText) -> str:
+        """What is sent."""
+        ...
+
+
+def as_reduced(_text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG001 - of that shape
+    """A result as it is reduced here."""
+    return reduced
+
+
 class Arrival:
     """Decides on units as they come in.
 
@@ -32,14 +53,21 @@ class Arrival:
         counter: counts messages.
         kinds: what tools do.
         keep: puts the original of a result that was cut under its handle.
+        on_arrival: a compressor's; what is sent of a result, for the text and what is made of it here.
 
     Attributes:
         mode: whether results are made smaller, and whether large ones are cut.
     """
 
     def __init__(
-        self, counter: MessageCounter, *, kinds: ToolKinds, keep: Callable[[str, str], None]
+        self,
+        counter: MessageCounter,
+        *,
+        kinds: ToolKinds,
+        keep: Callable[[str, str], None],
+        on_arrival: OnArrival = as_reduced,
     ) -> None:
+        self._on_arrival = on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
         self._kinds = kinds
@@ -195,6 +223,9 @@ class Arrival:
         if self.mode == "lossy":
             arrived = cut(short, original, replace(asked, task=self._task), count)
             short, handle = arrived.text, arrived.handle
+        sent = self._on_arrival(original, short, count=count)
+        if sent not in (short, original):
+            short, handle = sent, handle_of(original)
         if short is original or count(short) >= count(original):
             return result
         if handle:

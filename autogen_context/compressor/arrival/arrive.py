@@ -127,11 +127,16 @@ def cut(text: str, original: str, asked: Asked, count: CountText) -> Arrived:
     most = MOST_CODE_TOKENS if asked.shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return Arrived(text=text)
-    handle = content_digest(original)[:6].hex()
+    handle = handle_of(original)
     mark = mark_of(count(original), handle)
     room = Room(tokens=most - count(mark) - 1, count=count, wanted=asked.wanted)
     short = f"{reducer.cut(readable, room)}\n{mark}"
     return Arrived(text=short, handle=handle) if len(short) < len(text) else Arrived(text=text)
+
+
+def handle_of(original: str) -> str:
+    """What an original is asked back by: 12 hex digits."""
+    return content_digest(original)[:6].hex()
 
 
 def mark_of(tokens: int, handle: str) -> str:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ContextConfig, IncrementalContextManager
@@ -17,14 +18,14 @@ async def test_the_guide_runs() -> None:
     assert len(blocks) == 2
     names: dict[str, object] = {
         "base_url": "http://127.0.0.1:9/v1",
-        "client": ReplayChatCompletionClient([]),
+        "agent": AssistantAgent("a", ReplayChatCompletionClient([])),
     }
     for block in blocks:
         exec(compile(block, str(GUIDE), "exec"), names)  # noqa: S102 - our own text
-        made = names["manager"]
-        assert isinstance(made, IncrementalContextManager)
-        assert made.prepare_nowait([]).certificate.fits
-        await made.aclose()
+    made = names["manager"]
+    assert isinstance(made, IncrementalContextManager)
+    assert made.prepare_nowait([]).certificate.fits
+    await made.aclose()
 
 
 @pytest.mark.parametrize("setting", ["prepare_at_fraction", "summary_timeout_s"])

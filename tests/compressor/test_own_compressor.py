@@ -1,0 +1,244 @@
+"""A compressor of the user's own takes the place of ours: what is sent changes, and the promises hold."""
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
+
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared, SemanticCompressor
+from autogen_context.compressor.compressor import Compressor
+from autogen_context.compressor.guard import guarded
+from autogen_context.compressor.notice import LeftOut
+from autogen_context.compressor.shorten import CountText
+from autogen_context.errors import ContextWindowExceeded
+from autogen_context.models.completion import Complete
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import transcripts
+from support.counting import Characters
+from support.prompts import client
+from support.working import Summarising, lived_through, notice_in, run, says, text_of
+
+
+class Truncating:
+    """The beginning of everything; in so many lines as a user would write."""
+
+    def on_arrival(self, text: str, _reduced: str, /, *, count: CountText) -> str:
+        return text[:120] if count(text) > 120 else text
+
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        return text[:room_tokens] if count(text) > room_tokens else text
+
+    def stated(self, text: str, /) -> str:
+        return text[:80]
+
+    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+        told = f"{len(left_out.units)} steps"
+        return told if count(told) <= room_tokens else ""
+
+
+class Wrong:
+    """Does one thing wrong in all of its methods."""
+
+    def __init__(self, answer: Callable[[str], object]) -> None:
+        self._answer = answer
+
+    def on_arrival(self, text: str, _reduced: str, /, *, count: CountText) -> Any:
+        return self._answer(text)
+
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> Any:
+        return self._answer(text)
+
+    def stated(self, text: str, /) -> Any:
+        return self._answer(text)
+
+    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> Any:
+        return self._answer("notice" * room_tokens)
+
+
+def raises(text: str) -> str:
+    """No answer."""
+    raise KeyError(text)
+
+
+WAYS = {
+    "it raises": raises,
+    "no text": lambda _: None,
+    "larger": lambda text: text * 3 + "x",
+    "nothing": lambda _: "",
+}
+
+
+def keeper(compressor: Compressor | None, window_tokens: int = 5_000) -> IncrementalContextManager:
+    """A manager with it, which counts characters."""
+    config = ContextConfig(window_tokens=window_tokens)
+    return IncrementalContextManager(config=config, counter=Characters(), compressor=compressor)
+
+
+LONG = "The story of the service is long and was told by many. " * 60
+RULE = "Never touch the table billing_2024. "
+
+
+def prepared(compressor: Compressor | None) -> Prepared[ChatMessage]:
+    """A turn of a run in which a person tells a long story, and the newest message has no room whole."""
+    said = {2: LONG + RULE}
+    return keeper(compressor).prepare_nowait(
+        [*run(90, said), says("Sum up: " + "what is " * 4_000)]
+    )
+
+
+def test_what_is_sent_is_its(caplog: pytest.LogCaptureFixture) -> None:
+    """Each of its methods changes what is sent, without one word of warning; the request fits."""
+    ours, own = prepared(None), prepared(Truncating())
+    assert own.certificate.fits
+    assert " steps]" in notice_in(own)
+    assert "- read src/part_" in notice_in(ours)
+    assert "[… shortened" in str(ours.messages[-1]["content"])
+    assert "[… shortened" not in str(own.messages[-1]["content"])
+    results = [str(m["content"]) for m in own.messages if m["role"] == "tool"]
+    assert all(len(text) <= 120 for text in results)
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_one_method_may_be_changed() -> None:
+    """By a class of its own on top of ours."""
+
+    class Silent(SemanticCompressor):
+        @override
+        def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+            return ""
+
+    assert "- read src/part_" not in text_of(list(prepared(Silent()).messages))
+    assert "[… shortened" in str(prepared(Silent()).messages[-1]["content"])
+
+
+def test_what_it_cut_can_be_had_back() -> None:
+    """A result that it cut on arrival is kept whole under its handle."""
+    manager = keeper(Truncating(), 50_000)
+    messages = run(2)
+    manager.prepare_nowait(messages)
+    [line] = str(messages[-1]["content"]).splitlines()[-1:]
+    assert line in manager.recall_context(query=line)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_it_does_wrong_costs_quality_alone(way: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The request fits; ours answers in its place, and one warning for each method says why."""
+    turn = prepared(Wrong(WAYS[way]))
+    assert turn.certificate.fits
+    warned = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(warned) == len(set(warned))
+    if way != "nothing":
+        assert turn.messages == prepared(None).messages
+        assert any("compressor's notice is not used" in each for each in warned)
+
+
+@settings(max_examples=40)
+@given(transcripts(), st.sampled_from([*WAYS, "truncates"]), st.integers(300, 2_000))
+def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -> None:
+    """Whatever it does: it fits, pairs are closed, the newest message is there, and twice is the same."""
+    own: Compressor = Truncating() if way == "truncates" else Wrong(WAYS[way])
+    try:
+        turn = keeper(own, window).prepare_nowait(messages)
+    except ContextWindowExceeded:
+        return
+    assert turn.certificate.fits
+    assert turn.certificate.pairs_closed
+    assert turn.certificate.newest_present or not messages
+    assert keeper(own, window).prepare_nowait(messages).messages == turn.messages
+
+
+def test_ours_needs_no_guard() -> None:
+    """It is measured by its own tests; one on top of it is guarded."""
+    ours = SemanticCompressor()
+    assert guarded(ours) is ours
+    assert guarded(Truncating()) is not ours
+
+
+def test_who_is_asked() -> None:
+    """The compressor's own client before the manager's; nobody unless one was given."""
+    own, managers = Summarising(), Summarising()
+
+    async def live(compressor: Compressor | None, model_client: Complete | None) -> str:
+        config = ContextConfig(window_tokens=12_000, summary_timeout_s=30.0)
+        async with IncrementalContextManager(
+            config=config, counter=Characters(), compressor=compressor, model_client=model_client
+        ) as manager:
+            return notice_in(await lived_through(manager, run(90)))
+
+    assert "Summed up." not in asyncio.run(live(SemanticCompressor(), None))
+    assert not own.asked + managers.asked
+    both = live(SemanticCompressor(client(own)), client(managers))
+    assert "Summed up." in asyncio.run(both)
+    assert own.asked
+    assert not managers.asked
+    assert "Summed up." in asyncio.run(live(SemanticCompressor(), client(managers)))
+    assert managers.asked
+
+
+async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
+    """F17: twenty of them, none closed, whose model never answers."""
+
+    async def hangs(_text: str, _tokens: int, /) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
+    managers = [
+        IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
+        for _ in range(20)
+    ]
+    for each in managers:
+        await each.prepare(run(60))
+    assert len(asyncio.all_tasks()) > len(managers)
+    del each
+    managers.clear()
+    gc.collect()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_closing_does_not_wait_for_who_does_not_listen() -> None:
+    """F17: a model that swallows its cancellation holds nobody up for longer than the time limit."""
+    ended = asyncio.Event()
+
+    async def stubborn(_text: str, _tokens: int, /) -> str:
+        while not ended.is_set():
+            try:
+                await asyncio.wait_for(ended.wait(), 0.05)
+            except (asyncio.CancelledError, TimeoutError):
+                continue
+        return ""
+
+    config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
+    manager = IncrementalContextManager(
+        config=config, counter=Characters(), model_client=client(stubborn)
+    )
+    await manager.prepare(run(90))
+    await asyncio.wait_for(manager.aclose(), 5.0)
+    ended.set()
+    await asyncio.sleep(0.2)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "give"),
+    [
+        (
+            "compressor",
+            "short",
+            "a SemanticCompressor, or an object with the methods of Compressor",
+        ),
+        ("compressor", object(), "a SemanticCompressor, or an object with the methods"),
+        ("model_client", "gpt-4o", "a CompletionClient, or an async function of a prompt"),
+    ],
+)
+def test_wrong_parts(argument: str, value: object, give: str) -> None:
+    """Said at construction, with what to give."""
+    with pytest.raises(ValueError, match=rf"{argument}=.*: give {give}"):
+        IncrementalContextManager(**{argument: value})  # type: ignore[arg-type]  # wrong on purpose
