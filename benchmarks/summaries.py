@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from typing import cast
 
 from recorded import read
 from side_by_side import table
@@ -120,8 +121,8 @@ async def lived_through(messages: Sequence[Message], model: Model, window: int) 
                 text = " ".join(str(each["content"]) for each in request.messages)
                 leaks += any(word in text for word in MADE_UP)
         state = manager.save_state()
-    kept = state.get("summaries", {})
-    return len(kept) if isinstance(kept, dict) else 0, leaks
+    kept = cast("dict[str, str]", state.get("summaries", {}))  # JSON
+    return len(kept), leaks
 
 
 def with_order(message: Message) -> Message:
@@ -132,7 +133,7 @@ def with_order(message: Message) -> Message:
 
 def faithful(text: str, words: int) -> str:
     """What a careful model writes: a heading, and a numbered line for each step as far as there is room."""
-    lines = list(filter(None, map(line_of, paragraphs(text))))
+    lines = [line for line in map(line_of, paragraphs(text)) if line]
     step = max(1, -(-sum(len(line.split()) for line in lines) // max(1, words - 10)))
     kept = [f"{n}. {line}" for n, line in enumerate(lines[::step], 1)]
     return "\n".join(["## Summary of the work so far", "", *kept])

@@ -9,7 +9,7 @@ member that has the function. So the function is given to these, when they are k
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from autogen_context.adapters.classic_conversations import ChatDict, Conversations
 from autogen_context.messages.tool_schema import (
@@ -65,7 +65,10 @@ class RecallHook:
 
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
         """Note whose model is asked now; the messages stay as they are."""
-        tools = (self._agent.llm_config or {}).get("tools")
+        config = cast(
+            "dict[str, Any]", self._agent.llm_config or {}
+        )  # the host's own, of any values
+        tools: list[dict[str, Any]] = config.get("tools") or []
         if not tools or not messages or runs_tools(messages[-1]):
             return messages
         for executor in executors_of(self._agent):
@@ -96,7 +99,8 @@ def executors_of(agent: CallingAgent) -> Iterator[RunningAgent]:
             for member in getattr(group, "agents", ())
             if getattr(member, "function_map", None)
         ]
-        yield from (each for each in [peer, *members] if hasattr(each, "register_function"))
+        running = [each for each in [peer, *members] if hasattr(each, "register_function")]
+        yield from cast("list[RunningAgent]", running)  # they have what it needs
 
 
 class Answering:

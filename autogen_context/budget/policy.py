@@ -124,9 +124,9 @@ class BudgetPolicy(Protocol):
 def require_sound(budget: TurnBudget | CompactionBudget) -> None:
     """Refuse tokens below 0 and fractions that are none; the name of a field says which it is."""
     for field in fields(budget):
-        value: float = getattr(budget, field.name)
+        value: object = getattr(budget, field.name)
         if field.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
             raise ValueError(f"{field.name}={value!r}: give a whole number of tokens, 0 or more")
-        is_number = isinstance(value, int | float)
-        if field.name.endswith("_fraction") and not (is_number and 0 <= value <= 1):
+        is_fraction = isinstance(value, int | float) and 0 <= value <= 1
+        if field.name.endswith("_fraction") and not is_fraction:
             raise ValueError(f"{field.name}={value!r}: give a fraction from 0 to 1")

@@ -10,6 +10,7 @@ who asks for the past is it what answers that, and then it may fill more of the 
 from collections.abc import Iterable, Mapping
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget
+from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
@@ -185,10 +186,12 @@ class CompactionPlanner:
         """The scores within the shares of sections, if any."""
         if budget.sections is None:
             return scores
-        sections = [SECTION_OF[unit.category] for unit in self.references.units]
+        sections: list[Section] = [SECTION_OF[unit.category] for unit in self.references.units]
         shares = efficiency_of(self.references, sections).moved(budget.sections)
         filled = budget.total_tokens * budget.kept_fraction
-        left = {section: int(filled * share) for section, share in shares.items()}
+        left: dict[Section, int] = {
+            section: int(filled * share) for section, share in shares.items()
+        }
         return SectionScores(scores, self.references, sections, left)
 
     def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:

@@ -1,6 +1,6 @@
 """The seam to chat models: anything that answers a prompt with a text."""
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from autogen_context.argument import wrong_argument
 
@@ -44,6 +44,6 @@ def complete_of(
     """
     found: object = getattr(client, "complete", client)
     if callable(found):
-        return found
+        return cast("Complete", found)  # it is called with a prompt, and its answer is looked at
     give = "a CompletionClient, or an async function of a prompt; complete_with(client) makes one of autogen-agentchat's"
     raise wrong_argument(argument, client, give)

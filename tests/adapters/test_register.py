@@ -334,7 +334,10 @@ def test_estimated_counts_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     from autogen_context.tokens import message_counter  # noqa: PLC0415
     from autogen_context.tokens.estimate import EstimateCounter  # noqa: PLC0415
 
-    monkeypatch.setattr(message_counter, "counter_for", lambda _: EstimateCounter())
+    def estimates(_model: str) -> EstimateCounter:
+        return EstimateCounter()
+
+    monkeypatch.setattr(message_counter, "counter_for", estimates)
     with pytest.warns(UserWarning, match=r"tokens are estimated.*autogen-context\[fast\]"):
         IncrementalContextManager(MODEL).prepare_nowait([])
 

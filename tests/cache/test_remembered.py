@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -58,7 +58,7 @@ def test_it_needs_no_loop_and_what_it_hands_out_is_a_copy() -> None:
     """A turn that cannot wait looks it up as well; who changes what he got changes nothing."""
     cache = ContextCache()
     cache.remember("summary", "key", ["a"])
-    found = cache.remembered("summary", "key")
+    found = cast("list[str]", cache.remembered("summary", "key"))
     assert isinstance(found, list)
     found.append("b")
     assert cache.remembered("summary", "key") == ["a"]

@@ -327,7 +327,12 @@ def test_too_many_deletions_delete_everything() -> None:
 )
 def test_a_url_of_something_else_is_an_error(url: str) -> None:
     """F35: it says what to give instead, and no password; so does every part that takes a server."""
-    for part in (RedisServer, RedisTier, lambda url: ContextCache(shared=url)):
+
+    def cache(url: str) -> ContextCache:
+        return ContextCache(shared=url)
+
+    parts: tuple[Callable[[str], object], ...] = (RedisServer, RedisTier, cache)
+    for part in parts:
         with pytest.raises(ValueError, match="give redis://user:password@host") as raised:
             part(url)
         assert "pass@" not in str(raised.value).replace("user:password@", "")

@@ -66,7 +66,7 @@ def raises(text: str) -> str:
     raise KeyError(text)
 
 
-WAYS = {
+WAYS: dict[str, Callable[[str], object]] = {
     "it raises": raises,
     "no text": lambda _: None,
     "larger": lambda text: text * 3 + "x",
@@ -193,10 +193,9 @@ async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
         IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
         for _ in range(20)
     ]
-    for each in managers:
-        await each.prepare(run(60))
+    for number in range(len(managers)):
+        await managers[number].prepare(run(60))
     assert len(asyncio.all_tasks()) > len(managers)
-    del each
     managers.clear()
     gc.collect()
     for _ in range(3):

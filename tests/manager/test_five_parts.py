@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -45,7 +45,7 @@ def manager(
 
 
 @contextmanager
-def traced() -> Iterator[Counter[tuple[str, str]]]:
+def traced() -> Generator[Counter[tuple[str, str]]]:
     """Calls of the package's own functions while it is open, by file and name."""
     calls: Counter[tuple[str, str]] = Counter()
 

@@ -74,11 +74,10 @@ async def stubborn() -> None:
 async def test_work_ends_with_its_owner() -> None:
     """F17: when it is dropped, without a word."""
     owners = [Owner() for _ in range(20)]
-    for owner in owners:
-        Background(owner).start(never(), name="work")
+    for number in range(len(owners)):
+        Background(owners[number]).start(never(), name="work")
     await asyncio.sleep(0)
     assert len(asyncio.all_tasks()) == 21
-    del owner
     owners.clear()
     gc.collect()
     await asyncio.sleep(0)
