@@ -18,7 +18,11 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
-pytest_plugins = ("support.coder", "support.shop")  # fixtures that several files have
+pytest_plugins = (
+    "support.coder",
+    "support.redis_pair",
+    "support.shop",
+)  # fixtures that several files have
 
 WAITS = (
     "project.provider.FIRST_WAIT_S",

@@ -73,7 +73,7 @@ class Ahead:
         self._given_cache = cache
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)
-        self._summaries: list[Summaries] = []  # the last belong to the session
+        self._summaries: list[Summaries] = []  # the last belong to the conversation
         self._advising: list[Advising] = []  # the same
         self._discovers = False
 

@@ -20,7 +20,7 @@ from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.plan import Means, plan
-from autogen_context.manager.rules import Room, Rules, Surroundings
+from autogen_context.manager.rules import Dependencies, Room, Rules
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.prioritizer.advice import Advice
@@ -46,7 +46,7 @@ class CompactionPlanner:
 
     Args:
         rules: how deep, and what tools do.
-        around: counts, looks back, and has what a model made of spans.
+        dependencies: counts, looks back, and has what a model made of spans.
 
     Attributes:
         prioritizer: says what matters.
@@ -54,18 +54,18 @@ class CompactionPlanner:
         telling: tells of what is out of sight.
     """
 
-    def __init__(self, rules: Rules, around: Surroundings) -> None:
+    def __init__(self, rules: Rules, dependencies: Dependencies) -> None:
         self._rules = rules
-        self._counter = around.counter
-        self._memory = around.memory
-        self._compressor = around.compressor
-        self._known = around.summaries
-        self._budget = around.budget
-        self._advice = around.advice
-        self.prioritizer = around.prioritizer or ContextPrioritizer()
+        self._counter = dependencies.counter
+        self._memory = dependencies.memory
+        self._compressor = dependencies.compressor
+        self._known = dependencies.summaries
+        self._budget = dependencies.budget
+        self._advice = dependencies.advice
+        self.prioritizer = dependencies.prioritizer or ContextPrioritizer()
         self.references = References(rules.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(
-            around.counter, rules.people, compressor=around.compressor
+            dependencies.counter, rules.people, compressor=dependencies.compressor
         )
 
     def read_ahead(self, conversation: Conversation) -> None:

@@ -21,7 +21,7 @@ from autogen_context.manager.notices import NoticeWriter
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
-from autogen_context.manager.rules import Fixed, Room, Rules, Surroundings
+from autogen_context.manager.rules import Dependencies, Fixed, Room, Rules
 from autogen_context.manager.window import Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
@@ -51,9 +51,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_AHEAD_FRACTION = (
-    0.5  # of the window; with more in it, each turn reads for the compaction to come
-)
+READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, turns read for the compaction to come
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,7 @@ class Engine:
 
     Args:
         rules: what holds for every turn.
-        around: what it works with.
+        dependencies: what it works with.
         window: what a request may have.
         digests: the messages of a saved state.
 
@@ -87,39 +85,38 @@ class Engine:
     def __init__(
         self,
         rules: Rules,
-        around: Surroundings,
+        dependencies: Dependencies,
         *,
         window: Window,
         digests: Sequence[bytes] = (),
     ) -> None:
         self.window = window
-        counter = around.counter
+        counter = dependencies.counter
         self.conversation = Conversation(
-            around.host, counter, orphans=rules.orphans, digests=digests
+            dependencies.host, counter, orphans=rules.orphans, digests=digests
         )
-        self.notices = NoticeWriter(counter, rules.kinds, around.budget)
+        self.notices = NoticeWriter(counter, rules.kinds, dependencies.budget)
         self._rules = rules
-        self._around = around
-        self._budget = around.budget
+        self._dependencies = dependencies
+        self._budget = dependencies.budget
         self._arrival = Arrival(
             counter,
             kinds=rules.kinds,
-            keep=around.original_store.put_text,
-            on_arrival=around.compressor.on_arrival,
+            keep=dependencies.original_store.put_text,
+            on_arrival=dependencies.compressor.on_arrival,
         )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
-        self._same = len(
-            digests
-        )  # how much of the host's list is as it was when a view followed it last
-        self._writer = RequestWriter(around.host, counter=counter, roles=rules.roles)
-        self._retriever = Retriever(around.memory, counter, around.budget)
+        # How much of the host's list is as it was when a view followed it last.
+        self._same = len(digests)
+        self._writer = RequestWriter(dependencies.host, counter=counter, roles=rules.roles)
+        self._retriever = Retriever(dependencies.memory, counter, dependencies.budget)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
         self._told: Situation | None = None
 
     # The stages of a turn
 
-    def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+    def prepare(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
         """Prepare a turn, for a view that follows the host's list.
 
         Args:
@@ -131,17 +128,18 @@ class Engine:
             ContextWindowExceeded: what must stay does not fit.
         """
         try:
-            return self._turn(view, payloads, fixed)
+            return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:
             believed, before = view.calibration, view.calibration.before
             if before is None:
                 raise
         # One false bill must not keep all others from coming: what was known before it decides.
-        turn = self._turn(replace(view, calibration=before), payloads, fixed)
+        turn = self.turn(replace(view, calibration=before), payloads, fixed)
         return replace(turn, view=replace(turn.view, calibration=believed))
 
-    def _turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
-        now_s = self._around.cache_clock() if self._around.cache_clock else None
+    def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+        """The stages in their order; arguments and errors as of ``prepare``."""
+        now_s = self._dependencies.cache_clock() if self._dependencies.cache_clock else None
         view = self.notices.without_unseen(view, self.conversation.candidates)
         view = self.with_preamble(view, fixed)
         view = self.restarted(view, fixed)
@@ -236,9 +234,9 @@ class Engine:
             view,
             self.conversation.messages,
             self._mark(view) - used,
-            self._around.counter.message,
+            self._dependencies.counter.message,
         )
-        return preamble.placed_anew(view, chosen, self._around.counter.message)
+        return preamble.placed_anew(view, chosen, self._dependencies.counter.message)
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
@@ -283,7 +281,7 @@ class Engine:
             ContextWindowExceeded: what must stay does not fit.
         """
         candidates, pinned = self.conversation.candidates, self.pinned(view)
-        chosen, count = view.preamble, self._around.counter.message
+        chosen, count = view.preamble, self._dependencies.counter.message
         if chosen.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             free = self._mark(view) - fixed_tokens - protected
@@ -373,9 +371,8 @@ class Engine:
             candidates,
             room_tokens=room,
             used_tokens=view.tokens + beside,
-            count=self._around.counter.message,
+            count=self._dependencies.counter.message,
         )
-        beside = fixed.tokens + self._preamble_tokens(view)
         used = view.tokens + beside
         return self.notices.told(view, candidates, room_tokens=room, used_tokens=used)
 
@@ -443,14 +440,14 @@ class Engine:
         """Plans anew; loaded when there is something to plan, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
-        return CompactionPlanner(self._rules, self._around)
+        return CompactionPlanner(self._rules, self._dependencies)
 
     @cached_property
     def _finishing(self) -> "Finishing":
         """Cuts what is finished; loaded where that is asked for."""
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
-        return Finishing(self._rules, self._around, engine=self)
+        return Finishing(self._rules, self._dependencies, engine=self)
 
     def situation(self, view: ContextView, used_tokens: int) -> Situation:
         """What decides what a plan can do."""
@@ -479,7 +476,7 @@ class Engine:
 
     def _preamble_tokens(self, view: ContextView) -> int:
         text = view.preamble.text
-        return self._around.counter.message(as_message(text)) if text else 0
+        return self._dependencies.counter.message(as_message(text)) if text else 0
 
     def _room(self, calibration: Calibration, rewrites: int) -> int:
         if calibration is not self._rooms[0]:
@@ -554,7 +551,7 @@ class Engine:
         """Put the originals of units from one on into their store."""
         candidates = self.conversation.candidates[since:]
         decided = zip(decisions[since:], candidates, strict=True)
-        self._around.original_store.put_all(
+        self._dependencies.original_store.put_all(
             (d.handle, c.unit.messages) for d, c in decided if d.handle
         )
 
@@ -579,5 +576,5 @@ class Engine:
         logger.warning(
             "what must stay leaves no room below compact_at_fraction; unpin messages, shorten the system prompt, or raise "
             "window_tokens or compact_at_fraction",
-            extra={"mark_tokens": mark, "held_tokens": view.tokens, "parts": dict(parts)},
+            extra={"mark_tokens": mark, "view_tokens": view.tokens, "parts": dict(parts)},
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.plan import with_notice
-from autogen_context.manager.rules import Rules, Surroundings
+from autogen_context.manager.rules import Dependencies, Rules
 from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
@@ -37,16 +37,16 @@ class Finishing:
 
     Args:
         rules: what holds for every turn.
-        around: what it works with.
+        dependencies: what it works with.
         engine: of the conversation.
     """
 
-    def __init__(self, rules: Rules, around: Surroundings, *, engine: "Engine") -> None:
+    def __init__(self, rules: Rules, dependencies: Dependencies, *, engine: "Engine") -> None:
         self._engine = engine
         self._rates = rules.rates
-        self._counter = around.counter
+        self._counter = dependencies.counter
         self._proposals = Proposals(
-            around.triggers or SemanticHybridTrigger(rules.triggers), rules.kinds
+            dependencies.triggers or SemanticHybridTrigger(rules.triggers), rules.kinds
         )
 
     def judge(

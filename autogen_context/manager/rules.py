@@ -87,7 +87,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Dependencies:
     """What a session works with.
 
     Attributes:

@@ -23,7 +23,7 @@ from autogen_context.manager.given import Given
 from autogen_context.manager.notices import messages_due
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.providers import Providers, providers_of
-from autogen_context.manager.rules import Fixed, Surroundings
+from autogen_context.manager.rules import Dependencies, Fixed
 from autogen_context.manager.state import State
 from autogen_context.manager.untouched import untouched
 from autogen_context.manager.wiring import (
@@ -97,7 +97,7 @@ class TurnRunner:
         kept.view = kept.engine.cut_back(kept.view)
 
     def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
-        """The list to send for a host's list and the tools that go with it; raises what ``Engine.turn`` does."""
+        """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
         kept, fixed = self._conversation, self.fixed(tools)
         engine = kept.engine
         if not self.given.config.enabled:
@@ -112,7 +112,7 @@ class TurnRunner:
         self._follow(payloads)
         self._providers.turn(self, fixed.tokens)
         before = self.view.tokens
-        turn = engine.turn(self.view, payloads, fixed)
+        turn = engine.prepare(self.view, payloads, fixed)
         self.view = turn.view
         if turn.prepared.compacted:
             self.record("compaction", f"from {before} to {self.view.tokens} tokens")
@@ -316,7 +316,7 @@ class TurnRunner:
         given, rules = self.given, rules_of(self.given.config, self.given.triggers)
         originals = originals_of(given.config, state.originals, given.original_store)
         summaries, advice = self._ahead.summaries(counter, state), self._ahead.advice(state)
-        around = Surroundings(
+        dependencies = Dependencies(
             host=given.host,
             counter=counter,
             budget=given.budget or budget_of(given.config),
@@ -341,7 +341,7 @@ class TurnRunner:
             versions = versions.recorded("start", summary, view, at_s=at_s)
         return _Conversation(
             counter=counter,
-            engine=Engine(rules, around, window=window, digests=state.digests),
+            engine=Engine(rules, dependencies, window=window, digests=state.digests),
             originals=originals,
             view=view,
             versions=versions,

@@ -5,7 +5,6 @@ import math
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,10 @@ from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreRefused
 from autogen_context.messages.message import Message
 from support.entries import said
-from support.redis_server import LocalRedis, running
+from support.redis_pair import PATIENT
+from support.redis_server import LocalRedis
 from support.waiting import wait_until
 
-PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy machine is no fault
 SCOPE = Scope(tenant="acme", agent="coder")
 WRITER = """
 import sys
@@ -43,26 +42,6 @@ for number in range(int(entries)) if int(entries) else count():
         tier.flush()
     print(handle, flush=True)
 """
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
-    """A server for the file."""
-    yield from running(tmp_path_factory.mktemp("redis"))
-
-
-@pytest.fixture(scope="module")
-def server(redis: LocalRedis) -> Iterator[RedisServer]:
-    """The line of one process."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
-        yield line
-
-
-@pytest.fixture(scope="module")
-def other(redis: LocalRedis) -> Iterator[RedisServer]:
-    """That of another."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
-        yield line
 
 
 def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> None:

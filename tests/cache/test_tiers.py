@@ -4,7 +4,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,10 +21,9 @@ from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
 from support.entries import ANY_TEXT, said
 from support.own_tier import OwnTier
-from support.redis_server import LocalRedis, running
+from support.redis_server import LocalRedis
 from support.waiting import until, wait_until
 
-PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy machine is no fault
 WORKER = """
 import sys
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
@@ -33,26 +32,6 @@ from autogen_context.cache.redis.tier import RedisTier
 server = RedisServer(sys.argv[1], limits=RedisLimits(timeout_s=10.0, patience_s=20.0))
 RedisTier(server, tenant="acme").write({"from the other": b"hello"})
 """
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
-    """A server for the file; each test has a tenant of its own."""
-    yield from running(tmp_path_factory.mktemp("redis"))
-
-
-@pytest.fixture(scope="module")
-def server(redis: LocalRedis) -> Iterator[RedisServer]:
-    """The line of one process."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
-        yield line
-
-
-@pytest.fixture(scope="module")
-def other(redis: LocalRedis) -> Iterator[RedisServer]:
-    """That of another."""
-    with RedisServer(redis.url, limits=PATIENT) as line:
-        yield line
 
 
 @pytest.fixture(params=["folder", "server", "own"])

@@ -1,4 +1,7 @@
-"""What is exported is what runs: each of the five parts is called in a default agent's run, and decides (F1)."""
+"""What is exported is what runs: four of the five parts are called with nothing but a window given, and decide (F1).
+
+The fifth, the cache, keeps what a model or a project costs: tests/cache/test_remembered.py.
+"""
 
 import sys
 from collections import Counter
@@ -67,7 +70,7 @@ def turns(keeper: IncrementalContextManager, most: int = 40) -> tuple[list[ChatM
     return tuple(keeper.prepare_nowait(run(n)).messages for n in range(1, most))
 
 
-def test_each_part_is_called() -> None:
+def test_the_parts_are_called() -> None:
     """In a run with compactions, with nothing but a window given."""
     with traced() as calls:
         turns(manager())
