@@ -16,7 +16,6 @@ from autogen_context.tokens.discovery import Discovery
 from autogen_context.tokens.limits import (
     ModelLimit,
     ModelLimits,
-    Row,
     Step,
     known_rows,
     variable_for,
@@ -120,19 +119,19 @@ def _advice(limit: ModelLimit) -> Iterator[str]:
 def _known(*, as_json: bool) -> Iterable[str]:
     rows = list(known_rows().values())
     if as_json:
-        facts = [_facts(row.limit(row.name, source=row.source)) for row in rows]
+        facts = [_facts(row) for row in rows]
         return [json.dumps(facts, indent=2)]
     return _table(rows)
 
 
-def _table(rows: list[Row]) -> Iterator[str]:
-    width = max(len(row.name) for row in rows)
+def _table(rows: list[ModelLimit]) -> Iterator[str]:
+    width = max(len(row.model) for row in rows)
     for provider, models in groupby(rows, key=lambda row: row.provider):
         yield f"{provider:<{width + 2}}  {'input':>10}  {'output':>9}  {'window':>10}"
         for row in models:
             numbers = (
                 f"{row.input_tokens:>10,}  {row.output_tokens or 0:>9,}  {row.window_tokens:>10,}"
             )
-            yield f"  {row.name:<{width}}  {numbers}"
+            yield f"  {row.model:<{width}}  {numbers}"
         yield ""
     yield f"{len(rows)} models. Any other name is looked up too: autogen-context limits MODEL"

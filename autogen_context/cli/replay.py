@@ -215,9 +215,7 @@ def count_note(one: Replayed) -> Iterator[str]:
 def price_note(one: Replayed) -> Iterator[str]:
     """What the prices mean."""
     price = one.price
-    written = f", one that is written {price.cache_write_fraction:g}" * (
-        price.cache_write_fraction != 1
-    )
+    written = f", one that is written {price.write_fraction:g}" * (price.write_fraction != 1)
     yield f"Prices are of the input: a cached token costs {price.cached_fraction:g}{written}."
     if price.input_per_million is None:
         rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"

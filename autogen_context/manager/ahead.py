@@ -24,8 +24,7 @@ from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
 

@@ -15,7 +15,7 @@ from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.recall.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.decision import Trigger, TriggerSettings
 from autogen_context.view.conversation import Orphans
 

@@ -20,8 +20,7 @@ from autogen_context.messages.roles import RoleRules
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import price_of, rates_of
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.decision import TriggerSettings
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def budget_of(config: ContextConfig) -> TokenBudgetManager:
 
 def rates_in(config: ContextConfig) -> Rates:
     """What input tokens cost: by the settings, else by the model's provider."""
-    rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
+    rates, cached = price_of(config.model), config.cached_input_fraction
     return rates if cached is None else replace(rates, cached_fraction=cached)
 
 
