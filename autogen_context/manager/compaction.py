@@ -9,8 +9,7 @@ who asks for the past is it what answers that, and then it may fill more of the 
 
 from collections.abc import Iterable, Mapping
 
-from autogen_context.budget.policy import BudgetRequest, CompactionBudget
-from autogen_context.budget.profile import Section
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
