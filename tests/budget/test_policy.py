@@ -96,7 +96,7 @@ def test_a_table_says_what_each_part_has(
     assert found == pytest.approx((kept, newest, told))
 
 
-@pytest.mark.parametrize(("profile", "at"), zip(PROFILES, (1.0, 0.8, 0.8, 0.8), strict=True))
+@pytest.mark.parametrize(("profile", "at"), [("value", 1.0), *((each, 0.8) for each in PROFILES)])
 def test_a_turn_knows_what_a_compaction_leaves(profile: Profile, at: float) -> None:
     """The price of a rewrite is judged by what a casual one in a long talk fills."""
     manager = TokenBudgetManager(profile=profile, compact_at_fraction=at)
