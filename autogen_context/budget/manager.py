@@ -281,7 +281,7 @@ class TokenBudgetManager:
         kept = newest + told + (shares.of(*RETRIEVED) if asks_back else 0)
         return CompactionBudget(
             total_tokens=total,
-            kept_fraction=kept / (1 - shares.of("system")) * self._compact_at_fraction,
+            kept_fraction=min(1.0, kept / (1 - shares.of("system"))) * self._compact_at_fraction,
             newest_fraction=newest / kept,
             told_fraction=told / kept,
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
@@ -62,6 +62,11 @@ def worked(steps: int) -> list[ChatMessage]:
     return messages
 
 
+@example(
+    BudgetRequest(room_tokens=9, task=TaskDefinition.from_text(PAST), messages=9, asks_back=True),
+    "conservative",
+    None,
+)
 @given(REQUESTS, st.sampled_from(PROFILES), st.none() | st.integers(1, 10**6))
 def test_a_budget_shares_out_no_more_than_there_is(
     request: BudgetRequest, profile: Profile, total: int | None
