@@ -223,7 +223,7 @@ def providers_of(
     def each() -> Iterator[ContextProvider]:
         kinds = rules_of(config).kinds
         if files is not None:
-            from autogen_context.project.files import FilesProvider  # noqa: PLC0415 - as said
+            from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415
 
             yield FilesProvider(files, kinds)
         if project is not None:
