@@ -35,12 +35,6 @@ class Unfit(ValueError):
 def applied(change: ContextChange, notices: Notices, *, position: int, shows: Shows) -> Notices:
     """The notices after a change.
 
-    Args:
-        change: what changed.
-        notices: what is told so far.
-        position: how many of the host's messages are known.
-        shows: whether the context shows a file.
-
     Raises:
         Unfit: it makes no sense here.
     """
