@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from autogen_context.budget.allocation import TokenBudget
-from autogen_context.budget.manager import TokenBudgetManager
+from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.action_log import Step, action_log
 from autogen_context.ledger import Entry, Kind
