@@ -103,7 +103,7 @@ class Engine:
             counter,
             kinds=rules.kinds,
             keep=dependencies.original_store.put_text,
-            on_arrival=dependencies.compressor.on_arrival,
+            compressor=dependencies.compressor,
         )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
