@@ -101,7 +101,7 @@ class Engine:
             counter,
             kinds=parts.kinds,
             keep=parts.original_store.put_text,
-            on_arrival=parts.compressor.on_arrival,
+            compressor=parts.compressor,
         )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
