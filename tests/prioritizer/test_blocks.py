@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
@@ -198,9 +199,9 @@ def test_only_texts_give(messages: list[Message], data: st.DataObject) -> None:
     short = extracted(messages, passages, kept)
     for i, passage in enumerate(passages):
         if passage.place == "text":
-            stays = kept[i]
-            runs = groupby(enumerate(passage.blocks), lambda at, stays=stays: at[0] in stays)
-            parts = ((stays, "".join(b.text for _, b in run)) for stays, run in runs)
+            flagged = [(n in kept[i], block.text) for n, block in enumerate(passage.blocks)]
+            runs = groupby(flagged, itemgetter(0))
+            parts = [(stays, "".join(text for _, text in run)) for stays, run in runs]
             expected = "".join(text if stays else marked(text) for stays, text in parts)
             assert short[passage.message].text == expected
     assert without_texts(short) == without_texts(messages)
