@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from autogen_context.budget.profile import Section
+from autogen_context.budget.policy import Section
 from autogen_context.budget.task import TaskType
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple, Protocol
 
-from autogen_context.budget.efficiency import Efficiency
-from autogen_context.budget.profile import Section
+from autogen_context.budget.policy import Efficiency, Section
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.prioritizer.category import Category
 from autogen_context.prioritizer.references import References
