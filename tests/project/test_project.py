@@ -16,7 +16,7 @@ from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.tool_action import ToolAction
 from autogen_context.messages.tool_call import actions_of
-from autogen_context.project.builds import Builder
+from autogen_context.project.index import Builder
 from autogen_context.project.project import ProjectContext, ProjectView
 from support.tree import PRICE, README, SHOP, Counting, Told, grown, trees
 

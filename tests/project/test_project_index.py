@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.index import Builder, Kept
 from autogen_context.project.index import Index
 from support.tree import Told, grown
 

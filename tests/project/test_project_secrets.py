@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.project.builds import Kept
+from autogen_context.project.index import Kept
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.secrets import HIDDEN, without_secrets
 from support.texts import HOSTILE, TEXTS

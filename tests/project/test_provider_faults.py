@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.manager.change import ContextChange
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.index import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.shop import SYSTEM, Deaf, Shop, Transcript, heads_in, talk
