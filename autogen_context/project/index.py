@@ -14,6 +14,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from time import time_ns
@@ -21,7 +22,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
-from autogen_context.cache.files import RULES_FILE, read_regular, walk
+from autogen_context.cache.files import RULES_FILE, levels, read_regular
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import (
     PAPERS,
@@ -134,10 +135,10 @@ def files_below(root: Path, most_files: int) -> dict[str, Stamp]:
     """
     if os.path.realpath(root) != str(root) or not root.is_dir():
         return {}
-    found = walk(root, most_files=most_files, most_bytes_per_file=MOST_BYTES)
-    names = (os.fspath(path)[len(str(root)) + 1 :] for path in found)
+    entries = (entry for found in levels(str(root)) for entry in found.files)
+    names = (entry.path[len(str(root)) + 1 :] for entry in entries)
     stamps = ((name, stamp_of(root, name)) for name in names)
-    return {name: stamp for name, stamp in stamps if stamp is not None}
+    return dict(islice(((name, stamp) for name, stamp in stamps if stamp is not None), most_files))
 
 
 def read_text(root: Path, name: str) -> tuple[str, bytes]:

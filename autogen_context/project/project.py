@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path, PurePath
 
-from autogen_context.budget.allocation import TokenBudget, flow
-from autogen_context.budget.manager import TokenBudgetManager
-from autogen_context.budget.profile import Section
+from autogen_context.budget.manager import TokenBudget, TokenBudgetManager, flow
+from autogen_context.budget.policy import Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
@@ -22,7 +21,7 @@ from autogen_context.project.documents import PAPERS, CountText, Extracts, Paper
 from autogen_context.project.index import Builds, Index, Kept, Papers, Progress, Watches
 from autogen_context.project.map import Focus, Map, focus_of, in_tree, mapped, ranked
 from autogen_context.project.symbols import Definition, Symbols
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000
