@@ -274,7 +274,7 @@ class Index:
                 everything |= self._root.is_relative_to(path)
                 continue
             name = path.relative_to(self._root).as_posix()
-            if name in known:
+            if name in known and os.path.realpath(path) == str(path):
                 named.add(name)
             elif path.name == RULES_FILE or os.path.lexists(path):
                 everything = True

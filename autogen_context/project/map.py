@@ -239,7 +239,7 @@ def spread(
     votes: Mapping[str, Mapping[Place, float]], starts: Mapping[str, float]
 ) -> dict[str, float]:
     """The share of each file in the votes, once they were passed on again and again."""
-    edges: dict[str, Mapping[str, float]] = {}
+    edges: dict[str, dict[str, float]] = {}
     for file, given in votes.items():
         whole = sum(given.values())
         shares: defaultdict[str, float] = defaultdict(float)
@@ -249,10 +249,10 @@ def spread(
     scores = dict(starts)
     for _ in range(ROUNDS):
         passed = dict.fromkeys(starts, 0.0)
-        for file, shares in edges.items():
-            for other, share in shares.items():
+        for file, out in edges.items():
+            for other, share in out.items():
                 passed[other] += scores[file] * share
-        kept = sum(scores[file] for file, shares in edges.items() if not shares)
+        kept = sum(scores[file] for file, out in edges.items() if not out)
         scores = {
             file: (1 - DAMPING + DAMPING * kept) * start + DAMPING * passed[file]
             for file, start in starts.items()
