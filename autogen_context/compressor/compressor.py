@@ -21,8 +21,7 @@ from typing import Protocol, Self, runtime_checkable
 
 from autogen_context.argument import require_text
 from autogen_context.compressor.concepts import Holdings, concepts_of
-from autogen_context.compressor.notice import LeftOut, notice_of
-from autogen_context.compressor.people import stated_in
+from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.result import CompressionResult, Strategy
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.source import read_source
