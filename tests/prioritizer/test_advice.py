@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.models.chat import CompletionClient
+from autogen_context.models.completion import CompletionClient
 from autogen_context.prioritizer.advice import (
     READ_CHARS,
     SHOWN_CHARS,
