@@ -10,11 +10,9 @@ if TYPE_CHECKING:
     from autogen_context.adapters.agentchat import ManagedChatCompletionContext
     from autogen_context.adapters.classic import ContextTransform
     from autogen_context.adapters.register import register
-    from autogen_context.budget.allocation import TokenBudget
-    from autogen_context.budget.manager import TokenBudgetManager
+    from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import ContextCache
-    from autogen_context.cache.stats import CacheStats
+    from autogen_context.cache.cache import CacheStats, ContextCache
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.concepts import CompressionResult
     from autogen_context.config import ContextConfig
@@ -91,7 +89,7 @@ __all__ = [
 _HOMES = {
     "AttentionFilter": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
-    "CacheStats": "cache.stats",
+    "CacheStats": "cache.cache",
     "Certificate": "view.certificate",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",
@@ -125,7 +123,7 @@ _HOMES = {
     "StalenessTracker": "triggers.staleness",
     "StateError": "errors",
     "TaskDefinition": "budget.task",
-    "TokenBudget": "budget.allocation",
+    "TokenBudget": "budget.manager",
     "TokenBudgetManager": "budget.manager",
     "UpdatedContext": "manager.change",
     "register": "adapters.register",

@@ -27,7 +27,7 @@ pytest_plugins = (
 WAITS = (
     "project.provider.FIRST_WAIT_S",
     "project.provider.LONGEST_WAIT_S",
-    "project.files.LONGEST_WAIT_S",
+    "project.file_changes.LONGEST_WAIT_S",
     "manager.providers.LONGEST_WAIT_S",
 )
 LOCKS = ("cache.store._LOCKED_S",)

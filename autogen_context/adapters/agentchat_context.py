@@ -22,8 +22,8 @@ from autogen_context.adapters.agentchat_envelope import AgentTool, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.agentchat_summary import complete_with
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.options import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name

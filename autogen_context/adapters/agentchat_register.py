@@ -15,7 +15,7 @@ from autogen_context.adapters.agentchat_context import ManagedChatCompletionCont
 from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient, model_of
 from autogen_context.adapters.agentchat_recall import RecallWorkbench
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.options import ManagerOptions
+from autogen_context.manager.given import ManagerOptions
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 
 CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"

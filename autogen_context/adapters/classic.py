@@ -19,8 +19,8 @@ from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.adapters.classic_recall import CallingAgent, RecallHook
 from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL, BilledAgent, Bills
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
-from autogen_context.manager.options import ManagerOptions
 
 BEFORE_REPLY = "process_all_messages_before_reply"
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Unpack
 
 from autogen_context.adapters.agent_context import AgentContext
-from autogen_context.manager.options import ManagerOptions
+from autogen_context.manager.given import ManagerOptions
 
 Entry = Callable[..., AgentContext[Any]]
 

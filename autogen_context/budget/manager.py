@@ -1,36 +1,66 @@
 """TokenBudgetManager: how much of what, by the task, its complexity, the kind of query, the role and what was used.
 
-Promise: the same request gets the same numbers. The allocations of a budget are whole numbers, none negative, and add up to
-its total, whatever the role, the efficiency and the needs; a larger total gives no section less; nobody has more than it
-needs but the buffer.
+Promise: the allocations of a budget are whole numbers, none negative, and add up to its total, whatever the role, the
+efficiency and the needs; a larger total gives no section less; nobody has more than it needs but the buffer.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import get_args
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple, TypeVar, get_args
 
-from autogen_context.budget.allocation import TokenBudget, apportion, filled, with_buffer
-from autogen_context.budget.efficiency import Efficiency
-from autogen_context.budget.policy import NO_TASK, BudgetRequest, CompactionBudget, TurnBudget
-from autogen_context.budget.profile import (
-    DEFAULT_TOKENS,
-    ROLE_WEIGHTS,
+from autogen_context.budget.policy import (
+    NO_TASK,
+    BudgetRequest,
+    CompactionBudget,
+    Efficiency,
     Profile,
     Role,
     Section,
-    Shares,
-    balanced,
-    conservative,
-    strict,
+    TurnBudget,
 )
-from autogen_context.budget.task import TaskDefinition
+from autogen_context.budget.task import Complexity, TaskDefinition
+from autogen_context.language.query import QueryKind
 
+FIVE: tuple[Section, ...] = get_args(Section)[:5]
+# Per cent of the whole. With the 5 that each row leaves for a buffer they make 100; the buffer is the reserve of 10.
+BALANCED: Mapping[Complexity, Mapping[Section, int]] = {
+    "high": dict(zip(FIVE, (25, 25, 20, 15, 10), strict=True)),
+    "medium": dict(zip(FIVE, (20, 20, 25, 20, 10), strict=True)),
+    "low": dict(zip(FIVE, (15, 15, 30, 25, 10), strict=True)),
+}
+BALANCED_RESERVE = Fraction(10, 100)
+ROLE_WEIGHTS: Mapping[Role, Mapping[Section, float]] = {  # 1 where a section is not named
+    "assistant": {},
+    "coder": {"execution_history": 1.2, "project_structure": 1.3, "memory_patterns": 0.8},
+    "planner": {"requirements": 1.4, "design": 1.3, "execution_history": 0.7},
+    "researcher": {"memory_patterns": 1.5, "design": 0.8, "project_structure": 0.8},
+    "reviewer": {"requirements": 1.2, "design": 1.3, "execution_history": 0.8},
+    "tester": {"requirements": 1.2, "execution_history": 1.4, "design": 0.8},
+}
+# Tokens of a window of CONSERVATIVE_TOKENS. ``recent`` is what a conversation of so many messages has at most.
+CONSERVATIVE_TOKENS = 12_000
+RECENT_TOKENS: tuple[tuple[float, int], ...] = ((6, 2_000), (20, 3_500), (float("inf"), 4_000))
+# In this order: what comes first has its whole part, the last one what is left. Facts come before what is retrieved.
+CONSERVATIVE: Mapping[QueryKind, Mapping[Section, int]] = {
+    "casual": {"system": 4_000, "recent": 4_000, "facts": 1_000},
+    "recall": {"system": 5_000, "recent": 4_000, "facts": 1_000, "retrieved": 3_000},
+    "summary": {"system": 4_000, "recent": 4_000, "facts": 1_000, "summaries": 2_000},
+}
+STRICT: Mapping[Section, int] = {"system": 10, "knowledge": 40, "conversation": 43}
+STRICT_MARGIN = Fraction(7, 100)
+DEFAULT_TOKENS: Mapping[Profile, int] = {  # where nothing is known of the model
+    "value": 8_000,
+    "balanced": 8_000,
+    "conservative": CONSERVATIVE_TOKENS,
+    "strict": 1_500,
+}
+COMPRESSION_THRESHOLD = 0.8  # of the total
 SMALL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
 SMALL_FRACTION = 0.36  # of the room beside what is protected, in a room as small or smaller
-STEP_FRACTION = (
-    0.16  # more for each doubling of the room: a large one holds for more turns all the same
-)
+STEP_FRACTION = 0.16  # more for each doubling of the room: a large one holds for more turns anyway
 LARGE_FRACTION = 0.52  # at most
 ASKED_FRACTION = 0.95  # where a person asks for the past: what answers that may fill nearly all
 ASKED_NEWEST_FRACTION = 0.03  # of that, for the newest units
@@ -46,6 +76,62 @@ LONG_TALK = 100  # messages; a profile gives a longer talk no more
 NEWEST: tuple[Section, ...] = ("recent", "conversation")
 TOLD: tuple[Section, ...] = ("facts", "summaries")
 RETRIEVED: tuple[Section, ...] = ("retrieved", "knowledge")
+
+Name = TypeVar("Name", bound=str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenBudget:
+    """A window, shared out.
+
+    Attributes:
+        total: the whole, in tokens.
+        allocations: what each section may have, in tokens; with ``buffer`` they add up to ``total``.
+        reserve_buffer: what stays free at least, in tokens; ``allocations["buffer"]`` is this or more.
+        compression_threshold: the fraction of the total, 0..1, from which on compression is due.
+
+    Raises:
+        ValueError: an allocation is negative, they do not add up to the total, or the threshold is no fraction.
+    """
+
+    total: int
+    allocations: Mapping[Section, int]
+    reserve_buffer: int
+    compression_threshold: float = COMPRESSION_THRESHOLD
+
+    def __post_init__(self) -> None:
+        """Refuse what is no division of the whole."""
+        given = sum(self.allocations.values())
+        if given != self.total or min(self.allocations.values(), default=0) < 0:
+            raise ValueError(
+                f"allocations={dict(self.allocations)}: they have {given} tokens; give 0 or more each, {self.total} in all"
+            )
+        if not 0 <= self.compression_threshold <= 1:
+            raise ValueError(
+                f"compression_threshold={self.compression_threshold}: give a fraction from 0 to 1, such as 0.8"
+            )
+
+    @property
+    def compress_at_tokens(self) -> int:
+        """How much may be in use before compression is due, in tokens."""
+        return int(self.total * self.compression_threshold)
+
+
+class Shares(NamedTuple):
+    """What each section weighs, and what part of the whole stays free for the buffer."""
+
+    weights: Mapping[Section, float]
+    free: Fraction
+
+    def of(self, *sections: Section) -> float:
+        """What some sections have together, as a fraction of the whole."""
+        part = sum(self.weights.get(section, 0) for section in sections)
+        return float(1 - self.free) * part / sum(self.weights.values())
+
+
+USUAL = Shares(
+    {**BALANCED["medium"]}, BALANCED_RESERVE
+)  # what the fractions of a compaction are for
 
 
 class TokenBudgetManager:
@@ -77,13 +163,17 @@ class TokenBudgetManager:
     ) -> None:
         require_known("profile", profile, get_args(Profile))
         require_known("role", role, tuple(ROLE_WEIGHTS))
-        if total_tokens is not None and not is_positive(total_tokens):
+        is_whole = isinstance(total_tokens, int) and not isinstance(total_tokens, bool)
+        if total_tokens is not None and not (is_whole and total_tokens > 0):
             raise ValueError(
                 f"total_tokens={total_tokens!r}: give 1 or more, or leave it out for {DEFAULT_TOKENS[profile]}"
             )
-        require_fraction("compact_at_fraction", compact_at_fraction)
-        if compact_to_fraction is not None:
-            require_fraction("compact_to_fraction", compact_to_fraction)
+        for name, fraction in (
+            ("compact_at_fraction", compact_at_fraction),
+            ("compact_to_fraction", compact_to_fraction),
+        ):
+            if fraction is not None and not 0 < fraction <= 1:
+                raise ValueError(f"{name}={fraction!r}: give a fraction above 0, at most 1")
         self.total_tokens = DEFAULT_TOKENS[profile] if total_tokens is None else total_tokens
         self.role: Role = role
         self.profile: Profile = profile
@@ -99,75 +189,63 @@ class TokenBudgetManager:
             room_tokens: what a request may have, in tokens.
         """
         room = self._within_total(room_tokens)
-        notice = max(
-            int(NOTICE_FRACTION * room), min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
-        )
+        least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
         return TurnBudget(
             compact_at_tokens=int(room * self._compact_at_fraction),
             kept_fraction=self._kept_fraction(room),
             retrieved_tokens=int(RETRIEVED_FRACTION * room),
-            notice_tokens=notice,
+            notice_tokens=max(int(NOTICE_FRACTION * room), least_notice),
         )
 
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
         """How much a compaction keeps, and of what; raises nothing."""
-        room = self._within_total(request.room_tokens)
+        task, room = request.task, self._within_total(request.room_tokens)
         total = max(0, room - request.fixed_tokens)
         if self.profile in ("conservative", "strict"):
-            shares = self._shares(request.task, request.messages)
-            return self._by_table(shares, total, asks_back=request.asks_back)
+            return self._by_table(task, request.messages, total, asks_back=request.asks_back)
+        shares = self._balanced(task.complexity)
         sections = None
         if self.profile == "balanced":
-            sections = self._shares(request.task, request.messages).fractions
+            sections = {section: shares.of(section) for section in shares.weights}
+        budget = CompactionBudget(
+            total_tokens=total, kept_fraction=self._kept_fraction(room), sections=sections
+        )
         if request.asks_back:
-            return CompactionBudget(
-                total_tokens=total,
+            return replace(
+                budget,
                 kept_fraction=ASKED_FRACTION,
                 newest_fraction=ASKED_NEWEST_FRACTION,
                 told_fraction=0.0,
-                sections=sections,
             )
-        usual = CompactionBudget(
-            total_tokens=total, kept_fraction=self._kept_fraction(room), sections=sections
+        least, most = FACTORS
+        people, told, newest = (
+            min(most, max(least, shares.of(section) / USUAL.of(section)))
+            for section in ("requirements", "design", "execution_history")
         )
-        summed = request.has_summaries or request.task.query_kind == "summary"
-        told = SUMMARY_FRACTION if summed else usual.told_fraction
-        factors = self._factors(request.task)
+        is_told = request.has_summaries or task.query_kind == "summary"
         return replace(
-            usual,
-            people_fraction=usual.people_fraction * factors["requirements"],
-            newest_fraction=usual.newest_fraction * factors["execution_history"],
-            told_fraction=told * factors["design"],
+            budget,
+            people_fraction=budget.people_fraction * people,
+            newest_fraction=budget.newest_fraction * newest,
+            told_fraction=(SUMMARY_FRACTION if is_told else budget.told_fraction) * told,
         )
 
-    def allocate(
-        self,
-        task: str | TaskDefinition,
-        *,
-        needs: Mapping[Section, int] | None = None,
-        messages: int = 0,
-    ) -> TokenBudget:
+    def allocate(self, task: str | TaskDefinition, *, messages: int = 0) -> TokenBudget:
         """Share out the window for a task.
 
         Args:
             task: what the agent is at; a text is judged by its words.
-            needs: what each section could use, in tokens; one that is not named needs nothing. Left out, every section
-                has its share.
             messages: how many messages the conversation has; ``conservative`` gives longer ones more.
 
         Raises:
-            ValueError: a need is negative or of a section that this profile does not have; or the task is no text.
+            ValueError: the task is no text.
         """
         defined = task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
-        shares = self._shares(defined, messages)
-        total, reserve = self.total_tokens, int(self.total_tokens * shares.free)
-        if needs is None:
-            parts = apportion(total - reserve, shares.weights)
-        else:
-            parts = filled(total - reserve, shares.weights, needs)
-        return TokenBudget(
-            total=total, allocations=with_buffer(parts, total), reserve_buffer=reserve
-        )
+        shares, total = self._shares(defined, messages), self.total_tokens
+        reserve = int(total * shares.free)
+        parts = apportion(total - reserve, shares.weights)
+        allocations: dict[Section, int] = {**parts, "buffer": total - sum(parts.values())}
+        return TokenBudget(total=total, allocations=allocations, reserve_buffer=reserve)
 
     def record_usage(self, section: Section, *, given_tokens: int, used_tokens: int) -> None:
         """Note what a section had in a request and what of it later turns used.
@@ -181,15 +259,7 @@ class TokenBudgetManager:
             section, given_tokens=given_tokens, used_tokens=used_tokens
         )
 
-    def _factors(self, task: TaskDefinition) -> dict[Section, float]:
-        """How much more or less each section has than for an assistant's task of medium complexity, within bounds."""
-        usual = balanced("medium", role="assistant", factor=lambda _: 1.0).fractions
-        shares = balanced(task.complexity, role=self.role, factor=self.efficiency.factor).fractions
-        least, most = FACTORS
-        return {each: min(most, max(least, shares[each] / usual[each])) for each in usual}
-
     def _within_total(self, room_tokens: int) -> int:
-        """What of a room is used: all, or the total that was given."""
         return int(min(max(0, room_tokens), self._most_tokens))
 
     def _kept_fraction(self, room_tokens: int) -> float:
@@ -197,19 +267,21 @@ class TokenBudgetManager:
         if self._compact_to_fraction is not None:
             return self._compact_to_fraction
         if self.profile in ("conservative", "strict"):
-            shares = self._shares(NO_TASK, LONG_TALK)
-            return self._by_table(shares, room_tokens, asks_back=False).kept_fraction
+            return self._by_table(NO_TASK, LONG_TALK, room_tokens, asks_back=False).kept_fraction
         doublings = math.log2(max(1, room_tokens) / SMALL_ROOM)
         by_room = SMALL_FRACTION + STEP_FRACTION * doublings
         return min(LARGE_FRACTION, max(SMALL_FRACTION, by_room)) * self._compact_at_fraction
 
-    def _by_table(self, shares: Shares, total: int, *, asks_back: bool) -> CompactionBudget:
+    def _by_table(
+        self, task: TaskDefinition, messages: int, total: int, *, asks_back: bool
+    ) -> CompactionBudget:
         """What the table of ``conservative`` or ``strict`` says; what is protected takes the place of its system part."""
-        newest, told = shares.of(NEWEST), shares.of(TOLD)
-        kept = newest + told + (shares.of(RETRIEVED) if asks_back else 0)
+        shares = self._shares(task, messages)
+        newest, told = shares.of(*NEWEST), shares.of(*TOLD)
+        kept = newest + told + (shares.of(*RETRIEVED) if asks_back else 0)
         return CompactionBudget(
             total_tokens=total,
-            kept_fraction=kept / (1 - shares.of(("system",))) * self._compact_at_fraction,
+            kept_fraction=min(1.0, kept / (1 - shares.of("system"))) * self._compact_at_fraction,
             newest_fraction=newest / kept,
             told_fraction=told / kept,
         )
@@ -217,22 +289,76 @@ class TokenBudgetManager:
     def _shares(self, task: TaskDefinition, messages: int) -> Shares:
         match self.profile:
             case "value" | "balanced":
-                return balanced(task.complexity, role=self.role, factor=self.efficiency.factor)
-            case "conservative":
-                return conservative(task, messages=messages)
+                return self._balanced(task.complexity)
             case "strict":
-                return strict()
+                return Shares({**STRICT}, STRICT_MARGIN)
+            case "conservative":
+                left, weights = CONSERVATIVE_TOKENS, dict[Section, float]()
+                recent = next(tokens for most, tokens in RECENT_TOKENS if messages <= most)
+                for section, most in CONSERVATIVE[task.query_kind].items():
+                    weights[section] = min(left, recent if section == "recent" else most)
+                    left -= int(weights[section])
+                return Shares(weights, Fraction(left, CONSERVATIVE_TOKENS))
+
+    def _balanced(self, complexity: Complexity) -> Shares:
+        """Shares by complexity, moved by role and efficiency: as weights, so that what one gains the others lose."""
+        by_role = ROLE_WEIGHTS[self.role]
+        weights: dict[Section, float] = {
+            section: share * by_role.get(section, 1.0) * self.efficiency.factor(section)
+            for section, share in BALANCED[complexity].items()
+        }
+        return Shares(weights, BALANCED_RESERVE)
 
 
-def is_positive(tokens: object) -> bool:
-    """Whether it is a whole number above 0; ``True`` is none."""
-    return isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0
+def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int]:
+    """What the sections of a budget have once each has said what it needs.
+
+    Args:
+        budget: what each may have.
+        needs: what each could use, in tokens; one that is not named needs nothing.
+
+    Returns:
+        Allocations of the same total: what a section leaves goes to those that need more, by their shares; what nobody
+        needs stays free, in ``buffer``.
+
+    Raises:
+        ValueError: a need is negative or of a section that the budget does not have.
+    """
+    weights: dict[Section, float] = {**budget.allocations}
+    total = budget.total - int(weights.pop("buffer", 0))
+    for section, tokens in needs.items():
+        if section not in weights:
+            raise ValueError(f"needs={section!r}: give one of {', '.join(weights)}")
+        if tokens < 0:
+            raise ValueError(f"needs[{section!r}]={tokens}: give 0 tokens or more")
+    parts: dict[Section, int] = {}
+    while hungry := {each: weights[each] for each in weights if each not in parts}:
+        shared = apportion(total - sum(parts.values()), hungry)
+        sated = {each: needs.get(each, 0) for each in shared if shared[each] >= needs.get(each, 0)}
+        parts |= sated or shared
+    return {**parts, "buffer": budget.total - sum(parts.values())}
 
 
-def require_fraction(argument: str, fraction: float) -> None:
-    """Refuse what is no fraction above 0."""
-    if not 0 < fraction <= 1:
-        raise ValueError(f"{argument}={fraction!r}: give a fraction above 0, at most 1")
+def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
+    """Divide tokens by weights; equal parts where all weights are 0.
+
+    Source:
+        Webster's method (Sainte-Laguë) by "jump and step" (Pukelsheim, Proportional Representation, 2014, chapter 4).
+        Largest remainders may take a token from a part when the whole grows by one.
+    """
+    exact = {name: Fraction(weight) for name, weight in weights.items()}  # never by rounding
+    if not any(exact.values()):
+        exact = dict.fromkeys(weights, Fraction(1))
+    whole = sum(exact.values())
+    parts = {name: floor(total * weight / whole + Fraction(1, 2)) for name, weight in exact.items()}
+    while parts and (missing := total - sum(parts.values())):
+        if missing > 0:  # the highest quotient gains the next token; of equals the first
+            gains = max(parts, key=lambda name: exact[name] / (2 * parts[name] + 1))
+            parts[gains] += 1
+        else:  # the lowest one loses its last; of equals the last
+            held = [name for name in reversed(parts) if parts[name]]
+            parts[min(held, key=lambda name: exact[name] / (2 * parts[name] - 1))] -= 1
+    return parts
 
 
 def require_known(argument: str, name: str, known: tuple[str, ...]) -> None:

@@ -1,17 +1,36 @@
-"""What a budget says of a turn and of a compaction: every number that decides how much of what is sent.
+"""What a budget says of a turn and of a compaction, and how much of what sections were given was used.
 
 Promise: values that exist make sense: fractions in 0..1, tokens 0 or more. They decide how much, never whether a request
 fits its window: that is held by the window alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Protocol
+from dataclasses import dataclass, field, fields
+from typing import Literal, Protocol, Self
 
-from autogen_context.budget.profile import Section
 from autogen_context.budget.task import TaskDefinition
 
+Section = Literal[
+    "requirements",
+    "design",
+    "execution_history",
+    "project_structure",
+    "memory_patterns",
+    "system",
+    "recent",
+    "facts",
+    "retrieved",
+    "summaries",
+    "knowledge",
+    "conversation",
+    "buffer",
+]
+Profile = Literal["value", "balanced", "conservative", "strict"]
+Role = Literal["assistant", "coder", "planner", "researcher", "reviewer", "tester"]
+
 NO_TASK = TaskDefinition(text="")
+EFFICIENCY_FACTORS = (0.5, 1.5)  # least and most
+PRIOR_TOKENS = 1_000  # given at the mean of all sections, before the first measurement of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +142,50 @@ class BudgetPolicy(Protocol):
 
 def require_sound(budget: TurnBudget | CompactionBudget) -> None:
     """Refuse tokens below 0 and fractions that are none; the name of a field says which it is."""
-    for field in fields(budget):
-        value: object = getattr(budget, field.name)
-        if field.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
-            raise ValueError(f"{field.name}={value!r}: give a whole number of tokens, 0 or more")
+    for each in fields(budget):
+        value: object = getattr(budget, each.name)
+        if each.name.endswith("_tokens") and not (isinstance(value, int) and value >= 0):
+            raise ValueError(f"{each.name}={value!r}: give a whole number of tokens, 0 or more")
         is_fraction = isinstance(value, int | float) and 0 <= value <= 1
-        if field.name.endswith("_fraction") and not is_fraction:
-            raise ValueError(f"{field.name}={value!r}: give a fraction from 0 to 1")
+        if each.name.endswith("_fraction") and not is_fraction:
+            raise ValueError(f"{each.name}={value!r}: give a fraction from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Efficiency:
+    """What sections were given, and what of it later turns used, in tokens."""
+
+    given: Mapping[Section, int] = field(default_factory=dict[Section, int])
+    used: Mapping[Section, int] = field(default_factory=dict[Section, int])
+
+    def measured(self, section: Section, *, given_tokens: int, used_tokens: int) -> Self:
+        """These sums with one more measurement."""
+        if not 0 <= used_tokens <= given_tokens:
+            raise ValueError(
+                f"used_tokens={used_tokens}: give 0 to given_tokens={given_tokens}; a token that is used twice counts once"
+            )
+        return type(self)(
+            given={**self.given, section: self.given.get(section, 0) + given_tokens},
+            used={**self.used, section: self.used.get(section, 0) + used_tokens},
+        )
+
+    def moved(self, shares: Mapping[Section, float]) -> dict[Section, float]:
+        """The same shares moved by what was used of each, and no more of them together."""
+        weights = {section: share * self.factor(section) for section, share in shares.items()}
+        whole = sum(shares.values()) / (sum(weights.values()) or 1.0)
+        return {section: weight * whole for section, weight in weights.items()}
+
+    @property
+    def mean(self) -> float:
+        """The share of all given tokens that was used, in 0..1; 1 where none was given."""
+        given = sum(self.given.values())
+        return sum(self.used.values()) / given if given else 1.0
+
+    def factor(self, section: Section) -> float:
+        """How much better than the mean a section does, within bounds; 1 where nothing was measured."""
+        if not self.mean:  # nothing was used at all: no section does better than another
+            return 1.0
+        used = self.used.get(section, 0) + PRIOR_TOKENS * self.mean
+        share = used / (self.given.get(section, 0) + PRIOR_TOKENS)
+        least, most = EFFICIENCY_FACTORS
+        return min(most, max(least, share / self.mean))

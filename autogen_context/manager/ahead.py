@@ -17,38 +17,29 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.parts import cuts_finished
 from autogen_context.manager.state import State
-from autogen_context.manager.wiring import limits_of, rules_of
+from autogen_context.manager.window import limits_of
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.manager.engine import Engine
-    from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.advising import Advising
+    from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.decision import Trigger
     from autogen_context.triggers.intent_model import Intents
 
 
 class Ahead:
-    """Works ahead for one manager.
-
-    Args:
-        config: all settings.
-        vectors: keeps vectors at hand; without it nothing is embedded.
-        compressor: the user's own.
-        model_client: asked for summaries and advice; without it, or a client of the compressor's own, nothing is.
-        triggers: what was handed in to propose what is finished; it may have a model that is asked what the agent is at.
-        cache: keeps what models made of a content; one in memory where it is left out.
-    """
+    """Works ahead for one manager."""
 
     def __init__(
         self,
@@ -101,8 +92,7 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._model_client is None:
             return state.advice
-        from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
-        from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advice import Advising, Advisor  # noqa: PLC0415 - as above
 
         self._advising.append(
             Advising(Advisor(self._model_client), state.advice, self._background, self._cache)
@@ -128,13 +118,7 @@ class Ahead:
             self._background.start(discovered(config, WeakMethod(resize)), name="discovery")
 
     async def before_turn(self, engine: "Engine", view: ContextView, fixed_tokens: int) -> None:
-        """Do what the next turn, or later ones, will need of models.
-
-        Args:
-            engine: of the conversation; it has read the messages of the turn.
-            view: how the conversation is sent.
-            fixed_tokens: what the request has beside them.
-        """
+        """Do what the next turn, or later ones, will need of models."""
         config = self._config
         if self._embedding is not None:
             said = engine.conversation.messages
@@ -182,10 +166,9 @@ def intents_of(
     config: ContextConfig, triggers: "Trigger | None", background: Background
 ) -> "Intents | None":
     """Who has a model asked what an agent is at, where triggers look at it."""
-    rules = rules_of(config, triggers)
-    if triggers is None or not (rules.cuts_finished or rules.dry_run):
+    if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
     from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
 
     model = asked_by(triggers)
-    return None if model is None else Intents(model, rules.kinds, background)
+    return None if model is None else Intents(model, ToolKinds(named=config.tools), background)

@@ -44,12 +44,6 @@ def changed(
 ) -> ContextView:
     """The view after changes.
 
-    Args:
-        view: as it is.
-        changes: one or more, in the order in which they happened.
-        engine: of the conversation; messages that are added are read by it.
-        open_pairs: whether calls without results may be sent, as they came in.
-
     Raises:
         ChangeRefused: one cannot be applied; nothing was.
     """

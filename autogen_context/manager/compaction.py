@@ -9,8 +9,7 @@ who asks for the past is it what answers that, and then it may fill more of the 
 
 from collections.abc import Iterable, Mapping
 
-from autogen_context.budget.policy import BudgetRequest, CompactionBudget
-from autogen_context.budget.profile import Section
+from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.fit import fit_pieces
@@ -19,17 +18,21 @@ from autogen_context.compressor.span import Span, spans_of
 from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
+from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import Means, plan
-from autogen_context.manager.rules import Dependencies, Room, Rules
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.prioritizer.advice import Advice
-from autogen_context.prioritizer.advising import key_of
-from autogen_context.prioritizer.category import SECTION_OF
-from autogen_context.prioritizer.explanation import Explanation, explained
+from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need, Scores, SectionScores, efficiency_of
+from autogen_context.prioritizer.score import (
+    Explanation,
+    Need,
+    Scores,
+    SectionScores,
+    efficiency_of,
+    explained,
+)
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
@@ -44,28 +47,24 @@ READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds
 class CompactionPlanner:
     """Plans a conversation anew.
 
-    Args:
-        rules: how deep, and what tools do.
-        dependencies: counts, looks back, and has what a model made of spans.
-
     Attributes:
         prioritizer: says what matters.
         references: the values of the conversation, as far as it was read.
         telling: tells of what is out of sight.
     """
 
-    def __init__(self, rules: Rules, dependencies: Dependencies) -> None:
-        self._rules = rules
-        self._counter = dependencies.counter
-        self._memory = dependencies.memory
-        self._compressor = dependencies.compressor
-        self._known = dependencies.summaries
-        self._budget = dependencies.budget
-        self._advice = dependencies.advice
-        self.prioritizer = dependencies.prioritizer or ContextPrioritizer()
-        self.references = References(rules.kinds)
+    def __init__(self, parts: Parts) -> None:
+        self._counter = parts.counter
+        self._memory = parts.memory
+        self._compressor = parts.compressor
+        self._known = parts.summaries
+        self._budget = parts.budget
+        self._advice = parts.advice
+        self._people = parts.config.people
+        self.prioritizer = parts.prioritizer or ContextPrioritizer()
+        self.references = References(parts.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(
-            dependencies.counter, rules.people, compressor=dependencies.compressor
+            parts.counter, parts.config.people, compressor=parts.compressor
         )
 
     def read_ahead(self, conversation: Conversation) -> None:
@@ -86,19 +85,14 @@ class CompactionPlanner:
     def planned(
         self,
         conversation: Conversation,
-        room: Room,
+        *,
+        limit_tokens: int,
+        fixed_tokens: int,
         pinned: frozenset[int],
         notices: Notices,
         stale: frozenset[int],
     ) -> tuple[Decision, ...]:
         """A decision for each unit.
-
-        Args:
-            conversation: what there is.
-            room: what may be used.
-            pinned: positions of pinned messages.
-            notices: what is told beside the messages.
-            stale: the units that show a file as it was before it changed on disk.
 
         Raises:
             ContextWindowExceeded: what must stay does not fit.
@@ -108,15 +102,15 @@ class CompactionPlanner:
         protected = conversation.protected(pinned)
         request = newest_request(conversation.messages)
         advice = self._advice.get(key_of(request)) if self._advice else None
-        need = self._need(conversation, room.limit_tokens, stale)
+        need = self._need(conversation, limit_tokens, stale)
         self.references.cut(standing(self.references, need))
         self.telling.statements = Statements(stated(notices.standing))
-        summaries = self._summaries(conversation, room, pinned)
+        summaries = self._summaries(conversation, limit_tokens, pinned)
         task = TaskDefinition.from_text(request)
         budget = self._budget.for_compaction(
             BudgetRequest(
-                room_tokens=room.limit_tokens,
-                fixed_tokens=room.fixed_tokens,
+                room_tokens=limit_tokens,
+                fixed_tokens=fixed_tokens,
                 task=task if advice is None else advice.applied_to(task),
                 messages=len(conversation.messages),
                 asks_back=bool(need.relevance),
@@ -128,7 +122,7 @@ class CompactionPlanner:
             candidates,
             protected=protected,
             said=self._said(conversation, budget.long_message_tokens),
-            limit_tokens=room.limit_tokens - room.fixed_tokens,
+            limit_tokens=limit_tokens - fixed_tokens,
             budget=budget,
             means=Means(
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
@@ -144,13 +138,15 @@ class CompactionPlanner:
         """The notices about which messages had said something else at the last plan."""
         return self.telling.overruled()
 
-    def spans(self, conversation: Conversation, room: Room, pinned: frozenset[int]) -> list[Span]:
+    def spans(
+        self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
+    ) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""
         return spans_of(
             conversation.candidates,
             stays=conversation.protected(pinned),
-            room_tokens=room.limit_tokens,
-            people=self._rules.people,
+            room_tokens=room_tokens,
+            people=self._people,
         )
 
     def explained(
@@ -186,13 +182,12 @@ class CompactionPlanner:
         """The scores within the shares of sections, if any."""
         if budget.sections is None:
             return scores
-        sections: list[Section] = [SECTION_OF[unit.category] for unit in self.references.units]
-        shares = efficiency_of(self.references, sections).moved(budget.sections)
+        shares = efficiency_of(self.references).moved(budget.sections)
         filled = budget.total_tokens * budget.kept_fraction
         left: dict[Section, int] = {
             section: int(filled * share) for section, share in shares.items()
         }
-        return SectionScores(scores, self.references, sections, left)
+        return SectionScores(scores, self.references, left)
 
     def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""
@@ -214,10 +209,10 @@ class CompactionPlanner:
         return bool(named) and all(used and used[-1] > unit for used in uses)
 
     def _summaries(
-        self, conversation: Conversation, room: Room, pinned: frozenset[int]
+        self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
     ) -> dict[Span, str]:
         """What a model made of them so far."""
-        spans = self.spans(conversation, room, pinned) if self._known else []
+        spans = self.spans(conversation, room_tokens, pinned) if self._known else []
         return {span: self._known[span.key] for span in spans if span.key in self._known}
 
     def _asked_for(self, conversation: Conversation) -> list[float]:

@@ -7,6 +7,7 @@ refused with what is known instead.
 from collections.abc import Callable, Mapping
 
 from autogen_context.manager.change import ChangeType, ContextChange
+from autogen_context.project.shown import CHANGED, DELETED
 from autogen_context.view.notice import Notice, Topic
 from autogen_context.view.notices import Notices
 
@@ -16,9 +17,9 @@ Shows = Callable[[str], bool]
 """Whether the context shows a file, or that it is not there."""
 
 TOLD_OF_FILES: Mapping[ChangeType, str] = {
-    ChangeType.FILE_MODIFIED: "{path} changed on disk since it was read above",
+    ChangeType.FILE_MODIFIED: CHANGED,
     ChangeType.FILE_CREATED: "{path} was created on disk since it was looked for above",
-    ChangeType.FILE_DELETED: "{path} was deleted from disk since it was read above",
+    ChangeType.FILE_DELETED: DELETED,
     ChangeType.FILE_MOVED: "{path} was moved to {moved_to} since it was read above",
 }
 ENDINGS: Mapping[ChangeType, str] = {
@@ -33,12 +34,6 @@ class Unfit(ValueError):
 
 def applied(change: ContextChange, notices: Notices, *, position: int, shows: Shows) -> Notices:
     """The notices after a change.
-
-    Args:
-        change: what changed.
-        notices: what is told so far.
-        position: how many of the host's messages are known.
-        shows: whether the context shows a file.
 
     Raises:
         Unfit: it makes no sense here.

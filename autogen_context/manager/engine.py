@@ -18,13 +18,14 @@ from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager import preamble
 from autogen_context.manager.notices import NoticeWriter
+from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
-from autogen_context.manager.rules import Dependencies, Fixed, Room, Rules
-from autogen_context.manager.window import Window
+from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import messages_of
+from autogen_context.messages.roles import RoleRules
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -46,7 +47,7 @@ from autogen_context.view.view import ContextView
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.prioritizer.score import Explanation
     from autogen_context.triggers.finished import FinishedEstimate
 
 logger = logging.getLogger(__name__)
@@ -71,8 +72,7 @@ class Engine:
     """Prepares the turns of one conversation.
 
     Args:
-        rules: what holds for every turn.
-        dependencies: what it works with.
+        parts: what it works with.
         window: what a request may have.
         digests: the messages of a saved state.
 
@@ -84,33 +84,32 @@ class Engine:
 
     def __init__(
         self,
-        rules: Rules,
-        dependencies: Dependencies,
+        parts: Parts,
         *,
         window: Window,
         digests: Sequence[bytes] = (),
     ) -> None:
         self.window = window
-        counter = dependencies.counter
-        self.conversation = Conversation(
-            dependencies.host, counter, orphans=rules.orphans, digests=digests
-        )
-        self.notices = NoticeWriter(counter, rules.kinds, dependencies.budget)
-        self._rules = rules
-        self._dependencies = dependencies
-        self._budget = dependencies.budget
+        config, counter, host = parts.config, parts.counter, parts.host
+        self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
+        self.notices = NoticeWriter(counter, parts.kinds, parts.budget)
+        self._parts = parts
+        self._config = config
+        self._budget = parts.budget
+        self._cuts_finished = cuts_finished(config, parts.triggers)
         self._arrival = Arrival(
             counter,
-            kinds=rules.kinds,
-            keep=dependencies.original_store.put_text,
-            on_arrival=dependencies.compressor.on_arrival,
+            kinds=parts.kinds,
+            keep=parts.original_store.put_text,
+            compressor=parts.compressor,
         )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False
         # How much of the host's list is as it was when a view followed it last.
         self._same = len(digests)
-        self._writer = RequestWriter(dependencies.host, counter=counter, roles=rules.roles)
-        self._retriever = Retriever(dependencies.memory, counter, dependencies.budget)
+        roles = RoleRules(alternate=config.alternate_roles, single_system=config.single_system)
+        self._writer = RequestWriter(host, counter=counter, roles=roles)
+        self._retriever = Retriever(parts.memory, counter, parts.budget)
         self._rooms: tuple[Calibration, dict[int, int]] = (Calibration(), {})
         self._told: Situation | None = None
 
@@ -139,7 +138,7 @@ class Engine:
 
     def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
         """The stages in their order; arguments and errors as of ``prepare``."""
-        now_s = self._dependencies.cache_clock() if self._dependencies.cache_clock else None
+        now_s = self._parts.cache_clock() if self._parts.cache_clock else None
         view = self.notices.without_unseen(view, self.conversation.candidates)
         view = self.with_preamble(view, fixed)
         view = self.restarted(view, fixed)
@@ -234,9 +233,9 @@ class Engine:
             view,
             self.conversation.messages,
             self._mark(view) - used,
-            self._dependencies.counter.message,
+            self._parts.counter.message,
         )
-        return preamble.placed_anew(view, chosen, self._dependencies.counter.message)
+        return preamble.placed_anew(view, chosen, self._parts.counter.message)
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
@@ -250,7 +249,7 @@ class Engine:
 
     def estimate(self, view: ContextView, fixed: Fixed, now_s: float | None) -> CostEstimate:
         """Whether to compact in this turn, with the numbers that say so."""
-        rates, used = self._rules.rates, self._used(view, fixed)
+        rates, used = self._parts.rates, self._used(view, fixed)
         rewrite = self._possible(view, used)
         price = price_of_rewrite(rewrite, rates, is_cold=is_cold(view.pace, rates, now_s))
         forced = self._is_forced(view, used)
@@ -260,7 +259,7 @@ class Engine:
         """Whether everything is planned anew: the window forces it, the price allows it, or a question needs the room."""
         if cost.why == "forced":
             return True
-        if cost.rewrites and cost.price.is_cold and self._rules.compaction != "when_full":
+        if cost.rewrites and cost.price.is_cold and self._config.compaction != "when_full":
             return True
         return self._retriever.lacks_room(
             view,
@@ -281,7 +280,7 @@ class Engine:
             ContextWindowExceeded: what must stay does not fit.
         """
         candidates, pinned = self.conversation.candidates, self.pinned(view)
-        chosen, count = view.preamble, self._dependencies.counter.message
+        chosen, count = view.preamble, self._parts.counter.message
         if chosen.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             free = self._mark(view) - fixed_tokens - protected
@@ -347,8 +346,8 @@ class Engine:
         self, view: ContextView, fixed: Fixed, now_s: float | None
     ) -> "tuple[ContextView, FinishedEstimate | None]":
         """The view without what is finished, if that was asked for and pays; and the estimate."""
-        acts = self._rules.cuts_finished
-        if not (acts or self._rules.dry_run):
+        acts = self._cuts_finished
+        if not (acts or self._config.dry_run):
             return view, None
         return self._finishing.judge(view, self._used(view, fixed), acts=acts, now_s=now_s)
 
@@ -371,7 +370,7 @@ class Engine:
             candidates,
             room_tokens=room,
             used_tokens=view.tokens + beside,
-            count=self._dependencies.counter.message,
+            count=self._parts.counter.message,
         )
         used = view.tokens + beside
         return self.notices.told(view, candidates, room_tokens=room, used_tokens=used)
@@ -384,7 +383,7 @@ class Engine:
 
     def can_recall(self, *, can: bool) -> None:
         """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
-        mode = self._rules.reduce
+        mode = self._config.reduce
         self.reduces = mode if mode != "auto" else "lossy" if can else "lossless"
 
     @property
@@ -431,23 +430,21 @@ class Engine:
         """
         if not self.is_full(view, fixed_tokens, at_fraction=at_fraction):
             return []
-        beside = fixed_tokens + self._preamble_tokens(view)
-        there = Room(limit_tokens=self.room_tokens(view), fixed_tokens=beside)
-        return self.planner.spans(self.conversation, there, self.pinned(view))
+        return self.planner.spans(self.conversation, self.room_tokens(view), self.pinned(view))
 
     @cached_property
     def planner(self) -> "CompactionPlanner":
         """Plans anew; loaded when there is something to plan, which most short conversations never need."""
         from autogen_context.manager.compaction import CompactionPlanner  # noqa: PLC0415 - as said
 
-        return CompactionPlanner(self._rules, self._dependencies)
+        return CompactionPlanner(self._parts)
 
     @cached_property
     def _finishing(self) -> "Finishing":
         """Cuts what is finished; loaded where that is asked for."""
         from autogen_context.manager.finished import Finishing  # noqa: PLC0415 - as said
 
-        return Finishing(self._rules, self._dependencies, engine=self)
+        return Finishing(self._parts, engine=self)
 
     def situation(self, view: ContextView, used_tokens: int) -> Situation:
         """What decides what a plan can do."""
@@ -476,7 +473,7 @@ class Engine:
 
     def _preamble_tokens(self, view: ContextView) -> int:
         text = view.preamble.text
-        return self._dependencies.counter.message(as_message(text)) if text else 0
+        return self._parts.counter.message(as_message(text)) if text else 0
 
     def _room(self, calibration: Calibration, rewrites: int) -> int:
         if calibration is not self._rooms[0]:
@@ -536,10 +533,16 @@ class Engine:
         Raises:
             ContextWindowExceeded: what must stay does not fit; in the provider's tokens, as the limit is.
         """
-        there = Room(limit_tokens=self._room_after(view), fixed_tokens=fixed_tokens)
         stale = self.notices.stale(view, self.conversation.candidates)
         try:
-            return self.planner.planned(self.conversation, there, pinned, view.notices, stale)
+            return self.planner.planned(
+                self.conversation,
+                limit_tokens=self._room_after(view),
+                fixed_tokens=fixed_tokens,
+                pinned=pinned,
+                notices=view.notices,
+                stale=stale,
+            )
         except ContextWindowExceeded as error:
             counted, window = error.floor_tokens + fixed_tokens, self.window
             bound = window.bound(view.calibration, counted, view.rewrites + 1).tokens
@@ -551,7 +554,7 @@ class Engine:
         """Put the originals of units from one on into their store."""
         candidates = self.conversation.candidates[since:]
         decided = zip(decisions[since:], candidates, strict=True)
-        self._dependencies.original_store.put_all(
+        self._parts.original_store.put_all(
             (d.handle, c.unit.messages) for d, c in decided if d.handle
         )
 

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autogen_context.config.config import ContextConfig
 from autogen_context.manager.compaction import CompactionPlanner
+from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import with_notice
-from autogen_context.manager.rules import Dependencies, Rules
 from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.triggers.decision import TriggerSettings
 from autogen_context.triggers.finished import (
     TOLD_FRACTION,
     FinishedEstimate,
@@ -33,36 +35,19 @@ if TYPE_CHECKING:
 
 
 class Finishing:
-    """Judges and cuts what is finished in one conversation; what was proposed can be found again from its units.
+    """Judges and cuts what is finished in one conversation; what was proposed can be found again from its units."""
 
-    Args:
-        rules: what holds for every turn.
-        dependencies: what it works with.
-        engine: of the conversation.
-    """
-
-    def __init__(self, rules: Rules, dependencies: Dependencies, *, engine: "Engine") -> None:
+    def __init__(self, parts: Parts, *, engine: "Engine") -> None:
         self._engine = engine
-        self._rates = rules.rates
-        self._counter = dependencies.counter
-        self._proposals = Proposals(
-            dependencies.triggers or SemanticHybridTrigger(rules.triggers), rules.kinds
-        )
+        self._rates = parts.rates
+        self._counter = parts.counter
+        triggers = parts.triggers or SemanticHybridTrigger(settings_of(parts.config))
+        self._proposals = Proposals(triggers, parts.kinds)
 
     def judge(
         self, view: ContextView, used_tokens: int, *, acts: bool, now_s: float | None
     ) -> tuple[ContextView, FinishedEstimate | None]:
-        """The view without what is best cut of what is finished, if that pays and is to be done; and the estimate.
-
-        Args:
-            view: how the conversation is sent.
-            used_tokens: what the request has beside it.
-            acts: whether to cut it if it pays.
-            now_s: the time, by which the provider's cache runs out.
-
-        Returns:
-            No estimate where nothing new was proposed, or there is nothing that brings in what it costs.
-        """
+        """The view without what is best cut of what is finished, if that pays and is to be done; and the estimate."""
         engine, conversation = self._engine, self._engine.conversation
         since = max(0, view.pace.seen_units - 1)
         if not self._proposals.follow(conversation.candidates, since=since):
@@ -112,6 +97,18 @@ class Finishing:
         return view, told
 
 
+def settings_of(config: ContextConfig) -> TriggerSettings:
+    """Which triggers propose that something is finished."""
+    return TriggerSettings(
+        subtasks=config.enable_subtask_detection,
+        intents=config.enable_intent_detection,
+        boundaries=config.enable_boundary_detection,
+        staleness=config.enable_staleness_detection,
+        staleness_threshold=config.staleness_threshold,
+        fallback_turns=config.fallback_turns,
+    )
+
+
 def without(
     spans: Sequence[ProposedSpan],
     candidates: Sequence[Candidate],
@@ -123,18 +120,7 @@ def without(
     room_tokens: int,
     left_fraction: float,
 ) -> tuple[Decision, ...]:
-    """The decisions on n units with these spans cut; up to the first span they are the same.
-
-    Args:
-        spans: what is finished.
-        candidates: the units.
-        decisions: what is held of them.
-        stays: positions of units that must stay.
-        planner: says what blocks are worth, and tells what goes.
-        counter: counts messages.
-        room_tokens: what a request may have.
-        left_fraction: of the tokens of each span, what is left of it.
-    """
+    """The decisions on n units with these spans cut; up to the first span they are the same."""
     decided, references = tuple(decisions), planner.references
     need = Need(room_tokens=room_tokens)
     compared = standing(references, need)

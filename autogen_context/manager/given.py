@@ -1,4 +1,4 @@
-"""What a manager is made of, as it was handed over.
+"""What a manager is handed, and what every entry of a host hands on to it.
 
 Promise: a part that cannot do what it is for is refused at once, by its name, with what to give.
 """
@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from autogen_context.argument import wrong_argument
 from autogen_context.config.config import ContextConfig
@@ -52,27 +52,33 @@ PARTS: Mapping[str, tuple[str, str]] = {
 OWN_PROVIDERS = ("files", "project")
 
 
+class ManagerOptions(TypedDict, total=False):
+    """What ``IncrementalContextManager`` takes beside ``model`` and the host's format, for every host's entry.
+
+    ``model_client="host"`` is the agent's own client, where an entry is given the agent.
+    """
+
+    window_tokens: int | None
+    reserve_tokens: int | None
+    config: ContextConfig | None
+    counter: TokenCounter | None
+    budget: "BudgetPolicy | None"
+    vectors: WarmVectors | None
+    prioritizer: "Prioritizer | None"
+    compressor: "Compressor | None"
+    model_client: ModelClient | Literal["host"] | None
+    triggers: "Trigger | None"
+    clock: Callable[[], float] | None
+    original_store: "OriginalTier | None"
+    files: "FileChangeTracker | str | Path | None"
+    project: "ProjectContext | str | Path | None"
+    providers: Sequence[ContextProvider]
+    cache: "Cache | None"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a manager was given.
-
-    Attributes:
-        config: all settings.
-        host: how the host writes messages.
-        counter: counts tokens; the model's tokenizer where there is none.
-        budget: says how much of the window is for what; as the settings say where there is none.
-        vectors: lets the memory go by meaning.
-        prioritizer: says what matters; the standard one where there is none.
-        compressor: makes every text that is sent shorter than it came.
-        model_client: is asked for summaries and advice.
-        triggers: proposes what is finished.
-        clock: the time, in seconds since 1970; the system's where there is none.
-        files: a folder; what changes of its files that the conversation shows is told.
-        original_store: where originals are shared with other agents.
-        project: a folder whose context stands behind the system prompt.
-        cache: keeps what models made of a content.
-        providers: tell of the world beside the messages; the user's own.
-    """
+    """What a manager was given; the arguments of ``IncrementalContextManager`` say what each is for."""
 
     config: ContextConfig
     host: HostFormat

@@ -30,11 +30,6 @@ class NoticeWriter:
     """Tells what is due in one conversation.
 
     It remembers which units show which file; that can be read again from the units.
-
-    Args:
-        counter: counts texts.
-        kinds: what tools do.
-        budget: says how much is told at once.
     """
 
     def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
@@ -83,14 +78,7 @@ class NoticeWriter:
     def told(
         self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
     ) -> ContextView:
-        """The view with what is due in front of the newest unit, if that was not sent yet and there is room.
-
-        Args:
-            view: how the conversation is sent.
-            candidates: its units.
-            room_tokens: what a request may have.
-            used_tokens: what it has already.
-        """
+        """The view with what is due in front of the newest unit, if that was not sent yet and there is room."""
         if not view.notices.due or not has_place(view, candidates):
             return view
         block = self._block(view.notices.due, room_tokens)
@@ -109,14 +97,7 @@ class NoticeWriter:
         overruled: Collection[Name] = (),
         waits: bool = False,
     ) -> ContextView:
-        """The view after a rewrite: nothing that was told stands in front of a unit any more.
-
-        Args:
-            view: how the conversation is sent.
-            candidates: its units.
-            overruled: what messages said otherwise since.
-            waits: whether there is no room for what is due, so that no compaction is to be made for it.
-        """
+        """The view after a rewrite: nothing that was told stands in front of a unit any more."""
         notices = view.notices.anew(overruled=overruled, waits=waits)
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
 
@@ -158,16 +139,7 @@ class Block:
 
 
 def block_of(notices: Iterable[Notice], *, room_tokens: int, count: CountText) -> Block:
-    """Notices within a room, the most important ones first.
-
-    Args:
-        notices: what is to be told.
-        room_tokens: what the text may have, in tokens.
-        count: tokens of a text.
-
-    Returns:
-        The block; what had no room is not in it. Only where nothing else has room, one is shortened.
-    """
+    """Notices within a room, the most important ones first."""
     parts: list[str] = []
     names: set[Name] = set()
     for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):

@@ -14,11 +14,7 @@ from autogen_context.view.certificate import is_longer, remainder
 
 
 class Outbox:
-    """The payloads of one conversation.
-
-    Args:
-        host: writes messages.
-    """
+    """The payloads of one conversation."""
 
     def __init__(self, host: HostFormat) -> None:
         self._host = host
@@ -36,13 +32,7 @@ class Outbox:
     def payloads(
         self, pieces: Sequence[Piece], payloads: Sequence[object], *, edition: int
     ) -> list[object]:
-        """The list to send: the caller's own objects where nothing was rewritten.
-
-        Args:
-            pieces: what is sent.
-            payloads: the host's list.
-            edition: the same while that goes on with the same objects, as ``History`` has it.
-        """
+        """The list to send: the caller's own objects where nothing was rewritten."""
         same = equal_at_front(self._pieces, tuple(pieces))
         sent, gone = (*self._pieces[:same], *pieces[same:]), self._pieces[same:]
         is_other = edition != self._edition

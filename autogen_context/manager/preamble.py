@@ -25,13 +25,7 @@ Count = Callable[[Message], int]
 
 
 def offered(view: ContextView, head: Head, since: Iterable[Notice]) -> ContextView:
-    """The view with the newest head ready, and what is newer than it to be told.
-
-    Args:
-        view: how the conversation is sent.
-        head: the same as before where it was not written anew.
-        since: all that is no longer as it says, each under the topic ``project``.
-    """
+    """The view with the newest head ready, and what is newer than it to be told."""
     known, newer = view.preamble, tuple(since)
     if head == known.head and newer == known.since:
         return view
@@ -47,14 +41,7 @@ def offered(view: ContextView, head: Head, since: Iterable[Notice]) -> ContextVi
 def chosen(
     view: ContextView, messages: Sequence[Message], free_tokens: int, count: Count
 ) -> Preamble:
-    """What would stand behind the system prompt if it were placed anew.
-
-    Args:
-        view: how the conversation is sent.
-        messages: of the host.
-        free_tokens: what a request has left beside what must stay.
-        count: tokens of a message.
-    """
+    """What would stand behind the system prompt if it were placed anew."""
     known, is_place = view.preamble, system_messages(messages) < len(messages)
     room = min(int(FREE_FRACTION * free_tokens), known.head.most_tokens)
     text = known.head.fitted(room, count=count) if is_place else ""
@@ -80,15 +67,7 @@ def told(
     used_tokens: int,
     count: Count,
 ) -> ContextView:
-    """The view with a head that came too late in front of the newest unit, if that was not sent yet and there is room.
-
-    Args:
-        view: how the conversation is sent.
-        candidates: its units.
-        room_tokens: what a request may have.
-        used_tokens: what it has already.
-        count: tokens of a message.
-    """
+    """The view with a head that came too late in front of the newest unit, if that was not sent yet and there is room."""
     preamble = view.preamble
     if not preamble.waits or is_in_sight(view) or not has_place(view, candidates):
         return view

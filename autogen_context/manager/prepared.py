@@ -3,11 +3,15 @@
 Promise: a value; changing its list changes nothing that the manager keeps.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from autogen_context.manager.window import Fixed, Window
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.price import CostEstimate
-from autogen_context.view.certificate import Certificate
+from autogen_context.view.certificate import Certificate, Checked
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:  # loaded for who looks for what is finished
@@ -37,3 +41,34 @@ class Prepared(Generic[Payload]):
     compacted: bool
     cost_estimate: CostEstimate | None = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)
+
+
+def untouched(
+    payloads: Sequence[Payload],
+    *,
+    host: HostFormat,
+    counter: MessageCounter,
+    window: Window,
+    fixed: Fixed,
+) -> Prepared[Payload]:
+    """The list as it came, measured as far as it can be read; no message is changed, left out or refused."""
+    checked = Checked().after(readable(payloads, host), counter.message)
+    tokens = checked.tokens + fixed.tokens
+    certificate = Certificate(
+        limit_tokens=window.limit_tokens,
+        bound=window.bound(counter.calibration, tokens, 0),
+        counted_tokens=tokens,
+        pairs_closed=not checked.orphans,
+        pins_present=True,
+        newest_present=True,
+    )
+    return Prepared(messages=list(payloads), certificate=certificate, decisions=(), compacted=False)
+
+
+def readable(payloads: Iterable[object], host: HostFormat) -> Iterable[Message]:
+    """The messages that can be read."""
+    for payload in payloads:
+        try:
+            yield host.read(payload)
+        except (ValueError, RecursionError):
+            continue

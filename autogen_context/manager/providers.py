@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.preamble import offered
-from autogen_context.manager.wiring import rules_of
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.view.notice import Notice
 from autogen_context.view.preamble import Head
 from autogen_context.view.provider import (
@@ -40,12 +40,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Providers:
-    """The providers of one conversation.
-
-    Args:
-        each: they, in the order in which they are asked.
-        others: what was saved of those that are not here.
-    """
+    """The providers of one conversation."""
 
     def __init__(self, each: Iterable[ContextProvider] = (), others: Saved | None = None) -> None:
         self._each = tuple(each)
@@ -210,20 +205,12 @@ def providers_of(
     count: Callable[[str], int],
     others: Sequence[ContextProvider] = (),
 ) -> Providers:
-    """The providers of a conversation, as they were asked for.
-
-    Args:
-        config: all settings.
-        files: a folder; what changes of its files that the conversation shows is told.
-        project: a folder whose context stands behind the system prompt.
-        count: tokens of a text.
-        others: the user's own.
-    """
+    """The providers of a conversation, as they were asked for."""
 
     def each() -> Iterator[ContextProvider]:
-        kinds = rules_of(config).kinds
+        kinds = ToolKinds(named=config.tools)
         if files is not None:
-            from autogen_context.project.files import FilesProvider  # noqa: PLC0415 - as said
+            from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415
 
             yield FilesProvider(files, kinds)
         if project is not None:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autogen_context.manager.outbox import Outbox
-from autogen_context.manager.rules import Fixed
-from autogen_context.manager.window import Window
+from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
 from autogen_context.messages.roles import RoleRules
@@ -41,13 +40,7 @@ class Request:
 
 
 class RequestWriter:
-    """Writes and certifies the requests of one conversation; what it remembers can be made again from a view.
-
-    Args:
-        host: writes messages.
-        counter: counts them.
-        roles: what the model insists on.
-    """
+    """Writes and certifies the requests of one conversation; what it remembers can be made again from a view."""
 
     def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
         self._outbox = Outbox(host)
@@ -81,15 +74,7 @@ class RequestWriter:
         fixed: Fixed,
         pinned: frozenset[int],
     ) -> Request:
-        """What is sent for a view.
-
-        Args:
-            view: how the conversation is sent.
-            conversation: what there is.
-            window: what a request may have.
-            fixed: what the request has beside messages.
-            pinned: positions of pinned messages.
-        """
+        """What is sent for a view."""
         sent = self.pieces(view.decisions)
         pieces = self._with_preamble(sent, view.preamble.text, conversation)
         pieces = self._roles.apply(pieces, conversation.messages)

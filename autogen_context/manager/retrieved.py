@@ -32,13 +32,7 @@ class InSight:
 
 
 class Retriever:
-    """Brings back what a question asks for.
-
-    Args:
-        memory: looks back in the conversation.
-        counter: counts messages.
-        budget: says how much is brought back.
-    """
+    """Brings back what a question asks for."""
 
     def __init__(self, memory: Memory, counter: MessageCounter, budget: BudgetPolicy) -> None:
         self._budget = budget
@@ -54,15 +48,7 @@ class Retriever:
         room_tokens: int,
         used_tokens: int,
     ) -> ContextView:
-        """The view with what the newest message asks for in front of it; as it was where that is nothing.
-
-        Args:
-            view: how the conversation is sent.
-            messages: all there is.
-            pieces: what of it is sent.
-            room_tokens: what a request may have.
-            used_tokens: what it has already.
-        """
+        """The view with what the newest message asks for in front of it; as it was where that is nothing."""
         if not self._is_due(view, messages, pieces):
             return view
         message = self._asked_for(view, messages, room_tokens, used_tokens)

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.tier import Scope
 from autogen_context.compressor.guard import guarded
+from autogen_context.config.config import ContextConfig
 from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext
@@ -21,21 +24,14 @@ from autogen_context.manager.changes import changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.given import Given
 from autogen_context.manager.notices import messages_due
-from autogen_context.manager.prepared import Prepared
+from autogen_context.manager.parts import Parts, originals_of, rates_in
+from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
-from autogen_context.manager.rules import Dependencies, Fixed
 from autogen_context.manager.state import State
-from autogen_context.manager.untouched import untouched
-from autogen_context.manager.wiring import (
-    asked_back,
-    branch_id,
-    budget_of,
-    id_of,
-    originals_of,
-    rules_of,
-    window_of,
-)
+from autogen_context.manager.window import Fixed, Window, window_tokens_of
+from autogen_context.messages.message import content_digest
 from autogen_context.messages.piece import messages_of
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.messages.tool_schema import has_recall_tool
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import Certificate
@@ -44,19 +40,17 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.prioritizer.score import Explanation
     from autogen_context.recall.asked_back import AskedBack
 
 logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
+RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
 
 
 class TurnRunner:
     """Runs the turns of one manager.
-
-    Args:
-        given: what the manager was given.
 
     Attributes:
         given: the same.
@@ -181,7 +175,13 @@ class TurnRunner:
         """Who answers the tool ``recall_context``."""
         kept = self._conversation
         if self._asked_back is None:
-            self._asked_back = asked_back(kept.originals, kept.counter, kept.engine.window)
+            from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
+
+            self._asked_back = AskedBack(
+                kept.originals,
+                count=self._count,  # the counter would remember every trial
+                room_tokens=int(kept.engine.window.limit_tokens * RECALLED_FRACTION),
+            )
         return self._asked_back
 
     def record(self, kind: str, summary: str) -> Version:
@@ -281,7 +281,7 @@ class TurnRunner:
         """Let another go on from here, under a name of its own."""
         kept = self._conversation
         kept.branches += 1
-        name = branch_id(kept.context_id, kept.branches)
+        name = content_digest(kept.context_id, str(kept.branches))[:6].hex()
         other._go_on(  # noqa: SLF001 - another of its kind
             replace(self.state, context_id=name, branches=0), self._providers.branch()
         )
@@ -313,13 +313,22 @@ class TurnRunner:
 
     def _begun(self, counter: MessageCounter, state: State) -> "_Conversation":
         """A conversation that goes on from a state."""
-        given, rules = self.given, rules_of(self.given.config, self.given.triggers)
-        originals = originals_of(given.config, state.originals, given.original_store)
+        given, config = self.given, self.given.config
+        originals = originals_of(config, state.originals, given.original_store)
         summaries, advice = self._ahead.summaries(counter, state), self._ahead.advice(state)
-        dependencies = Dependencies(
+        budget = given.budget or TokenBudgetManager(
+            role=config.role,
+            profile=config.profile,
+            compact_at_fraction=config.compact_at_fraction,
+            compact_to_fraction=config.compact_to_fraction,
+        )
+        parts = Parts(
+            config=config,
             host=given.host,
             counter=counter,
-            budget=given.budget or budget_of(given.config),
+            kinds=ToolKinds(named=config.tools),
+            rates=rates_in(config),
+            budget=budget,
             compressor=guarded(self._ahead.compressor),
             original_store=originals,
             memory=self._ahead.memory(),
@@ -329,25 +338,29 @@ class TurnRunner:
             prioritizer=given.prioritizer,
             triggers=given.triggers,
         )
-        window = window_of(given.config, counter)
+        window = Window(
+            window_tokens=window_tokens_of(config),
+            reserve_tokens=config.reserve_tokens,
+            source=counter.source,
+        )
         self._asked_back = None
         view, is_new = state.view, not state.versions
         if view == ContextView():
             view = replace(view, calibration=counter.calibration)
-        versions = Versions(most=rules.versions, kept=state.versions[-max(1, rules.versions) :])
+        versions = Versions(most=config.versions, kept=state.versions[-max(1, config.versions) :])
         if is_new:
             at_s = (given.clock or time.time)()
             summary = "the context as it was at the start"
             versions = versions.recorded("start", summary, view, at_s=at_s)
         return _Conversation(
             counter=counter,
-            engine=Engine(rules, dependencies, window=window, digests=state.digests),
+            engine=Engine(parts, window=window, digests=state.digests),
             originals=originals,
             view=view,
             versions=versions,
             summaries=summaries,
             advice=advice,
-            context_id=state.context_id or id_of(given.config),
+            context_id=state.context_id or id_of(config),
             branches=state.branches,
         )
 
@@ -401,3 +414,8 @@ class _Conversation:
     advice: "Mapping[str, Advice]"
     context_id: str
     branches: int
+
+
+def id_of(config: ContextConfig) -> str:
+    """What stands for the conversation of an agent of a tenant: 12 hex digits."""
+    return content_digest(Scope(tenant=config.tenant, agent=config.agent).key)[:6].hex()

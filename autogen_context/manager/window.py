@@ -1,13 +1,29 @@
 """What a request may have, in the tokens that we count.
 
-Promise: pure. What fits the room fits the limit by the bound, bills included.
+Promise: what fits the room fits the limit by the bound, bills included.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 
+from autogen_context.config.config import ContextConfig
 from autogen_context.tokens.calibrate import Bill, Calibration
+from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.view.certificate import Certificate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What a request has beside messages: tools, the start of the answer.
+
+    Attributes:
+        tokens: all of it, an upper bound.
+        assumed: of these, what no provider documents.
+    """
+
+    tokens: int
+    assumed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +61,6 @@ class Window:
 
         The reserve is paid from the bill first: what the host adds beyond it shows as an offset, and what it does not
         use stays reserved.
-
-        Args:
-            calibration: what was known before.
-            certificate: that of the list.
-            prompt_tokens: all input tokens.
         """
         bill = Bill(
             counted=certificate.counted_tokens,
@@ -61,3 +72,39 @@ class Window:
             return None
         billed = max(bill.billed - self.reserve_tokens, calibration.least(bill), 1)
         return calibration.after(replace(bill, billed=billed))
+
+
+def limits_of(config: ContextConfig) -> ModelLimits:
+    """Where the model's limits are looked up, an endpoint among it if the configuration names one."""
+    own_files = [config.limits_file] if config.limits_file else []
+    discovery = None
+    if config.discovery_url:
+        from autogen_context.tokens.discovery import Discovery  # noqa: PLC0415 - for who asks
+
+        discovery = Discovery(config.discovery_url, timeout_s=config.discovery_timeout_s)
+    return ModelLimits(
+        files=(*own_files, *standard_files()),
+        discovery=discovery,
+        default_tokens=config.default_window_tokens,
+        ttl_s=config.limits_ttl_s,
+    )
+
+
+def window_tokens_of(config: ContextConfig) -> int:
+    """The window as given, else the model's; warns where the one exceeds the other."""
+    if not config.model:
+        return config.window_tokens or config.default_window_tokens
+    known = limits_of(config).lookup(config.model)
+    if config.window_tokens and config.window_tokens > known.input_tokens:
+        warnings.warn(
+            f"window_tokens={config.window_tokens} is above the {known.input_tokens} input tokens of "
+            f"{config.model} ({known.source}): requests may be rejected",
+            stacklevel=2,
+        )
+    if not config.window_tokens and known.source == "default" and not config.discovery_url:
+        warnings.warn(
+            f"nothing is known of the model {config.model!r}: a window of {known.input_tokens} tokens is assumed; give "
+            f"window_tokens=, set {variable_for(config.model)}, or add a row to ./model_limits.json",
+            stacklevel=2,
+        )
+    return config.window_tokens or known.prompt_tokens

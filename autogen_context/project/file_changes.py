@@ -1,53 +1,54 @@
-"""The files that conversations have seen: which of them are not any more as they were.
+"""Tell a conversation what became of the files that it shows, when somebody else changes them.
 
-Promise: no change is missed for good: each file is looked at in turn, by its stamp, and read where that differs or is too
-young to be believed. What one look may read is bounded, the rest waits for the next; all that is kept stays within its
-limits, the longest unseen goes first. Only regular files within the folder are read, and no link that leads out of it;
-nothing here fails on a bad path.
+Promise: a change by somebody else is told once, with a short diff; what the agent itself wrote is not. Each file is looked
+at in turn, by its stamp, and read where that differs or is too young to be believed. Only regular files below the folder
+are read. A disk that is slow or fails costs what it would have told, and nothing else.
 """
 
+import asyncio
 import errno
 import logging
 import os
-from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import islice
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import NamedTuple
 
 from autogen_context.cache.files import read_regular
-from autogen_context.project.line_changes import told_changes
+from autogen_context.messages.message import Text, content_digest
+from autogen_context.messages.saved import read_saved, saved
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_action import answers_of, is_failure
+from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.project.shown import CHANGED, DELETED
 from autogen_context.project.tree import Stamp
+from autogen_context.view.notice import Notice
+from autogen_context.view.provider import NOTHING, ProviderTurn, Told
 
-MOST_FILES = 512
-MOST_BYTES = 16 * 1024 * 1024  # of the texts that are kept together, in characters of about a byte
-MOST_BYTES_PER_FILE = 512 * 1024  # a larger file is told in numbers
-MOST_CHARS = 2_000  # of what is told of a file
+LONGEST_WAIT_S = 1.0  # of a turn, for the disk
 MOST_READ = 256  # files at a time
+MOST_READ_NOWAIT = 4  # files, by a turn that does not wait
 MOST_LOOKED_AT = 64  # stamps at a time, of files that were read before
+MOST_FILES = 512
+MOST_CHARS_KEPT = 16 * 1024 * 1024  # of all texts together
+MOST_BYTES_PER_FILE = 512 * 1024  # a larger file is told in numbers
+SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
 
-_SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
-_GONE = Stamp(identity=(), settled=True)
+MOST_DIFFS = 8  # in a turn; of more files it is told that they changed
+MOST_TOLD = 4  # times of one file, until it is read again: it may be written all the time
+AGAIN = "{path} is on disk again as it was read above"
+NO_MORE = "It keeps changing; what becomes of it from now on is not told before it is read again."
+
+MOST_CHARS = 2_000  # of what is told of a file
+MOST_LINES = 1_000  # that are compared; of more difflib takes seconds
+CONTEXT_LINES = 2
+LONGEST_LINE = 200  # in characters; of a longer one the rest is cut
+MORE_CHARS = 40  # for the line that says what was left out
 
 _LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """What became of a file since it was shown.
-
-    Attributes:
-        kind: ``"unreadable"`` where it is there, and cannot or must not be read any more.
-        detail: what to tell below the line that names the file.
-        digest: of what it holds now, in hex; empty where it cannot be read.
-    """
-
-    kind: Literal["changed", "deleted", "unreadable"]
-    detail: str = ""
-    digest: str = ""
 
 
 class FileChangeTracker:
@@ -88,218 +89,304 @@ class FileChangeTracker:
         return real
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Content:
-    """What a file holds: a digest, the text where it is to be shown, and what it is in words where it is not.
+class Content(NamedTuple):
+    """What a file holds: a digest, the text where it is to be shown, and what it is in words where it is not."""
 
-    How lines end, and whether the last one does, makes no difference to a text.
-    """
-
-    digest: bytes
+    digest: str
     text: str | None = None
     words: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Seen:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFile:
     """A file that was seen.
 
     Attributes:
         name: as the conversation wrote it.
         content: as it was shown; ``None`` until it is read.
         stamp: what the system said when it was compared last; ``None`` where it is to be compared.
-        told: which content was found last, empty where it is as it was; ``None`` where nobody knows what was told.
+        told: which content it had when it was told of last; empty where it is as it was shown.
+        times: how often it was told of.
     """
 
-    name: str
-    content: _Content | None = None
+    name: Text
+    content: Content | None = None
     stamp: Stamp | None = None
-    told: str | None = ""
+    told: Text = ""
+    times: int = 0
 
 
-class SeenFiles:
-    """The files that one conversation has seen.
+class Change(NamedTuple):
+    """What became of a file: the line that says so, what stands below it, and what tells it from another change."""
 
-    It may be asked from any thread; one that comes while another one reads does nothing.
+    line: str
+    detail: str
+    key: str
+
+
+class Found(NamedTuple):
+    """A file that was read: as it was known before, what it held when it was shown, and what became of it since."""
+
+    path: Path
+    before: SeenFile
+    content: Content | None
+    stamp: Stamp
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedFile:
+    """A file that was seen, with a digest of what it held, and what was told of it since."""
+
+    name: Text
+    digest: str
+    told: Text = ""
+    times: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedFiles:
+    """The files that were seen, and how many messages showed them."""
+
+    seen: tuple[SavedFile, ...] = ()
+    messages: int = 0
+    schema: int = 1
+
+
+class FilesProvider:
+    """Follows the files that one conversation shows; a ``ContextProvider``.
+
+    Looks may run in a thread. They are handed frozen records and leave what they found in a queue; a turn takes it in.
 
     Args:
-        tracker: the folder.
+        tracker: the folder that they are in.
+        kinds: what tools do.
     """
 
-    def __init__(self, tracker: FileChangeTracker) -> None:
+    name = "files"
+
+    def __init__(self, tracker: FileChangeTracker, kinds: ToolKinds) -> None:
         self._tracker = tracker
-        self._reading = Lock()
-        self._lock = Lock()  # for all below
-        self._files: OrderedDict[Path, _Seen] = OrderedDict()  # the longest unseen first
-        self._kept_chars = 0
-        self._due: dict[Path, None] = {}  # to be read as it is shown
-        self._turns: dict[Path, None] = {}  # to be looked at, the longest not looked at first
-        self._found: dict[Path, FileChange | None] = {}
-
-    def __bool__(self) -> bool:
-        """Whether any file is followed."""
-        return bool(self._files)
-
-    def see(self, written: str) -> None:
-        """A file was shown, as it is on disk now; it is read at the next look."""
-        path = self._tracker.path_of(written)
-        if path is not None:
-            with self._lock:
-                self._keep(path, _Seen(name=written))
-                self._due[path] = None
-
-    def knows(self, written: str) -> bool:
-        """Whether a file was seen."""
-        return self._tracker.path_of(written) in self._files
+        self._kinds = kinds
+        self._files: dict[Path, SeenFile] = {}  # the longest unseen first
+        self._next = 0  # where the next look begins
+        self._found = deque[list[Found] | Exception]()
+        self._looking = Lock()
+        self._has_looked = False
+        self._touched: set[int] = set()
+        self._messages = 0  # that were read
+        self._resumed = 0  # messages that another one had read
+        self._closed = False
 
     @property
-    def digests(self) -> dict[str, str]:
-        """The files that were shown, as they were written, and digests of what was; but for one that is to be read."""
-        with self._lock:
-            return {e.name: e.content.digest.hex() for e in self._files.values() if e.content}
+    def state(self) -> Mapping[str, object]:
+        """Which files were seen and what they held, by digests, and what was told of them."""
+        seen = tuple(
+            SavedFile(name=file.name, digest=file.content.digest, told=file.told, times=file.times)
+            for file in self._files.values()
+            if file.content is not None
+        )
+        return saved(SavedFiles(seen=seen, messages=max(self._messages, self._resumed)))
 
-    def look(self, *, most_read: int = MOST_READ, settled: bool = True) -> None:
-        """Read what was seen, and find out what became of what was read before.
-
-        Args:
-            most_read: files that may be read; what is left waits for the next look.
-            settled: whether all that the conversation did to files is known; if not, changes wait.
-        """
-        if not self._reading.acquire(blocking=False):
-            return
-        try:
-            with self._lock:
-                due = list(islice(self._due, most_read))
-                others = list(islice(self._turns, MOST_LOOKED_AT)) if settled else []
-            for path in due:
-                self._remember(path)
-            left, looked_at = most_read - len(due), 0
-            while left > 0 and looked_at < len(others):
-                left -= self._compare(others[looked_at])
-                looked_at += 1
-            with self._lock:  # the next look begins behind these
-                there = [path for path in others[:looked_at] if path in self._turns]
-                self._turns |= {path: self._turns.pop(path) for path in there}
-        finally:
-            self._reading.release()
-
-    def changes(self) -> dict[str, FileChange | None]:
-        """What the looks found since this was asked last, by the names as written; ``None`` where a file is as it was."""
-        with self._lock:
-            found, self._found = self._found, {}
-            return {self._files[path].name: change for path, change in found.items()}
-
-    def doubt(self) -> None:
-        """Compare all files at the next looks, and find again what was found before."""
-        with self._lock:
-            for seen in self._files.values():
-                seen.stamp = seen.told = None
-
-    def resumed(self, digests: Mapping[str, str]) -> "SeenFiles":
-        """Another one that has seen what one had that was saved; all of it is compared at its next looks.
-
-        Args:
-            digests: as above; a text that is not known here is, once it is read and is the same.
-
-        Raises:
-            ValueError: one is no digest.
-        """
-        other = SeenFiles(self._tracker)
-        for name, digest in digests.items():
-            content = _Content(
-                digest=bytes.fromhex(digest), words="what it was is not known any more"
+    def resumed(self, state: Mapping[str, object], /) -> "FilesProvider":
+        """Another one, which has seen what is in a state; what changed since then is news to it."""
+        source = "save_state()"
+        found = read_saved(SavedFiles, state, what="files that were seen", schema=1, source=source)
+        other = FilesProvider(self._tracker, self._kinds)
+        other._resumed = found.messages
+        for each in found.seen:
+            path = self._tracker.path_of(each.name)
+            if path is None:  # the project may be somewhere else by now
+                continue
+            content = Content(each.digest, words="what it was is not known any more")
+            known = self._files.get(path)
+            if known and known.content and known.content.digest == each.digest:
+                content = known.content
+            other._files[path] = SeenFile(
+                name=each.name, content=content, told=each.told, times=each.times
             )
-            path = self._tracker.path_of(name)
-            if path is not None:
-                known = self._files.get(path)
-                if known and known.content and known.content.digest == content.digest:
-                    content = known.content
-                other._keep(path, _Seen(name=name, content=content, told=None))
         return other
 
-    def _remember(self, path: Path) -> None:
-        """Read a file that was shown; what cannot be read is not followed."""
-        seen = self._files.get(path)
-        stamp = _stamp(path)  # first: what happens after it is noticed
-        content: _Content | None = None
-        try:
-            content = _read(self._tracker.real(path))
-        except (OSError, ValueError, RuntimeError):
-            _LOGGER.debug("a file that was shown is not followed")
-        with self._lock:
-            if seen is None or self._files.get(path) is not seen:
-                return  # it went, or was shown again
-            if content is None:
-                self._forget(path)
-                return
-            del self._due[path]
-            seen.content, seen.stamp = content, stamp
-            self._kept_chars += len(content.text or "")
+    async def before_turn(self, turn: ProviderTurn, /) -> None:
+        """Look at the disk in a thread; a slow one is not waited for."""
+        self._read(turn)
+        if not self._files:
+            return
+        looking = asyncio.get_running_loop().run_in_executor(
+            None, self._look, self._candidates(turn), MOST_READ
+        )
+        await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
+        self._has_looked = True
+
+    def turn(self, turn: ProviderTurn, /) -> Told:
+        """What became of files since they were shown."""
+        self._read(turn)
+        if self._files and not self._has_looked:
+            self._look(self._candidates(turn), MOST_READ_NOWAIT)
+        self._has_looked = False
+        found: list[Found] = []
+        while self._found:
+            each = self._found.popleft()
+            if isinstance(each, Exception):
+                raise each
+            found += each
+        return self._news(found, turn) if found else NOTHING
+
+    async def aclose(self) -> None:
+        """Follow nothing any more."""
+        self._files, self._closed = {}, True
+
+    def _read(self, turn: ProviderTurn) -> None:
+        """What new units show is to be read as it is now; so is what they changed of a file that was seen."""
+        if self._closed:
+            return
+        if not turn.known and self._messages:  # another conversation: what was told may not stand
+            self._files = {path: replace(file, stamp=None) for path, file in self._files.items()}
+        self._messages = turn.units[-1].stop if turn.units else 0
+        for unit in turn.new:
+            for key, shown, written in touches(unit, self._kinds):
+                if key in self._touched:  # the host edited what stands in front
+                    continue
+                self._touched.add(key)
+                if unit.stop <= self._resumed and all(map(self._knows, shown)):
+                    continue  # as it was when this was saved
+                for name in (*shown, *filter(self._knows, written)):
+                    self._see(name)
+
+    def _knows(self, name: str) -> bool:
+        return self._tracker.path_of(name) in self._files
+
+    def _see(self, name: str) -> None:
+        """A file was shown, as it is on disk now; it is read at the next look."""
+        path = self._tracker.path_of(name)
+        if path is not None:
+            self._files.pop(path, None)
+            self._files[path] = SeenFile(name=name)
             self._trim()
 
-    def _compare(self, path: Path) -> bool:
-        """Look whether something happened to a file; whether it had to be read for that."""
-        seen = self._files.get(path)
-        if seen is None or seen.content is None:
-            return False
-        stamp = _stamp(path)
-        if seen.stamp is not None and seen.stamp.holds(stamp):
-            return False
-        now, change = self._change_of(path, seen.content)
-        told = f"{change.kind} {change.digest or change.detail}" if change else ""
-        with self._lock:
-            if self._files.get(path) is not seen:
-                return True
-            if told != seen.told:
-                self._found[path] = change
-            seen.stamp, seen.told = stamp, told
-            if now is not None:
-                self._kept_chars += len(now.text or "") - len(seen.content.text or "")
-                seen.content = now
-                self._trim()
-        return True
-
-    def _change_of(self, path: Path, seen: _Content) -> tuple[_Content | None, FileChange | None]:
-        """What became of a file: where it is as it was, what it holds, which may have been expected without its text."""
-        try:
-            now = _read(self._tracker.real(path))
-        except FileNotFoundError:
-            return None, FileChange(kind="deleted")
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
-            return None, FileChange(
-                kind="unreadable", detail=f"it cannot be read any more: {reason}"
-            )
-        if seen.digest == now.digest:
-            return now, None
-        if seen.text is None or now.text is None:
-            detail = f"({now.words or seen.words})"
-        else:
-            detail = told_changes(seen.text, now.text, most_chars=MOST_CHARS)
-        return None, FileChange(kind="changed", detail=detail, digest=now.digest.hex())
-
-    def _keep(self, path: Path, seen: _Seen) -> None:
-        """Follow a file, as the one that was seen last."""
-        self._forget(path)
-        self._files[path] = seen
-        self._turns[path] = None
-        self._kept_chars += len(seen.content.text or "") if seen.content else 0
-        self._trim()
-
     def _trim(self) -> None:
-        while len(self._files) > MOST_FILES or self._kept_chars > MOST_BYTES:
-            self._forget(next(iter(self._files)))
+        chars = sum(len(file.content.text or "") for file in self._files.values() if file.content)
+        while len(self._files) > MOST_FILES or chars > MOST_CHARS_KEPT:
+            gone = self._files.pop(next(iter(self._files)))
+            chars -= len(gone.content.text or "") if gone.content else 0
 
-    def _forget(self, path: Path) -> None:
-        """Follow a file no more."""
-        seen = self._files.pop(path, None)
-        self._kept_chars -= len(seen.content.text or "") if seen and seen.content else 0
-        for paths in (self._due, self._turns, self._found):
-            paths.pop(path, None)
+    def _candidates(self, turn: ProviderTurn) -> list[tuple[Path, SeenFile]]:
+        """What to look at: what is to be read first, then so many others, those that wait longest first.
+
+        While a call has no result it may be writing a file, so that changes wait.
+        """
+        due = [(path, file) for path, file in self._files.items() if file.content is None]
+        if turn.units and turn.units[-1].unanswered:
+            return due
+        others = [(path, file) for path, file in self._files.items() if file.content is not None]
+        at = self._next % len(others) if others else 0
+        return due + (others[at:] + others[:at])[:MOST_LOOKED_AT]
+
+    def _look(self, candidates: Sequence[tuple[Path, SeenFile]], most_read: int) -> None:
+        """Read what was seen, and find out what became of what was read before; nothing while another look does."""
+        if not self._looking.acquire(blocking=False):
+            return
+        try:
+            found: list[Found] = []
+            for path, file in candidates:
+                if len(found) == most_read:
+                    break
+                self._next += file.content is not None
+                stamp = stamp_of(path)
+                if file.stamp is None or not file.stamp.holds(stamp):
+                    found.append(compared(self._tracker, path, file, stamp))
+            self._found.append(found)
+        except Exception as error:  # noqa: BLE001 - it may be in a thread: the turn raises it
+            self._found.append(error)
+        finally:
+            self._looking.release()
+
+    def _news(self, found: Iterable[Found], turn: ProviderTurn) -> Told:
+        """Take in what was found, and tell what of it is news; of a file that is as it was, what others said stands."""
+        standing = {notice.key for notice in turn.standing if notice.topic == "file"}
+        notices: list[Notice] = []
+        withdrawn: list[Notice] = []
+        for path, before, content, stamp, change in found:
+            if self._files.get(path) is not before:
+                continue  # it went, or was shown again
+            if content is None:  # what cannot be read is not followed
+                del self._files[path]
+                continue
+            name, told, times = before.name, before.told, before.times
+            if change is None:
+                if told:
+                    text = AGAIN.format(path=name)
+                    withdrawn.append(Notice(topic="file", key=name, text=text))
+                told, times = "", 0
+            elif is_news(before, change, stands=name in standing):
+                told, times = change.key, times + 1
+                detail = change.detail if len(notices) < MOST_DIFFS else ""
+                detail = NO_MORE if times >= MOST_TOLD and change.line == CHANGED else detail
+                text = change.line.format(path=name)
+                notices.append(Notice(topic="file", key=name, text=text, detail=detail))
+            self._files[path] = SeenFile(
+                name=name, content=content, stamp=stamp, told=told, times=times
+            )
+        self._trim()
+        return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
 
-def _read(real: Path) -> _Content:
-    """What a file holds now; one that is larger than is kept is told by its size, its times and which file it is.
+def is_news(file: SeenFile, change: Change, *, stands: bool) -> bool:
+    """Whether a change is to be told.
+
+    Args:
+        file: as it was known.
+        change: what became of it.
+        stands: whether what was told of it still does; that is asked only where that may be otherwise.
+    """
+    is_same = change.key == file.told
+    if is_same and file.stamp is not None:
+        return False
+    return not (stands and (is_same or file.times >= MOST_TOLD))
+
+
+def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
+    """What the calls of a unit did with files: a key of call and answer, what they show, what they wrote; not if they failed."""
+    if not unit.has_calls:
+        return
+    for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True):
+        shown = tuple(view.path for view in action.views)
+        if (shown or action.writes) and answer is not None and not is_failure(answer):
+            yield hash((call, answer)), shown, action.writes
+
+
+def compared(tracker: FileChangeTracker, path: Path, file: SeenFile, stamp: Stamp) -> Found:
+    """A file as it is now, beside what it held when it was shown; of one that was not read yet, what it holds."""
+    try:
+        now = content_of(tracker.real(path))
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, FileNotFoundError):
+            change = Change(DELETED, "", "deleted")
+        else:
+            why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
+            detail = f"it cannot be read any more: {why}"
+            change = Change(CHANGED, detail, detail)
+        return Found(path, file, file.content, stamp, change)
+    before = file.content or now
+    if before.digest == now.digest:
+        return Found(path, file, now, stamp)
+    if before.text is None or now.text is None:
+        detail = f"({now.words or before.words})"
+    else:
+        detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
+    return Found(path, file, before, stamp, Change(CHANGED, detail, now.digest))
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What the system says of a file; nothing is opened."""
+    try:
+        return Stamp.of(os.stat(path))  # noqa: PTH116 - of many files at each turn
+    except (OSError, ValueError):
+        return Stamp(identity=(), settled=True)
+
+
+def content_of(real: Path) -> Content:
+    """What a file holds now; how lines end, and whether the last one does, makes no difference to a text.
 
     Raises:
         OSError: it cannot be read.
@@ -310,22 +397,70 @@ def _read(real: Path) -> _Content:
         if error.errno != errno.EFBIG:
             raise
         found = real.stat()
-        stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        identity = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
         words = f"too large to show, {found.st_size:,} bytes"
-        return _Content(digest=_digest(" ".join(map(str, stamp)).encode()), words=words)
-    if b"\0" in content[:_SNIFFED_BYTES]:
-        return _Content(digest=_digest(content), words=f"binary, {len(content):,} bytes")
+        return Content(content_digest(identity).hex(), words=words)
+    if b"\0" in content[:SNIFFED_BYTES]:
+        return Content(content_digest(content).hex(), words=f"binary, {len(content):,} bytes")
     text = content.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
-    return _Content(digest=_digest(text.encode()), text=text)
+    return Content(content_digest(text).hex(), text)
 
 
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
+def told_changes(before: str, after: str, *, most_chars: int) -> str:
+    """What to say of a text that changed: how many lines went and came, and a unified diff as far as there is room.
+
+    Args:
+        before: the text as it was.
+        after: as it is.
+        most_chars: room for it, in characters; the numbers alone may have up to 100.
+    """
+    old, new = before.split("\n"), after.split("\n")
+    gone, come = Counter(old), Counter(new)  # a line that moved did neither
+    went, came = (gone - come).total(), (come - gone).total()
+    head = common_lines(old, new)
+    tail = common_lines(old[head:][::-1], new[head:][::-1])
+    said = f"{went:,} of {len(old):,} lines went, {came:,} came, from line {head + 1:,} on"
+    first = max(0, head - CONTEXT_LINES)
+    old = old[first : len(old) - max(0, tail - CONTEXT_LINES)]
+    new = new[first : len(new) - max(0, tail - CONTEXT_LINES)]
+    if max(len(old), len(new)) > MOST_LINES:
+        return said
+    places = list(hunks(old, new, first))
+    kept: list[str] = []
+    room = most_chars - len(said) - 2
+    for number, place in enumerate(places):
+        room -= len(place) + 1
+        if room < (0 if number == len(places) - 1 else MORE_CHARS):
+            break
+        kept.append(place)
+    if not kept:
+        return said
+    left = len(places) - len(kept)
+    more = [f"[… {left:,} more places]"] if left else []
+    return "\n".join([f"{said}:", *kept, *more])
 
 
-def _stamp(path: Path) -> Stamp:
-    """What the system says of a file; nothing is opened."""
-    try:
-        return Stamp.of(os.stat(path))  # noqa: PTH116 - of many files at each turn
-    except (OSError, ValueError):
-        return _GONE
+def common_lines(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines are the same from the beginning."""
+    shorter = min(len(old), len(new))
+    return next((n for n in range(shorter) if old[n] != new[n]), shorter)
+
+
+def hunks(old: Sequence[str], new: Sequence[str], first: int) -> Iterator[str]:
+    """The places that differ, each as one hunk of a unified diff; ``first`` lines stand in front of both."""
+    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES):
+        ranges: list[str] = []
+        for mark, begin, end in (
+            ("-", group[0][1], group[-1][2]),
+            ("+", group[0][3], group[-1][4]),
+        ):  # counted from 1, and from the line before where there are none
+            ranges.append(f"{mark}{first + begin + (end > begin)},{end - begin}")
+        lines = [f"@@ {' '.join(ranges)} @@"]
+        for kind, from_old, to_old, from_new, to_new in group:
+            if kind == "equal":
+                lines += [f" {line}" for line in old[from_old:to_old]]
+            else:
+                lines += [f"-{line}" for line in old[from_old:to_old]]
+                lines += [f"+{line}" for line in new[from_new:to_new]]
+        cut = (line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1) for line in lines)
+        yield "\n".join(cut)

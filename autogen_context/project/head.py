@@ -8,8 +8,8 @@ statement of anybody, for a ledger, or for the end of what was quoted.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autogen_context.budget.allocation import TokenBudget, flow
-from autogen_context.budget.profile import Section
+from autogen_context.budget.manager import TokenBudget, flow
+from autogen_context.budget.policy import Section
 from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.documents import PAPERS, Paper
 from autogen_context.project.index import Papers

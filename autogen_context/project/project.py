@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from autogen_context.budget.allocation import TokenBudget
-from autogen_context.budget.manager import TokenBudgetManager
+from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.action_log import Step, action_log
 from autogen_context.ledger import Entry, Kind
@@ -37,7 +36,7 @@ from autogen_context.project.since import (
     with_room,
 )
 from autogen_context.project.tree import Reason
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000

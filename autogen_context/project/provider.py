@@ -16,7 +16,7 @@ from pydantic import StrictBool
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.project.files import touches
+from autogen_context.project.file_changes import touches
 from autogen_context.project.project import ProjectContext, head_in_state
 from autogen_context.project.since import Current
 from autogen_context.recall.exchanges import newest_request
@@ -239,8 +239,8 @@ def is_here(task: "asyncio.Task[None]") -> bool:
 def files_in(units: Iterable[Unit], kinds: ToolKinds) -> Iterator[str]:
     """The files that calls read or wrote."""
     for unit in units:
-        for touch in touches(unit, kinds):
-            yield from (*touch.shown, *touch.written)
+        for _, shown, written in touches(unit, kinds):
+            yield from (*shown, *written)
 
 
 def offer_of(current: Current, most_tokens: int, known: Collection[str]) -> PreambleOffer:

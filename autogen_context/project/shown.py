@@ -1,7 +1,6 @@
 """Which units of a conversation show a file as it was before it changed on disk.
 
-Promise: a unit is read once, by what its calls name, and only where somebody asks. What a later unit shows again is no
-longer shown by the older one.
+A unit is read once, by what its calls name. What a later unit shows again is no longer shown by the older one.
 """
 
 from collections import defaultdict
@@ -10,25 +9,22 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from autogen_context.messages.prefix import same_at_front
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
-from autogen_context.prioritizer.superseded import Superseded
+from autogen_context.prioritizer.references import Superseded
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.notice import Notice
 
+CHANGED = "{path} changed on disk since it was read above"
+DELETED = "{path} was deleted from disk since it was read above"
+
 
 class FilesShown:
-    """The files that one conversation shows.
-
-    Args:
-        kinds: what tools do.
-    """
+    """The files that one conversation shows."""
 
     def __init__(self, kinds: ToolKinds) -> None:
         self._kinds = kinds
         self._read: list[Candidate] = []
         self._superseded = Superseded()
-        self._from_root: defaultdict[str, set[str]] = defaultdict(
-            set
-        )  # paths from the root, by their ends
+        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # by their ends
 
     def follow(self, candidates: Sequence[Candidate]) -> None:
         """Read what is new, and forget what is no longer there."""

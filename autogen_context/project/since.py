@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autogen_context.budget.profile import Section
+from autogen_context.budget.policy import Section
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.project.documents import PAPERS, Paper

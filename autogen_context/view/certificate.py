@@ -86,11 +86,7 @@ class Checked:
 
 
 class Certifier:
-    """Checks lists that grow.
-
-    Args:
-        count: tokens of a message.
-    """
+    """Checks lists that grow."""
 
     def __init__(self, count: Callable[[Message], int]) -> None:
         self._count = count

@@ -27,14 +27,7 @@ Orphans = Literal["repair", "report", "refuse"]
 
 
 class Conversation:
-    """The units of a host's list.
-
-    Args:
-        host: reads payloads.
-        counter: counts messages.
-        orphans: what becomes of calls without result and results without call.
-        digests: the messages of a saved state.
-    """
+    """The units of a host's list."""
 
     def __init__(
         self,
@@ -84,21 +77,11 @@ class Conversation:
         return range(unit.start, unit.stop)
 
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
-        """Which units must stay, by position, and why.
-
-        Args:
-            pinned: positions of pinned messages.
-        """
+        """Which units must stay, by position, and why."""
         return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in.
-
-        Args:
-            payloads: n messages, oldest first.
-
-        Returns:
-            How many messages at the front are as they were.
 
         Raises:
             InvalidTranscript: a payload is no message, or there are orphans and they are to be refused.

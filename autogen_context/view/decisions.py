@@ -16,9 +16,6 @@ from autogen_context.view.decision import Decision
 class Decisions(Sequence[Decision]):
     """One decision for each unit, oldest first.
 
-    Args:
-        decisions: n decisions, whose units follow each other without a gap.
-
     Attributes:
         tokens: what is sent of them.
         hidden: how many are not, or not all, in sight.

@@ -20,10 +20,6 @@ from autogen_context.messages.prefix import same_at_front
 class History:
     """The host's list as it was handed over last.
 
-    Args:
-        host: reads payloads.
-        digests: what is known of the list from a saved state, one digest for each message.
-
     Attributes:
         messages: what was read.
         edition: another number for each list that does not go on with the very objects of the one before.
@@ -57,12 +53,6 @@ class History:
 
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in.
-
-        Args:
-            payloads: n messages, oldest first.
-
-        Returns:
-            How many at the front are as they were.
 
         Raises:
             InvalidTranscript: a payload is no message; nothing was taken in.

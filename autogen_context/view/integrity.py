@@ -14,13 +14,7 @@ from autogen_context.view.view import ContextView
 
 
 def faults_of(view: ContextView, conversation: Conversation, *, open_pairs: bool) -> Iterator[str]:
-    """What is wrong, in words.
-
-    Args:
-        view: how the conversation is sent.
-        conversation: what there is; what was read ahead of its turn is not decided yet.
-        open_pairs: whether calls without results may be sent, as they came in.
-    """
+    """What is wrong, in words."""
     yield from faults_of_notices(view.notices)
     stop = 0
     for decision in view.decisions:
@@ -39,12 +33,7 @@ def faults_of(view: ContextView, conversation: Conversation, *, open_pairs: bool
 
 
 def faults_of_unit(decision: Decision, *, after: int) -> Iterator[str]:
-    """What is wrong with a decision: its place, or what it sends.
-
-    Args:
-        decision: on a unit.
-        after: where the unit before it ends.
-    """
+    """What is wrong with a decision: its place, or what it sends."""
     if decision.start != after or decision.stop <= decision.start:
         yield f"the unit at {decision.start} to {decision.stop} stands behind {after}"
     sent = positions_of(decision.pieces)

@@ -92,13 +92,7 @@ def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece,
 def without_heads(
     decisions: Decisions, opening: str, *, count: Callable[[Message], int]
 ) -> Decisions:
-    """Decisions without heads in front of their units.
-
-    Args:
-        decisions: as they are.
-        opening: what a head begins with.
-        count: tokens of a message.
-    """
+    """Decisions without heads in front of their units."""
 
     def is_head(piece: Piece) -> bool:
         return isinstance(piece, Written) and piece.message.text.startswith(opening)

@@ -77,13 +77,7 @@ def is_instruction(candidates: Sequence[Candidate], i: int) -> bool:
 def protected_of(
     candidates: Sequence[Candidate], pinned: frozenset[int], voices: Voices
 ) -> dict[int, Protection]:
-    """Which of n units must stay, by position, and why; of two reasons the stronger one.
-
-    Args:
-        candidates: n units, oldest first.
-        pinned: positions of pinned messages.
-        voices: who says something where in them.
-    """
+    """Which of n units must stay, by position, and why; of two reasons the stronger one."""
     if not candidates:
         return {}
     last = len(candidates) - 1

@@ -64,14 +64,7 @@ class Versions:
         raise NoSuchVersion(number, known=tuple(version.number for version, _ in self.kept))
 
     def recorded(self, kind: str, summary: str, view: ContextView, *, at_s: float) -> "Versions":
-        """These and a version of how it is now.
-
-        Args:
-            kind: of what made it.
-            summary: of what made it, in words.
-            view: how it is now.
-            at_s: when, in seconds since 1970.
-        """
+        """These and a version of how it is now."""
         number = self.kept[-1][0].number + 1 if self.kept else 0
         version = Version(
             number=number, kind=kind, summary=summary, tokens=view.tokens, timestamp=at_s

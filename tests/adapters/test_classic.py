@@ -4,6 +4,7 @@ import copy
 import subprocess
 import sys
 import threading
+from typing import Literal
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
@@ -17,7 +18,6 @@ from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.manager.prepared import Prepared
-from autogen_context.manager.rules import Reduce
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
@@ -37,7 +37,10 @@ class Approximate:
 
 
 def transform_of(
-    window_tokens: int, *, single_system: bool = False, reduce: Reduce = "auto"
+    window_tokens: int,
+    *,
+    single_system: bool = False,
+    reduce: Literal["auto", "off", "lossless", "lossy"] = "auto",
 ) -> ContextTransform:
     """A transform that counts alike everywhere."""
     config = ContextConfig(window_tokens=window_tokens, single_system=single_system, reduce=reduce)

@@ -28,7 +28,7 @@ from autogen_context.adapters.agentchat_register import register_agentchat
 from autogen_context.adapters.classic import register_classic
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.errors import ManagerClosed
-from autogen_context.manager.options import ManagerOptions
+from autogen_context.manager.given import ManagerOptions
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
 from autogen_context.tokens.message_counter import MessageCounter
@@ -332,7 +332,7 @@ def test_an_unknown_model_is_told_of() -> None:
 def test_estimated_counts_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """F35: where no tokenizer is at hand."""
     from autogen_context.tokens import message_counter  # noqa: PLC0415
-    from autogen_context.tokens.estimate import EstimateCounter  # noqa: PLC0415
+    from autogen_context.tokens.measure import EstimateCounter  # noqa: PLC0415
 
     def estimates(_model: str) -> EstimateCounter:
         return EstimateCounter()

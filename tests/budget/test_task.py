@@ -2,21 +2,13 @@
 
 import tomllib
 from importlib.resources import files
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.budget.task import (
-    COMPLEXITY_POINTS,
-    READ_CHARS,
-    TYPES,
-    TaskDefinition,
-    complexity_of,
-    features_of,
-    prose_of,
-)
-from autogen_context.language.phrases import phrases
+from autogen_context.budget.task import TYPES, Complexity, TaskDefinition
 from autogen_context.language.query import kind_of
 
 TEXTS = st.text() | st.lists(
@@ -24,25 +16,17 @@ TEXTS = st.text() | st.lists(
 ).map(" ".join)
 
 
-@given(TEXTS, st.lists(TEXTS, max_size=4))
-def test_any_text_has_one_definition(text: str, recent: list[str]) -> None:
-    """The same text always has the same one, with a reason for each verdict that begins with the verdict."""
-    task = TaskDefinition.from_text(text, recent=recent)
-    assert task == TaskDefinition.from_text(text, recent=recent)
+@given(TEXTS)
+def test_any_text_has_one_definition(text: str) -> None:
+    """The same text always has the same one, with a reason for each verdict; more text is never simpler."""
+    task = TaskDefinition.from_text(text)
+    assert task == TaskDefinition.from_text(text)
     verdicts = (task.type, task.complexity, task.query_kind)
     assert [reason.split(":")[0] for reason in task.reasons] == list(verdicts)
     assert task.text is text
-
-
-@given(TEXTS, TEXTS)
-def test_what_was_said_before_counts_only_where_the_task_says_nothing(
-    text: str, before: str
-) -> None:
-    """Recent texts never change a type that the task's own words decide, and never its complexity."""
-    alone, after = TaskDefinition.from_text(text), TaskDefinition.from_text(text, recent=[before])
-    assert after.complexity == alone.complexity
-    if "no word" not in alone.reasons[0]:
-        assert after.type == alone.type
+    longer = TaskDefinition.from_text(f"{text}\n\n- You must run it, then add it.\n")
+    levels = get_args(Complexity)
+    assert levels.index(longer.complexity) >= levels.index(task.complexity) or "`" in text
 
 
 @pytest.mark.parametrize(
@@ -107,13 +91,6 @@ def test_signals_do_not_overlap() -> None:
     assert told == "verify: write the tests, test"
 
 
-def test_the_newest_text_that_tells_decides() -> None:
-    """A task that says "go on" goes on with what was last asked for."""
-    recent = ["Refactor the storage", "Fix the crash", "ok"]
-    task = TaskDefinition.from_text("go on", recent=recent)
-    assert (task.type, task.reasons[0]) == ("debug", "debug: fix, crash (2 before)")
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -132,37 +109,13 @@ def test_complexity(text: str, expected: str) -> None:
 
 
 def test_features_are_counted_and_told() -> None:
-    """Each feature has its number, and the reason names those that gave points."""
-    text = (
-        "Refactor a.py and lib/b.ts (see a.py):\n- run it\n- then commit\n"
-        "You must never push. At least explain why and how."
-    )
-    prose = prose_of(text)
-    found = phrases("task").find(prose)
-    assert features_of(text, prose, found) == {
-        "words": 17,
-        "files named": 2,
-        "things to do": 2,
-        "constraints": 3,
-        "steps": 3,
-        "question words": 2,
-        "uses of tools": 3,
-    }
+    """The reason names those that gave points."""
+    text = "Refactor a.py and lib/b.ts (see a.py):\n- run it\n- then commit\nYou must never push. At least explain why and how."
     told = TaskDefinition.from_text(text).reasons[1]
-    assert told.startswith("high: ")
-    assert "3 constraints (+2)" in told
-    assert "words (+0)" not in told
-
-
-@given(st.sampled_from(sorted(COMPLEXITY_POINTS)), st.text(max_size=40))
-def test_more_text_is_never_simpler(feature: str, text: str) -> None:
-    """Points grow with the amount of a feature."""
-    steps = COMPLEXITY_POINTS[feature]
-    assert sorted(steps) == list(steps)
-    levels = ["low", "medium", "high"]
-    longer = text + "\n\n- You must run it, then add it.\n"
-    before, after = TaskDefinition.from_text(text), TaskDefinition.from_text(longer)
-    assert levels.index(after.complexity) >= levels.index(before.complexity) or "`" in text
+    assert told == (
+        "high: 3 constraints (+2), 2 files named (+1), 2 things to do (+1), 3 steps (+1), 2 question words (+1), "
+        "3 uses of tools (+2)"
+    )
 
 
 def test_the_kind_of_query_is_that_of_the_rules_for_recall() -> None:
@@ -173,15 +126,13 @@ def test_the_kind_of_query_is_that_of_the_rules_for_recall() -> None:
     assert (task.query_kind, task.reasons[2]) == (kind, f"{kind}: {reason}")
 
 
-@pytest.mark.parametrize("filler", ["a", " ", "a/", "`", "- x\n", "a.b", "'", "x.py ", "fix "])
+@pytest.mark.parametrize("filler", ["a", "a/", "`", "- x\n", "'", "x.py ", "fix "])
 def test_long_texts_are_read_at_both_ends(filler: str) -> None:
     """A text of a million characters gives its beginning and its end, and nothing between them."""
     middle = filler * (1_000_000 // len(filler))
-    text = f"Refactor it. {middle} You must run pytest."
-    assert len(prose_of(text)) <= READ_CHARS + 1
-    reason = TaskDefinition.from_text(text).reasons[1]
-    assert TaskDefinition.from_text(text).type in {"refactor", "debug"}
-    assert "1 constraints" in reason
+    task = TaskDefinition.from_text(f"Refactor it. {middle} You must run pytest.")
+    assert task.type in {"refactor", "debug"}
+    assert "1 constraints" in task.reasons[1]
 
 
 def test_every_language_has_words_for_every_type() -> None:
@@ -191,5 +142,3 @@ def test_every_language_has_words_for_every_type() -> None:
         task = tomllib.loads((folder / f"{code}.toml").read_text("utf-8"))["task"]
         types = {label.removesuffix("_topic") for label in task} & set(TYPES)
         assert types == set(TYPES), code
-    level, _ = complexity_of("", "", [])
-    assert level == "low"

@@ -4,7 +4,7 @@ import copy
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import cast
+from typing import Literal, cast
 
 import pytest
 from hypothesis import assume, given
@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.rules import Reduce
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import Json
 from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
+from autogen_context.testing.wire import Json
 from autogen_context.tokens.measure import Count
 
 # The windows are drawn without regard to the model that lends its chat format.
@@ -49,7 +48,10 @@ class Characters:
 
 
 def manager(
-    window: int, *, compact_to_fraction: float = 0.6, reduce: Reduce = "auto"
+    window: int,
+    *,
+    compact_to_fraction: float = 0.6,
+    reduce: Literal["auto", "off", "lossless", "lossy"] = "auto",
 ) -> IncrementalContextManager:
     """A manager with a counter that anybody can check, and GPT-4's chat format."""
     config = ContextConfig(

@@ -8,13 +8,11 @@ from typing import cast
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.budget.allocation import TokenBudget
-from autogen_context.budget.manager import TokenBudgetManager
+from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.kept_originals import DiskOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore
 from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
@@ -31,8 +29,8 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.limits import ModelLimits
+from autogen_context.tokens.measure import EstimateCounter
 
 # Each of them is no such thing; the casts are what a caller without a type checker does.
 TEXTS = cast("list[ContextPart]", ["a text"])
@@ -65,8 +63,6 @@ MAKE: dict[str, Callable[[], object]] = {
     "text=5: give the task as a text": lambda: TaskDefinition.from_text(NUMBER),
     "text=None: give the task as a text": lambda: ContextPrioritizer().prioritize(NOTHING, []),
     "text={'role'.*: give the task": lambda: TokenBudgetManager().allocate(cast("str", SAID)),
-    "recent='go on': give a list of texts": lambda: TaskDefinition.from_text("x", recent="go on"),
-    "recent=.5.: give a list of texts": lambda: TaskDefinition.from_text("x", recent=[NUMBER]),
     "query=5: give a text, or several": lambda: AttentionScorer().score_nowait(NUMBER, []),
     "parts=5: give a list": lambda: AttentionScorer().score_nowait(
         "q", cast("list[ContextPart]", NUMBER)

@@ -32,7 +32,7 @@ from autogen_context.models.embedder import (
 )
 from autogen_context.models.similarity import similarities
 from autogen_context.testing import Fault, LoopbackServer, ScriptedModel
-from autogen_context.testing.embedding_api import embed
+from autogen_context.testing.embeddings import embed
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "embeddings.md"
 DIMENSIONS = 384

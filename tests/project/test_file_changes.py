@@ -1,247 +1,257 @@
-"""Files that a conversation has seen, and what became of them: few looks, and none is forgotten."""
+"""Diffs of files that changed, many files at once, and disks that hang or fail."""
 
-import os
-from collections.abc import Callable, Iterator
+import asyncio
+import logging
+import shutil
+import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Event
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typing_extensions import override
 
-from autogen_context.cache.files import read_regular
 from autogen_context.project.file_changes import (
     MOST_BYTES_PER_FILE,
+    MOST_CHARS_KEPT,
+    MOST_DIFFS,
     MOST_FILES,
+    MOST_LINES,
+    MOST_LOOKED_AT,
+    MOST_READ_NOWAIT,
+    MOST_TOLD,
+    NO_MORE,
     FileChangeTracker,
-    SeenFiles,
+    told_changes,
 )
-from support.coder import CONTENT, NAMES
+from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
+from support.hearing import PATIENCE_S
 
+LINES = st.lists(st.sampled_from(["a", "b", "", "    return x", "ü" * 300]), max_size=30)
+NUMBERS_CHARS = 100
 BEFORE = "\n".join(f"line {n}" for n in range(1, 101))
 
 
-def saw(root: Path, *names: str) -> SeenFiles:
-    """These were seen and read."""
-    seen = SeenFiles(FileChangeTracker(root))
-    for name in names:
-        seen.see(name)
-    seen.look()
-    return seen
-
-
-def told(seen: SeenFiles) -> dict[str, str]:
-    """What became of the files, in words."""
-    seen.doubt()
-    seen.look()
-    return {n: f"{c.kind}: {c.detail}" for n, c in seen.changes().items() if c is not None}
-
-
-def replace(path: Path, make: Callable[[Path], object]) -> None:
-    """Something else in its place."""
-    path.unlink()
-    make(path)
-
-
-CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "edit": (
-        lambda p: p.write_text(BEFORE.replace("line 3\n", "line three\n")),
-        "changed: 1 of 100 lines went, 1 came, from line 3 on:\n@@ -1,5",
-    ),
-    "delete": (lambda p: p.unlink(), "deleted: "),
-    "binary": (lambda p: p.write_bytes(b"\x7fELF\0\0\0"), "changed: (binary, 7 bytes)"),
-    "1 GB": (
-        lambda p: os.truncate(p, 1 << 30),
-        "changed: (too large to show, 1,073,741,824 bytes)",
-    ),
-    "a link out": (
-        lambda p: replace(p, lambda q: q.symlink_to("../outside.py")),
-        "unreadable: it cannot be read any more: it leads out of the project",
-    ),
-    "a circle": (
-        lambda p: replace(p, lambda q: q.symlink_to(q)),
-        "unreadable: it cannot be read any more: its name leads nowhere",
-    ),
-    "a pipe": (
-        lambda p: replace(p, os.mkfifo),
-        "unreadable: it cannot be read any more: not a regular file",
-    ),
-    "a folder": (
-        lambda p: replace(p, os.mkdir),
-        "unreadable: it cannot be read any more: not a regular file",
-    ),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_became_of_a_file_is_told(root: Path, change: str) -> None:
-    """In a line, with a diff where there is one; and that it is again as it was, where it is."""
-    path = root / "a.py"
-    path.write_text(BEFORE)
-    seen = saw(root, "a.py")
-    assert seen.changes() == {}
-    make, words = CHANGES[change]
-    make(path)
-    assert told(seen)["a.py"].startswith(words)
-    path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
-    path.write_bytes(
-        BEFORE.replace("\n", "\r\n").encode() + b"\r\n"
-    )  # the ends of lines are no change
-    seen.doubt()
-    seen.look()
-    assert seen.changes() == {"a.py": None}
-
-
-def test_a_digest_says_what_was_shown(root: Path) -> None:
-    """States that were saved have them, so that the same text has the same ones for good."""
-    for text in (b"one\ntwo", b"one\r\ntwo\r\n", b"one\ntwo\n\n"):
-        (root / "a.py").write_bytes(text)
-        assert saw(root, "a.py").digests == {"a.py": "548a8df0278c07912adc703b6150b1d5"}
-
-
-def test_what_is_not_to_be_shown_is_compared_all_the_same(root: Path) -> None:
-    """Binary and large files, in words; the largest that has a diff to the byte."""
-    for content in (b"\0", b"x" * (MOST_BYTES_PER_FILE + 1)):
-        (root / "a.py").write_bytes(content)
-        seen = saw(root, "a.py")
-        assert told(seen) == {}
-        (root / "a.py").write_bytes(content + b"x")
-        assert told(seen)["a.py"].startswith("changed: (")
-    assert read_regular(root / "b.py", most_bytes=len(CONTENT)) == CONTENT.encode()
-    with pytest.raises(OSError, match=f"larger than {len(CONTENT) - 1} bytes"):
-        read_regular(root / "b.py", most_bytes=len(CONTENT) - 1)
-    (root / "link").symlink_to(root / "b.py")
-    with pytest.raises(OSError, match="symbolic links"):
-        read_regular(root / "link", most_bytes=100)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("../outside.py", "no/such/file", "", ".", "..", "link", "folder/outside.py", "\0"),
-        *("a.py/b", "pipe", "closed/../../outside.py", "x" * 5_000, "circle"),
-    ],
-)
-def test_what_must_not_be_read_is_not(root: Path, path: str) -> None:
-    """Outside of the project, by whatever way; it is not known then, and nothing is told of it."""
-    (root / "link").symlink_to(root.parent / "outside.py")
-    (root / "folder").symlink_to(root.parent)
-    (root / "circle").symlink_to(root / "circle")
-    os.mkfifo(root / "pipe")
-    seen = saw(root, path, "a.py")
-    assert list(seen.digests) == ["a.py"]
-    assert not seen.knows(path)
-    assert told(seen) == {}
-
-
-def test_links_within_the_project_are_read(root: Path) -> None:
-    """And the project may itself be named by a link."""
-    (root / "link").symlink_to("a.py")
-    (root.parent / "by-link").symlink_to(root)
-    names = ["link", "a.py", str(root / "b.py"), str(root.parent / "by-link" / "src" / "c.py")]
-    seen = saw(root.parent / "by-link", *names)
-    for name in NAMES:
-        (root / name).write_text("else")
-    assert sorted(told(seen)) == sorted(names)
-
-
-def test_what_is_kept_stays_within_its_limits(root: Path) -> None:
-    """By number and by text: the longest unseen goes first; one that is shown again is the newest."""
-    names = [f"{number}" for number in range(40)]
-    for name in names:
-        (root / name).write_text("x" * (MOST_BYTES_PER_FILE - 1))
-    seen = saw(root, *names, "0", "1")
-    assert sorted(map(int, seen.digests)) == [0, 1, *range(10, 40)]
-    more = [f"more {number}" for number in range(MOST_FILES)]
-    for name in more:
-        (root / name).touch()
-        seen.see(name)
-    for _ in range(3):
-        seen.look()
-    assert list(seen.digests) == more
-
-
-@pytest.fixture
-def unprivileged() -> Iterator[None]:
-    """As one to whom not every file is open; the superuser would read them all."""
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(65_534)
-    yield
-    os.seteuid(was)
-
-
-@pytest.mark.usefixtures("unprivileged")
-def test_a_file_that_was_closed_is_told_of() -> None:
-    """In words, without its path."""
+@settings(max_examples=40)
+@given(LINES, LINES)
+def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str]) -> None:
+    """Where there is room for all of it and no line is cut: patch says so."""
+    old, new = ("\n".join(line[:150] for line in lines) for lines in (before, after))
+    if old == new:
+        return
+    _, _, diff = told_changes(old, new, most_chars=100_000).partition(":\n")
     with TemporaryDirectory() as name:
-        (Path(name) / "a").write_text("x")
-        seen = saw(Path(name), "a")
-        (Path(name) / "a").chmod(0)
-        assert told(seen) == {"a": "unreadable: it cannot be read any more: Permission denied"}
+        file = Path(name, "file")
+        file.write_text(old + "\n")
+        patch = shutil.which("patch")
+        assert patch is not None, "this law is held against patch itself: install it"
+        told = f"--- file\n+++ file\n{diff}\n"
+        subprocess.run([patch, "-s", str(file)], input=told, text=True, check=True)  # noqa: S603 - a file of ours
+        assert file.read_text() == new + "\n"
 
 
-def test_what_is_saved_of_other_folders_is_left_out(root: Path) -> None:
-    """The project may be somewhere else by now."""
-    digest = "00" * 16
-    other = saw(root).resumed({"../outside.py": digest, "a.py": digest, "/b.py": digest})
-    assert other.digests == {"a.py": digest}
-    assert told(other) == {"a.py": "changed: (what it was is not known any more)"}
+@given(LINES, LINES, st.integers(NUMBERS_CHARS, 400))
+def test_what_is_told_has_room(before: list[str], after: list[str], most_chars: int) -> None:
+    """For any texts; whole places stand in it or none."""
+    old, new = "\n".join(before), "\n".join(after)
+    told = told_changes(old, new, most_chars=most_chars)
+    assert len(told) <= most_chars
+    whole = told_changes(old, new, most_chars=100_000)
+    assert whole.startswith(told.partition("\n[… ")[0].removesuffix(":"))
 
 
-def test_who_goes_on_while_another_looks_has_seen_the_same(root: Path) -> None:
-    """Whenever that is; and finds what nobody asked for yet."""
-    names = [f"large_{n}" for n in range(60)]
+def test_a_diff_reads_as_one() -> None:
+    """With numbers of lines, context, and nothing else; of texts that are long, numbers alone."""
+    after = BEFORE.replace("line 10\n", "line ten\nand more\n").replace("\nline 50\n", "\n")
+    assert told_changes(BEFORE, after, most_chars=500) == (
+        "2 of 100 lines went, 2 came, from line 10 on:\n"
+        "@@ -8,5 +8,6 @@\n line 8\n line 9\n-line 10\n+line ten\n+and more\n line 11\n line 12\n"
+        "@@ -48,5 +49,4 @@\n line 48\n line 49\n-line 50\n line 51\n line 52"
+    )
+    assert told_changes(BEFORE, after, most_chars=180).endswith(" line 12\n[… 1 more places]")
+    told = "10,000 of 40,001 lines went, 0 came, from line 1 on"
+    assert told_changes("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
+    many = ["\n".join(f"{k} {n}\nsame" for n in range(MOST_LINES // 2)) for k in "ab"]
+    assert told_changes(*many, most_chars=2_000).startswith("500 of 1,000 lines went, 500 came")
+
+
+async def test_of_many_files_each_is_told(coder: Coder) -> None:
+    """The first with their diffs; one block has room for all that is said."""
+    names = [f"part_{n}.py" for n in range(3 * MOST_DIFFS)]
     for name in names:
-        (root / name).write_text("x" * 80 + "\n" * 400_000)
-    seen = saw(root, "a.py")
-    (root / "a.py").unlink()
-    seen.look()
-    other = seen.resumed(seen.digests)
-    other.look()
-    assert [*other.changes()] == ["a.py"]
+        (coder.root / name).write_text(CONTENT)
+        coder.reads(name)
+    await coder.turn()
+    coder.shell("sed -i s/two/TWO/ part_*.py")
+    coder.goes_on()
+    [told] = await coder.turn()
+    assert told.count("changed on disk") == len(names)
+    assert told.count("+TWO") == MOST_DIFFS
+
+
+async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None:
+    """Then that it does, once, until it is read again."""
+    coder.reads("a.py")
+    await coder.turn()
+    told: list[str] = []
+    for n in range(MOST_TOLD + 3):
+        coder.shell(f"echo {n} >> a.py")
+        coder.goes_on()
+        told = await coder.turn()
+    assert len(told) == MOST_TOLD == len(coder.manager.versions) - 1
+    assert [NO_MORE in each for each in told] == [False] * (MOST_TOLD - 1) + [True]
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell("echo more >> a.py")
+    coder.goes_on()
+    told = await coder.turn()
+    assert len(told) == MOST_TOLD + 1
+    assert told[-1].endswith("> +more\n]")
+
+
+async def test_of_a_thousand_files_the_newest_are_followed(root: Path) -> None:
+    """However many there are, as many are kept; a turn looks at so many of them, and in the end at all."""
+    coder = Coder(root, window_tokens=200_000)
+    for n in range(MOST_FILES + 100):
+        (root / f"{n}.py").write_text(CONTENT)
+        coder.reads(f"{n}.py")
+    for _ in range(3):
+        await coder.turn()
+    coder.shell("sed -i s/two/TWO/ 0.py 300.py 600.py")
+    told: list[str] = []
+    for _ in range(MOST_FILES // MOST_LOOKED_AT + 2):
+        coder.goes_on()
+        told = await coder.turn()
+    text = "\n".join(told)
+    assert "\n600.py changed" in text
+    assert "\n300.py changed" in text
+    assert "\n0.py changed" not in text
+
+
+async def test_large_texts_leave_when_there_are_too_many(root: Path) -> None:
+    """The longest unseen goes first."""
+    coder = Coder(root)
+    names = [f"{n}.txt" for n in range(MOST_CHARS_KEPT // MOST_BYTES_PER_FILE + 3)]
     for name in names:
-        seen.see(name)
-    looking = Thread(target=seen.look)
-    looking.start()
-    while looking.is_alive():
-        digests = seen.digests
-        assert seen.resumed(digests).digests == digests
-    looking.join()
+        (root / name).write_text("x" * MOST_BYTES_PER_FILE)
+        coder.calls("read_file", "xx", path=name)
+    await coder.turn()
+    for name in names:
+        (root / name).unlink()
+    coder.goes_on()
+    [told] = await coder.turn()
+    assert [f"\n{name} was deleted" in told for name in names[:5]] == [False] * 3 + [True] * 2
 
 
-def test_a_change_within_a_tick_of_the_clock_is_found(root: Path) -> None:
+async def test_a_turn_that_does_not_wait_reads_few_files(root: Path) -> None:
+    """The others are read in later ones."""
+    coder = Coder(root)
+    names = [f"part_{n}.py" for n in range(3 * MOST_READ_NOWAIT)]
+    for name in names:
+        (root / name).write_text(CONTENT)
+        coder.reads(name)
+    await coder.turn(waits=False)
+    for name in names:
+        (root / name).write_text("else\n")
+    told: list[str] = []
+    for _ in range(7):
+        coder.goes_on()
+        told = await coder.turn(waits=False)
+    assert "\n".join(told).count("changed on disk") == MOST_READ_NOWAIT
+
+
+async def test_a_change_within_a_tick_of_the_clock_is_found(coder: Coder) -> None:
     """Of the same size, by the same file: its stamp is the same where the clock of the file system is coarse."""
-    path, seen = root / "a.py", saw(root)
-    for _ in range(300):
+    path = coder.root / "a.py"
+    for _ in range(60):
+        coder.manager, coder.messages = coder.another(), coder.messages[:1]
         path.write_text("one")
-        seen = saw(root, "a.py")
+        coder.reads("a.py")
+        await coder.turn()
         before = path.stat()
         path.write_text("two")
         if before.st_ctime_ns == path.stat().st_ctime_ns:
             break
-    seen.look()
-    assert list(seen.changes()) == ["a.py"]
+    coder.goes_on()
+    assert "-one\n> +two" in (await coder.turn())[0]
 
 
-def test_a_look_reads_so_many_files(root: Path) -> None:
-    """What was seen comes first, and is no news; the rest has its turn."""
-    seen = saw(root, *NAMES)
-    for name in NAMES:
-        (root / name).write_text("else")
-    seen.see("a.py")
-    found: list[list[str]] = []
-    for _ in range(4):
-        seen.look(most_read=1)
-        found.append(list(seen.changes()))
-    assert found == [[], ["b.py"], ["src/c.py"], []]
+class Broken(FileChangeTracker):
+    """Fails when it is asked."""
+
+    @override
+    def real(self, path: Path) -> Path:
+        raise MemoryError
 
 
-def test_what_is_followed_no_more_keeps_nobody_busy(root: Path) -> None:
-    """As a file that is shown again, and is gone by the time that it is read."""
-    seen = saw(root, "a.py")
-    (root / "a.py").unlink()
-    seen.see("a.py")
-    seen.look()
-    assert not seen
-    assert not seen.knows("a.py")
-    assert seen.changes() == {}
+async def test_a_failure_is_not_the_callers(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is one warning; turns go on."""
+    with caplog.at_level(logging.WARNING):
+        coder = Coder(root, files=Broken(root))
+        for waits in (True, False, True):
+            coder.reads("a.py")
+            assert await coder.turn(waits=waits) == []
+    assert [record.message for record in caplog.records] == [
+        "a context provider failed; what it knows is not told"
+    ]
+
+
+class Slow(FileChangeTracker):
+    """Answers when it is let go."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.answers = Event()
+
+    @override
+    def real(self, path: Path) -> Path:
+        assert self.answers.wait(PATIENCE_S)
+        return super().real(path)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn does not wait long for the disk."""
+    monkeypatch.setattr("autogen_context.project.file_changes.LONGEST_WAIT_S", 0.1)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_disk_that_hangs_holds_up_no_turn(root: Path) -> None:
+    """What is learned when it answers is told in a later one; meanwhile nobody is kept from saving and branching."""
+    files = Slow(root)
+    files.answers.set()
+    coder = Coder(root, files=files)
+    coder.reads("a.py")
+    assert await coder.turn() == []
+    coder.shell(EDIT)
+    files.answers.clear()
+    coder.goes_on()
+    assert await coder.turn() == []
+    assert await coder.turn(waits=False) == []
+    state = await asyncio.wait_for(asyncio.to_thread(coder.manager.save_state), PATIENCE_S)
+    branch = await asyncio.wait_for(asyncio.to_thread(coder.manager.branch), PATIENCE_S)
+    loaded = coder.another()
+    await asyncio.wait_for(asyncio.to_thread(loaded.load_state, state), PATIENCE_S)
+    files.answers.set()
+    for manager in (branch, coder.manager):
+        coder.manager = manager
+        told: list[str] = []
+        while not told:  # the look that hung comes to its end in its own time
+            coder.goes_on()
+            told = await coder.turn()
+        assert told == [block(CHANGED, DIFF)]
+
+
+def test_the_guides_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their Python prints what stands there."""
+    for page, opening in (("files", "Told"), ("project", "The project")):
+        guide = Path(__file__).parents[2] / "docs" / "guides" / f"{page}.md"
+        text = guide.read_text("utf-8")
+        code, shown = (
+            "\n".join(part.partition("```")[0] for part in text.split(start)[1:])
+            for start in ("```python\n", f"```\n[{opening}")
+        )
+        exec(compile(code, str(guide), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+        assert capsys.readouterr().out == f"[{opening}{shown}"

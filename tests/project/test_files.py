@@ -1,20 +1,28 @@
 """Files that the conversation shows, changed by somebody else while it goes on: what is told of them."""
 
+import gc
+import json
+import os
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from weakref import ref
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.errors import ContextWindowExceeded
+from autogen_context.errors import ContextWindowExceeded, ManagerClosed
 from autogen_context.manager.change import ContextChange
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
-from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
+from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block, told_in
 from support.counting import Characters
+
+BACK = "sed -i s/TWO/two/ a.py"
+UNREADABLE = f"{CHANGED}\n> it cannot be read any more:"
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["prepare", "prepare_nowait"])
@@ -31,17 +39,6 @@ async def test_what_somebody_else_changed_is_told_once(coder: Coder, *, waits: b
     coder.goes_on()
     assert await coder.turn(waits=waits) == told
     assert coder.manager.versions == versions
-
-
-async def test_turns_that_wait_and_turns_that_do_not_follow_each_other(coder: Coder) -> None:
-    """Each looks for itself."""
-    coder.reads("a.py")
-    coder.reads("b.py")
-    for path in ("a.py", "b.py"):
-        await coder.turn()
-        coder.shell(f"sed -i s/two/TWO/ {path}")
-        coder.goes_on()
-        assert f"{path} changed" in (await coder.turn(waits=False))[-1]
 
 
 async def test_what_was_read_again_is_no_longer_told(coder: Coder) -> None:
@@ -63,94 +60,62 @@ async def test_what_was_read_again_is_no_longer_told(coder: Coder) -> None:
     assert "-two" not in told
 
 
-def linked_out(root: Path) -> str:
-    """Replaces a file by a link that leads out of the project."""
-    return f"ln -sf {root.parent}/outside.py a.py"
+BECOMES = {
+    "deleted": ("rm a.py", "a.py was deleted from disk since it was read above"),
+    "moved": ("mv a.py d.py", "a.py was deleted from disk since it was read above"),
+    "replaced by the same": ("mv b.py a.py", ""),
+    "other line ends": ("printf 'one\\r\\ntwo\\r\\nthree\\r\\n\\r\\n' > a.py", ""),
+    "binary": ("printf 'x\\0y' > a.py", f"{CHANGED}\n> (binary, 3 bytes)"),
+    "1 GB": ("truncate -s 1G a.py", f"{CHANGED}\n> (too large to show, 1,073,741,824 bytes)"),
+    "a link out": ("ln -sf ../outside.py a.py", f"{UNREADABLE} it leads out of the project"),
+    "a circle": ("rm a.py; ln -s a.py a.py", f"{UNREADABLE} its name leads nowhere"),
+    "a pipe": ("rm a.py; mkfifo a.py", f"{UNREADABLE} not a regular file"),
+    "a folder": ("rm a.py; mkdir a.py", f"{UNREADABLE} not a regular file"),
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        pytest.param("rm a.py", "a.py was deleted from disk since it was read above", id="deleted"),
-        pytest.param("mv a.py d.py", "a.py was deleted from disk since it was read above", id="moved"),
-        pytest.param("mv b.py a.py; rm -f b.py", "", id="replaced by the same"),
-        pytest.param("touch a.py", "", id="touched"),
-        pytest.param(
-            "printf 'x\\0y' > a.py", f"{CHANGED}\n> (binary, 3 bytes)", id="binary"
-        ),
-        pytest.param(
-            "head -c 600000 /dev/zero > a.py",
-            f"{CHANGED}\n> (too large to show, 600,000 bytes)",
-            id="large",
-        ),
-        pytest.param(
-            "ln -sf ../outside.py a.py",
-            f"{CHANGED}\n> it cannot be read any more: it leads out of the project",
-            id="a link that leads out",
-        ),
-        pytest.param(
-            "rm a.py; mkfifo a.py",
-            f"{CHANGED}\n> it cannot be read any more: not a regular file",
-            id="a pipe",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "told"), BECOMES.values(), ids=BECOMES)
 async def test_whatever_becomes_of_a_file_is_told_in_words(
     coder: Coder, line: str, told: str
 ) -> None:
-    """In as few as there are."""
+    """In as few as there are; and that it is again as it was, where it is."""
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(line)
+    coder.shell(f"cp a.py ../kept; {line}")
     coder.goes_on()
     assert await coder.turn() == ([block(told)] if told else [])
-
-
-async def test_a_folder_that_went_took_its_files(coder: Coder) -> None:
-    """Each of them is told as deleted."""
-    coder.reads("src/c.py")
-    await coder.turn()
-    coder.shell("mv src ../gone")
+    coder.shell("rm -rf a.py; cp ../kept a.py")
     coder.goes_on()
-    assert await coder.turn() == [block("src/c.py was deleted from disk since it was read above")]
+    again = [block(told), block("a.py is on disk again as it was read above")]
+    assert await coder.turn() == (again if told else [])
 
 
-async def test_a_binary_file_is_never_quoted(coder: Coder) -> None:
-    """That it changed is told."""
-    (coder.root / "image").write_bytes(b"\0one")
-    coder.reads("image")
-    await coder.turn()
-    coder.shell("printf 'plain' > image")
+@pytest.mark.parametrize("content", [b"\0one", b"x" * 600_000], ids=["binary", "large"])
+async def test_what_is_not_to_be_shown_is_compared_all_the_same(
+    coder: Coder, content: bytes
+) -> None:
+    """That it changed is told, and never what is in it."""
+    (coder.root / "a.py").write_bytes(content)
+    coder.reads("a.py")
+    coder.messages[-1]["content"] = "…"
+    assert await coder.turn() == []
+    (coder.root / "a.py").write_text("plain")
     coder.goes_on()
     [told] = await coder.turn()
-    assert told == block("image changed on disk since it was read above", "> (binary, 4 bytes)")
+    assert told.startswith(block(f"{CHANGED}\n> (")[:-2])
+    assert "plain" not in told
 
 
 async def test_what_was_changed_back_is_not_told(coder: Coder) -> None:
-    """Where the change had been told, that it is as it was is told once."""
+    """Nor a change that waits for a new message, when it is gone before one comes."""
     coder.reads("a.py")
     await coder.turn()
-    coder.shell(f"cp a.py kept; {EDIT}; cat kept > a.py")
+    coder.shell(f"{EDIT}; {BACK}")
     coder.goes_on()
     assert await coder.turn() == []
     coder.shell(EDIT)
-    coder.goes_on()
-    before = await coder.turn()
-    coder.shell("cat kept > a.py")
-    coder.goes_on()
-    after = [*before, block("a.py is on disk again as it was read above")]
-    assert await coder.turn() == after
-    coder.goes_on()
-    assert await coder.turn() == after
-
-
-async def test_what_had_no_place_yet_is_withdrawn(coder: Coder) -> None:
-    """A change that waits for a new message is not told when it is gone before one comes."""
-    coder.reads("a.py")
-    await coder.turn()
-    coder.shell(EDIT)
     assert await coder.turn() == []
-    coder.shell("sed -i s/TWO/two/ a.py")
+    coder.shell(BACK)
     await coder.turn()
     coder.goes_on()
     assert await coder.turn() == []
@@ -169,35 +134,34 @@ async def test_what_others_said_of_a_file_is_not_taken_back(coder: Coder) -> Non
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param("../outside.py", id="relative"),
-        pytest.param("{outside}", id="absolute"),
-        pytest.param("link.py", id="a link"),
-        pytest.param("linked/outside.py", id="below a link"),
-        pytest.param(".", id="the folder itself"),
+        *("../outside.py", "{outside}", "link.py", "linked/outside.py", ".", "..", "", "\0"),
+        *("no/such/file", "a.py/b", "pipe", "closed/../../outside.py", "x" * 5_000, "circle"),
     ],
 )
-async def test_nothing_outside_is_followed(coder: Coder, path: str) -> None:
+async def test_what_must_not_be_read_is_not_followed(coder: Coder, path: str) -> None:
     """By whatever way it is named."""
     (coder.root / "link.py").symlink_to("../outside.py")
     (coder.root / "linked").symlink_to("..")
+    (coder.root / "circle").symlink_to("circle")
+    os.mkfifo(coder.root / "pipe")
     outside = coder.root.parent / "outside.py"
     coder.calls("read_file", CONTENT, path=path.format(outside=outside))
     await coder.turn()
     outside.write_text("a secret")
-    coder.shell("touch a.py")
     coder.goes_on()
     assert await coder.turn() == []
 
 
-@pytest.mark.parametrize("path", ["src/c.py", "./src/c.py", "src/../src/c.py", "{root}/src/c.py"])
+@pytest.mark.parametrize("path", ["src/c.py", "./src/c.py", "{root}/src/c.py", "in.py"])
 async def test_a_path_is_told_as_the_agent_wrote_it(coder: Coder, path: str) -> None:
-    """But for dots inside."""
+    """But for dots inside; a link that stays within the project is read."""
+    (coder.root / "in.py").symlink_to("src/c.py")
     written = path.format(root=coder.root)
     coder.calls("read_file", CONTENT, path=written)
     await coder.turn()
-    coder.shell("rm src/c.py")
+    coder.shell("mv src ../gone")
     coder.goes_on()
-    shown = written.replace("./", "").replace("src/.", "")
+    shown = written.replace("./", "")
     assert await coder.turn() == [block(f"{shown} was deleted from disk since it was read above")]
 
 
@@ -222,7 +186,8 @@ def test_a_root_that_is_no_folder_is_refused(root: Path, path: str) -> None:
         FileChangeTracker(root / path)
 
 
-@given(histories(), st.integers(200, 3_000))
+@settings(max_examples=30)
+@given(histories(max_messages=10), st.integers(200, 3_000))
 def test_where_nothing_changes_nothing_is_different(
     history: list[list[ChatMessage]], window_tokens: int
 ) -> None:
@@ -231,8 +196,7 @@ def test_where_nothing_changes_nothing_is_different(
         for path in ("a.py", "src/a.py", "main.py"):
             Path(name, path).parent.mkdir(exist_ok=True)
             Path(name, path).write_text(CONTENT)
-        config = ContextConfig(window_tokens=window_tokens)
-        files = FileChangeTracker(name)
+        config, files = ContextConfig(window_tokens=window_tokens), FileChangeTracker(name)
         plain = IncrementalContextManager(config=config, counter=Characters())
         following = IncrementalContextManager(config=config, counter=Characters(), files=files)
         for messages in history:
@@ -245,3 +209,177 @@ def sent(keeper: IncrementalContextManager, messages: list[ChatMessage]) -> obje
         return keeper.prepare_nowait(messages).messages
     except ContextWindowExceeded as error:
         return str(error)
+
+
+OWN: dict[str, tuple[str, str, dict[str, str]]] = {
+    "writes": ("all new\n", "write_file", {"path": "a.py", "content": "all new\n"}),
+    "edits": (
+        "one\n2\nthree\n",
+        "str_replace",
+        {"path": "a.py", "old_str": "two", "new_str": "2"},
+    ),
+    "redirects": ("new\n", "bash", {"command": "echo new > a.py"}),
+    "another name": (
+        "one\n2\nthree\n",
+        "str_replace",
+        {"path": "src/../a.py", "old_str": "two", "new_str": "2"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "tool", "arguments"), OWN.values(), ids=OWN)
+async def test_what_the_agent_wrote_itself_is_not_told(
+    coder: Coder, text: str, tool: str, arguments: dict[str, str]
+) -> None:
+    """Not even while the call is open; what somebody else makes of it is."""
+    coder.reads("a.py")
+    await coder.turn()
+    coder.calls(tool, None, **arguments)
+    (coder.root / "a.py").write_text(text)
+    coder.manager.observe(coder.messages)
+    assert await coder.turn() == []
+    coder.answers(f"c{len(coder.messages) - 1}", "ok")
+    assert await coder.turn() == []
+    coder.goes_on()
+    assert await coder.turn() == []
+    coder.shell("echo more >> a.py")
+    coder.goes_on()
+    [told] = await coder.turn()
+    assert told.endswith("> +more\n]")
+    assert "> -" not in told
+
+
+async def test_an_edit_that_failed_hides_nothing(coder: Coder) -> None:
+    """It failed since somebody else had changed the file: that is told, and a later edit does not take it back."""
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(EDIT)
+    result = "No match found for old_str"
+    coder.calls("str_replace", result, path="a.py", old_str="two", new_str="2")
+    told = [block(CHANGED, DIFF)]
+    assert await coder.turn() == told
+    coder.shell("echo 2 > a.py")
+    coder.calls("write_file", "ok", path="a.py", content="2\n")
+    await coder.turn()
+    coder.shell("touch a.py")
+    coder.goes_on()
+    assert await coder.turn() == told
+
+
+@pytest.mark.parametrize("change", ["saved", "told before", "loaded"])
+async def test_another_process_goes_on(coder: Coder, change: str) -> None:
+    """What was to be told is told there, once; what changes from then on as well."""
+    coder.reads("a.py")
+    await coder.turn()
+    if change != "loaded":
+        coder.shell(EDIT)
+        if change == "told before":
+            coder.goes_on()
+        await coder.turn()
+    state = json.loads(json.dumps(coder.manager.save_state()))
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    if change == "loaded":
+        await coder.turn()
+        coder.shell(EDIT)
+    coder.goes_on()
+    told = await coder.turn()
+    assert told == [block(CHANGED, DIFF)]
+    coder.shell("touch a.py")
+    coder.goes_on()
+    assert await coder.turn() == told
+
+
+async def test_what_changed_while_nobody_was_there_is_told(coder: Coder) -> None:
+    """Between save and load: that it did; what it was, nobody knows any more. It is told once."""
+    for path in ("a.py", "b.py"):
+        coder.reads(path)
+    await coder.turn()
+    state = json.loads(json.dumps(coder.manager.save_state()))
+    assert "three" not in json.dumps(state["providers"])  # digests, no content
+    coder.shell(EDIT)
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    assert coder.manager.save_state() == state
+    told = [block(CHANGED, "> (what it was is not known any more)")]
+    for _ in range(2):
+        coder.goes_on()
+        assert await coder.turn() == told
+        state = json.loads(json.dumps(coder.manager.save_state()))
+        coder.manager = coder.another()
+        coder.manager.load_state(state)
+    coder.goes_on()
+    await coder.turn()
+    coder.shell("sed -i s/two/TWO/ b.py")
+    coder.goes_on()
+    assert (await coder.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
+
+
+async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -> None:
+    """A unit behind the saved ones is read as any other."""
+    coder.reads("a.py")
+    await coder.turn()
+    state = coder.manager.save_state()
+    coder.shell(EDIT)
+    coder.reads("a.py")
+    coder.manager = coder.another()
+    coder.manager.load_state(state)
+    for _ in range(2):
+        assert await coder.turn() == []
+        coder.goes_on()
+
+
+async def test_an_older_state_is_told_again(coder: Coder) -> None:
+    """Loaded, or rolled back to: what was told since is not in it."""
+    coder.reads("a.py")
+    await coder.turn()
+    state, version = coder.manager.save_state(), coder.manager.versions[-1].number
+    coder.shell(EDIT)
+    coder.goes_on()
+    told = await coder.turn()
+    coder.manager.load_state(state)
+    assert await coder.turn() == told
+    coder.manager.roll_back(version)
+    assert await coder.turn() == told
+
+
+@pytest.mark.parametrize("way", ["changed", "gone", "moved away"])
+async def test_a_branch_follows_its_files(coder: Coder, way: str) -> None:
+    """What the conversation saw before it, too; both are told of what changes, though the folder may be gone."""
+    coder.reads("a.py")
+    await coder.turn()
+    branch = coder.manager.branch()
+    if way == "gone":
+        shutil.rmtree(coder.root)
+    else:
+        coder.shell(EDIT if way == "changed" else "mv a.py ..")
+    coder.goes_on()
+    gone = block("a.py was deleted from disk since it was read above")
+    for manager in (branch, coder.manager):
+        told = told_in(await manager.prepare(coder.messages))
+        assert told == [block(CHANGED, DIFF) if way == "changed" else gone]
+
+
+async def test_a_host_that_trims_its_list_hides_nothing(coder: Coder) -> None:
+    """What it hands in again was seen when it came first."""
+    coder.goes_on()
+    coder.reads("a.py")
+    await coder.turn()
+    coder.shell(EDIT)
+    del coder.messages[1]
+    coder.goes_on()
+    assert await coder.turn() == [block(CHANGED, DIFF)]
+
+
+async def test_a_closed_manager_hears_nothing(coder: Coder) -> None:
+    """It prepares no turn any more, and says what to do instead (F35); nobody has to close it."""
+    coder.reads("a.py")
+    await coder.turn()
+    await coder.manager.aclose()
+    coder.goes_on()
+    with pytest.raises(ManagerClosed, match="make another one"):
+        await coder.turn()
+    gone = ref(coder.manager)
+    coder.manager = coder.another()
+    gc.collect()
+    assert gone() is None
