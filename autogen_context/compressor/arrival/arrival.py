@@ -21,10 +21,10 @@ from autogen_context.compressor.arrival.arrive import (
 from autogen_context.compressor.arrival.deduplication import LinesAbove
 from autogen_context.compressor.arrival.reducer import CountText
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
