@@ -264,6 +264,8 @@ def fields_of(payload: object, what: str = "a message") -> Fields:
     Raises:
         ValueError: it is neither.
     """
+    if type(payload) is dict:  # the usual one
+        return cast("Fields", payload)  # JSON objects have string keys
     fields = object_fields(payload)
     if fields is None:
         raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
@@ -277,7 +279,7 @@ def part_fields(part: object) -> Fields:
 
 def object_fields(value: object) -> Fields | None:
     """The fields of a mapping or client object; ``None`` if it is neither."""
-    if isinstance(value, dict | Mapping):  # a dict is told quickly
+    if isinstance(value, Mapping):
         return cast("Fields", value)  # JSON objects have string keys
     dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
     return dump(exclude_none=True) if callable(dump) else None
@@ -285,11 +287,12 @@ def object_fields(value: object) -> Fields | None:
 
 def copied(value: object) -> object:
     """A deep copy; what is no dict, list or client object is shared."""
-    if type(value) in PLAIN:
+    kind = type(value)
+    if kind in PLAIN:
         return value
-    if isinstance(value, list | tuple):
+    if kind is list or kind is tuple:
         return [copied(item) for item in cast("Sequence[object]", value)]
-    fields = object_fields(value)
+    fields = cast("Fields", value) if kind is dict else object_fields(value)
     if fields is None:
         return value
     return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}

@@ -42,11 +42,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_LEADING = re.compile(  # words in front of a command, with what belongs to them
-    r"(?:(?:uv|poetry|pipenv|pdm|rye|hatch) run|(?:bundle|npm|pnpm|yarn) exec|\w+\+?=\S*"
-    r"|(?:timeout|gtimeout|flock)(?: -\S+)* \S+|(?:sudo|xargs|nice)(?: -[ugInPdLs] \S+| -\S+)*"
-    r"|(?:env|nohup|time|exec|command|stdbuf|unbuffer|npx|bunx|pnpx|uvx|parallel|eval|builtin)(?: -\S+)*"
-    r"|do|then|else|if|elif|while|until|[{}!])"
+_LEADING = re.compile(  # words in front of a command, each ended by a NUL, with what belongs to them
+    r"(?:(?:uv|poetry|pipenv|pdm|rye|hatch)\0run|(?:bundle|npm|pnpm|yarn)\0exec|\w+\+?=[^\0]*"
+    r"|(?:timeout|gtimeout|flock)(?:\0-[^\0]+)*\0[^\0]+|(?:sudo|xargs|nice)(?:\0-[ugInPdLs]\0[^\0]+|\0-[^\0]+)*"
+    r"|(?:env|nohup|time|exec|command|stdbuf|unbuffer|npx|bunx|pnpx|uvx|parallel|eval|builtin)(?:\0-[^\0]+)*"
+    r"|do|then|else|if|elif|while|until|[{}!])\0"
 )
 _LINES = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?")
 _COUNT = re.compile(r"-(?:n|-lines=)?(\d{1,9})")
@@ -213,14 +213,10 @@ def action_of_command(line: str, *, folder: str = "") -> ToolAction:
 
 def bare(words: Words) -> Words:
     """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
-    while words:
-        several = min(len(words), 6)
-        ahead = (words[:n] for n in range(several, 0, -1))
-        lead = next((each for each in ahead if _LEADING.fullmatch(" ".join(each))), None)
-        if lead is None:
-            break
-        words = words[len(lead) :]
-    return words
+    text = "\0".join((*words, ""))
+    while lead := _LEADING.match(text):
+        text = text[lead.end() :]
+    return tuple(text.split("\0")[:-1])
 
 
 def shell_line(words: Sequence[str]) -> str:
