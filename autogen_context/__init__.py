@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from autogen_context.adapters.register import register
     from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import ContextCache
-    from autogen_context.cache.stats import CacheStats
+    from autogen_context.cache.cache import CacheStats, ContextCache
     from autogen_context.compressor.compressor import SemanticCompressor
     from autogen_context.compressor.result import CompressionResult
     from autogen_context.config import ContextConfig
@@ -90,7 +89,7 @@ __all__ = [
 _HOMES = {
     "AttentionFilter": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
-    "CacheStats": "cache.stats",
+    "CacheStats": "cache.cache",
     "Certificate": "view.certificate",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",

@@ -8,8 +8,8 @@ transcript, prose, or notes with times or numbers before each line.
 import re
 
 from autogen_context.compressor.arrival.json_text import minified
-from autogen_context.compressor.arrival.recognise import reducer_for
-from autogen_context.compressor.arrival.reducer import Room
+from autogen_context.compressor.arrival.kinds import reducer_for
+from autogen_context.compressor.arrival.lines import Room
 from autogen_context.compressor.concepts import keywords_in
 from autogen_context.compressor.passage import opening_of
 from autogen_context.compressor.result import Strategy

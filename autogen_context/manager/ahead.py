@@ -34,8 +34,7 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.summaries import Summaries
     from autogen_context.manager.engine import Engine
-    from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.advising import Advising
+    from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.decision import Trigger
     from autogen_context.triggers.intent_model import Intents
 
@@ -95,8 +94,7 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._model_client is None:
             return state.advice
-        from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
-        from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advice import Advising, Advisor  # noqa: PLC0415 - as above
 
         self._advising.append(
             Advising(Advisor(self._model_client), state.advice, self._background, self._cache)
