@@ -16,8 +16,7 @@ from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
-from autogen_context.messages.piece import Written
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision
