@@ -11,15 +11,13 @@ from typing import Generic, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import LeftOut, Summarised
-from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.compressor.span import Span
+from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, people_in
-from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.messages.prefix import same_at_front
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import People, is_strong, people_in, words_and_output
+from autogen_context.messages.piece import Written, index_of, messages_of, same_at_front
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter

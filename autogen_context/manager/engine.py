@@ -24,8 +24,7 @@ from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
 from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import SYSTEM_ROLES
-from autogen_context.messages.piece import messages_of
-from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.piece import RoleRules, messages_of
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,

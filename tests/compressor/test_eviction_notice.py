@@ -34,7 +34,7 @@ def step(result: str, path: str = "src/app.py") -> list[Message]:
     return calls("read_file", {"path": path}, result)
 
 
-def calls(tool: str, arguments: dict[str, object], result: str, said: str = "") -> list[Message]:
+def calls(tool: str, arguments: Mapping[str, object], result: str, said: str = "") -> list[Message]:
     """A call and its result."""
     call = ToolCall(id="1", name=tool, arguments=json.dumps(arguments))
     return [
