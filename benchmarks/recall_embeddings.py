@@ -30,7 +30,7 @@ from autogen_context.prioritizer.neighbours import means_around
 from autogen_context.prioritizer.recollection import authors_of, in_favour_of_named
 from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.tokenizers import counter_for
+from autogen_context.tokens.measure import counter_for
 
 FOLDER = Path(gettempdir(), "autogen-context-vectors")
 MESSAGE_TOKENS = 4  # what a message costs beside its text

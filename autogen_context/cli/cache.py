@@ -5,7 +5,7 @@ Promise: looking deletes nothing, and what is kept is read without running anyth
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,13 @@ from autogen_context.errors import StoreUnavailable
 from autogen_context.report.table import new_table, plain, say, show
 
 if TYPE_CHECKING:
-    from autogen_context.cli.main import Subparsers
+    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
-_LARGEST = 10
-
-
-class _Arguments(argparse.Namespace):
-    action: str
-    directory: Path
+DAMAGED = "damaged, or not written by this: it is never served"
+LARGEST = 10  # entries that are listed
 
 
-def add_parser(subparsers: "Subparsers") -> None:
+def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``cache`` to the command."""
     parser = subparsers.add_parser(
         "cache",
@@ -35,7 +31,7 @@ def add_parser(subparsers: "Subparsers") -> None:
         description="stats: what is kept. verify: reads every entry and compares it with its files; ends with 1 if one "
         "is damaged. clear: deletes all of them.",
     )
-    parser.add_argument("action", choices=list(_ACTIONS))
+    parser.add_argument("action", choices=["stats", "verify", "clear"])
     parser.add_argument(
         "--directory",
         type=Path,
@@ -48,65 +44,60 @@ def add_parser(subparsers: "Subparsers") -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked; the exit code."""
-    given = _Arguments(**vars(arguments))
-    disk = DiskStore(given.directory, keep_open=True)
+    directory: Path = arguments.directory
+    disk = DiskStore(directory, keep_open=True)
     if not disk.path.exists():
-        raise ValueError(f"there is no cache in {given.directory}; name its folder: --directory")
+        raise ValueError(f"there is no cache in {directory}; name its folder: --directory")
     try:
-        return _ACTIONS[given.action](disk)
+        if arguments.action == "clear":
+            disk.clear()
+            say(f"{disk.path}: emptied", None)
+            return 0
+        return stats(disk) if arguments.action == "stats" else verify(disk)
     except StoreUnavailable as error:
         raise ValueError(str(error)) from error
     finally:
         disk.close()
 
 
-def _stats(disk: DiskStore) -> int:
+def stats(disk: DiskStore) -> int:
+    """How many, how large, and the largest."""
     held_bytes = disk.held_bytes  # before reading writes that it did
-    found = [entry for _, entry in _entries(disk) if entry]
+    found = [entry for _, entry in entries(disk) if entry]
     values_bytes = sum(len(entry.payload) for entry in found)
     say(f"{disk.path}: {len(found):,} entries", None)
     say(f"  {values_bytes:>14,} bytes of values", None)
     say(f"  {held_bytes:>14,} bytes on disk", None)
-    largest = sorted(found, key=lambda entry: len(entry.payload), reverse=True)[:_LARGEST]
-    if largest:
-        table = new_table()
-        for header in ("bytes", "kind", "files"):
-            table.add_column(header, justify="right", no_wrap=True)
-        table.add_column("the largest" if len(found) > _LARGEST else "key", overflow="fold")
-        for entry in largest:
-            numbers = f"{len(entry.payload):,}", entry.kind, f"{len(entry.dependencies):,}"
-            table.add_row(*numbers, plain(entry.key))
-        show(table, None)
+    if not found:
+        return 0
+    table = new_table()
+    for header in ("bytes", "kind", "files"):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("the largest" if len(found) > LARGEST else "key", overflow="fold")
+    for entry in sorted(found, key=lambda entry: len(entry.payload), reverse=True)[:LARGEST]:
+        numbers = f"{len(entry.payload):,}", entry.kind, f"{len(entry.dependencies):,}"
+        table.add_row(*numbers, plain(entry.key))
+    show(table, None)
     return 0
 
 
-def _verify(disk: DiskStore) -> int:
-    findings = list(_findings(disk))
+def verify(disk: DiskStore) -> int:
+    """Every entry by its key, or by its row where it has none, and what is to be said of it."""
+    reader = FingerprintReader()
     table = new_table()
     for header in ("entry", "what was found"):
         table.add_column(header, overflow="fold")
-    for name, finding in findings:
-        table.add_row(plain(name), plain(finding))
+    count = damaged = 0
+    for row, entry in entries(disk):
+        finding = finding_of(entry, reader) if entry else DAMAGED
+        table.add_row(plain(entry.key if entry else row), plain(finding))
+        count, damaged = count + 1, damaged + (entry is None)
     show(table, None)
-    damaged = sum(finding == _DAMAGED for _, finding in findings)
-    say(f"\n{len(findings):,} entries, {damaged:,} damaged", None)
+    say(f"\n{count:,} entries, {damaged:,} damaged", None)
     return 1 if damaged else 0
 
 
-def _clear(disk: DiskStore) -> int:
-    disk.clear()
-    say(f"{disk.path}: emptied", None)
-    return 0
-
-
-def _findings(disk: DiskStore) -> Iterator[tuple[str, str]]:
-    """Every entry by its key, or by its row where it has none, and what is to be said of it."""
-    reader = FingerprintReader()
-    for row, entry in _entries(disk):
-        yield (entry.key, _finding(entry, reader)) if entry else (row, _DAMAGED)
-
-
-def _entries(disk: DiskStore) -> Iterator[tuple[str, CacheEntry | None]]:
+def entries(disk: DiskStore) -> Iterator[tuple[str, CacheEntry | None]]:
     """Every row by its name, and its entry; ``None`` if it holds none that was written there."""
     for row, data in disk.items():
         try:
@@ -115,16 +106,9 @@ def _entries(disk: DiskStore) -> Iterator[tuple[str, CacheEntry | None]]:
             yield row, None
 
 
-def _finding(entry: CacheEntry, reader: FingerprintReader) -> str:
+def finding_of(entry: CacheEntry, reader: FingerprintReader) -> str:
+    """Whether an entry would be served, and if not, why."""
     if entry.expires_at <= time.time():
         return "its time is over"
     changed = [one.name for one in entry.dependencies if reader.renewed([one]) is None]
     return f"outdated: {', '.join(changed)}" if changed else "good"
-
-
-_DAMAGED = "damaged, or not written by this: it is never served"
-_ACTIONS: Mapping[str, Callable[[DiskStore], int]] = {
-    "stats": _stats,
-    "verify": _verify,
-    "clear": _clear,
-}

@@ -12,27 +12,15 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from autogen_context.cli import printable
 from autogen_context.tokens.discovery import Discovery
-from autogen_context.tokens.limits import (
-    ModelLimit,
-    ModelLimits,
-    Row,
-    Step,
-    known_rows,
-    variable_for,
-)
+from autogen_context.tokens.limits import ModelLimit, ModelLimits, known_rows, variable_for
 
 if TYPE_CHECKING:
-    from autogen_context.cli.main import Subparsers
+    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 
-class _Arguments(argparse.Namespace):
-    model: str | None
-    discover: str | None
-    json: bool
-
-
-def add_parser(subparsers: "Subparsers") -> None:
+def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``limits`` to the command."""
     parser = subparsers.add_parser(
         "limits",
@@ -52,27 +40,63 @@ def add_parser(subparsers: "Subparsers") -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the limits of one model, or the table of the known ones; the exit code."""
-    given = _Arguments(**vars(arguments))
-    if given.model is None and given.discover:
+    model: str | None = arguments.model
+    url: str | None = arguments.discover
+    if model is None and url:
         raise ValueError("--discover asks about one model; name it: limits MODEL --discover URL")
-    lines = _known(as_json=given.json) if given.model is None else _one(given.model, given)
+    if model is not None:
+        lines = one(model, url, as_json=arguments.json)
+    elif arguments.json:
+        facts = [facts_of(row) for row in known_rows().values()]
+        lines = [json.dumps(facts, indent=2)]
+    else:
+        lines = table(list(known_rows().values()))
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
-def _one(model: str, given: _Arguments) -> Iterable[str]:
+def one(model: str, url: str | None, *, as_json: bool) -> Iterable[str]:
+    """What is known of a model, and one line for each source, an arrow at the first that knows."""
     key = os.environ.get("OPENAI_API_KEY")
-    discovery = Discovery(given.discover, api_key=key) if given.discover else None
-    limits = ModelLimits(discovery=discovery)
+    limits = ModelLimits(discovery=Discovery(url, api_key=key) if url else None)
     limit = asyncio.run(limits.alookup(model))
     # The cache is this process's own and just filled: it would only repeat the answer.
     chain = [step for step in limits.trace(model) if step.source != "cache"]
-    if given.json:
-        return [json.dumps(_facts(limit) | {"chain": list(map(_step_facts, chain))}, indent=2)]
-    return [*_answer(limit), "", *_chain(chain), *_advice(limit)]
+    if as_json:
+        steps = [
+            {
+                "source": step.source,
+                "input_tokens": step.limit.input_tokens if step.limit else None,
+                "note": step.note,
+            }
+            for step in chain
+        ]
+        yield json.dumps(facts_of(limit) | {"chain": steps}, indent=2)
+        return
+    yield f"{printable(limit.model)}: {limit.input_tokens:,} input tokens ({limit.source})"
+    yield ""
+    yield f"  input   {limit.input_tokens:>12,}  the most a request may have"
+    if limit.output_tokens:
+        yield f"  output  {limit.output_tokens:>12,}  the most an answer may have"
+    yield f"  window  {limit.window_tokens:>12,}  both together"
+    if limit.prompt_tokens != limit.input_tokens:
+        yield f"  prompt  {limit.prompt_tokens:>12,}  what is used of the input, so that an answer fits"
+    yield ""
+    yield "  asked in this order, the first that knows wins:"
+    winner = next(step for step in chain if step.limit)
+    width = max(len(step.source) for step in chain)
+    for step in chain:
+        mark = "->" if step is winner else "  "
+        tokens = f"{step.limit.input_tokens:,}" if step.limit else "-"
+        yield f"  {mark} {step.source:<{width}}  {tokens:>10}  {step.note}".rstrip()
+    if limit.source == "default":
+        yield ""
+        yield "  No source knows this model. Set its input limit:"
+        yield f"     export {variable_for(limit.model)}={limit.input_tokens}"
 
 
-def _facts(limit: ModelLimit) -> dict[str, object]:
+def facts_of(limit: ModelLimit) -> dict[str, object]:
+    """A limit as JSON data."""
     return {
         "model": limit.model,
         "input_tokens": limit.input_tokens,
@@ -83,56 +107,13 @@ def _facts(limit: ModelLimit) -> dict[str, object]:
     }
 
 
-def _step_facts(step: Step) -> dict[str, object]:
-    tokens = step.limit.input_tokens if step.limit else None
-    return {"source": step.source, "input_tokens": tokens, "note": step.note}
-
-
-def _answer(limit: ModelLimit) -> Iterator[str]:
-    yield f"{limit.model}: {limit.input_tokens:,} input tokens ({limit.source})"
-    yield ""
-    yield f"  input   {limit.input_tokens:>12,}  the most a request may have"
-    if limit.output_tokens:
-        yield f"  output  {limit.output_tokens:>12,}  the most an answer may have"
-    yield f"  window  {limit.window_tokens:>12,}  both together"
-    if limit.prompt_tokens != limit.input_tokens:
-        yield f"  prompt  {limit.prompt_tokens:>12,}  what is used of the input, so that an answer fits"
-
-
-def _chain(steps: list[Step]) -> Iterator[str]:
-    """One line for each source, an arrow at the first that knows."""
-    winner = next(step for step in steps if step.limit)
-    width = max(len(step.source) for step in steps)
-    yield "  asked in this order, the first that knows wins:"
-    for step in steps:
-        mark = "->" if step is winner else "  "
-        tokens = f"{step.limit.input_tokens:,}" if step.limit else "-"
-        yield f"  {mark} {step.source:<{width}}  {tokens:>10}  {step.note}".rstrip()
-
-
-def _advice(limit: ModelLimit) -> Iterator[str]:
-    if limit.source == "default":
-        yield ""
-        yield "  No source knows this model. Set its input limit:"
-        yield f"     export {variable_for(limit.model)}={limit.input_tokens}"
-
-
-def _known(*, as_json: bool) -> Iterable[str]:
-    rows = list(known_rows().values())
-    if as_json:
-        facts = [_facts(row.limit(row.name, source=row.source)) for row in rows]
-        return [json.dumps(facts, indent=2)]
-    return _table(rows)
-
-
-def _table(rows: list[Row]) -> Iterator[str]:
-    width = max(len(row.name) for row in rows)
+def table(rows: list[ModelLimit]) -> Iterator[str]:
+    """The known models by provider."""
+    width = max(len(row.model) for row in rows)
     for provider, models in groupby(rows, key=lambda row: row.provider):
         yield f"{provider:<{width + 2}}  {'input':>10}  {'output':>9}  {'window':>10}"
         for row in models:
-            numbers = (
-                f"{row.input_tokens:>10,}  {row.output_tokens or 0:>9,}  {row.window_tokens:>10,}"
-            )
-            yield f"  {row.name:<{width}}  {numbers}"
+            limits = f"{row.input_tokens:>10,}  {row.output_tokens or 0:>9,}"
+            yield f"  {row.model:<{width}}  {limits}  {row.window_tokens:>10,}"
         yield ""
     yield f"{len(rows)} models. Any other name is looked up too: autogen-context limits MODEL"

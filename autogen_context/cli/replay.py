@@ -1,6 +1,7 @@
 """``autogen-context replay FILE``: a recorded conversation through any configuration, turn by turn.
 
-Promise: no model is called and nothing is written; the same file and configuration give the same table.
+Promise: the manager sees before each recorded answer what the model saw, and nothing later; no model is called and
+nothing is written; the same file and configuration give the same table.
 """
 
 import argparse
@@ -8,39 +9,58 @@ import asyncio
 import json
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autogen_context.cli.recording.conversations import RecordedConversation
-from autogen_context.cli.recording.source import STANDARD_INPUT, read_recording
-from autogen_context.cli.replayed import Replayed, model_of, replayed, turn_stops
+from autogen_context.cli import printable
+from autogen_context.cli.recording import STANDARD_INPUT, RecordedConversation, read_recording
 from autogen_context.config.config import ContextConfig
+from autogen_context.errors import ContextWindowExceeded
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.messages.openai_chat import OpenAIChat
+from autogen_context.report.recorder import Recorder
 from autogen_context.report.sample import sampled
 from autogen_context.report.table import print_conversations, print_totals, print_turns
-from autogen_context.report.turns import merged, record_facts, totals_facts
-from autogen_context.tokens.message_counter import load_tokenizer
-from autogen_context.tokens.prices import OTHER
+from autogen_context.report.turns import (
+    Totals,
+    TurnRecord,
+    merged,
+    record_facts,
+    totals_facts,
+    totals_of,
+)
+from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
+from autogen_context.tokens.prices import OTHER, Price, price_of
 
 if TYPE_CHECKING:
-    from autogen_context.cli.main import Subparsers
+    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
+DEFAULT_MODEL = "gpt-4o"
 LONG_REPLAY = 200  # turns; what has fewer is done before a bar could be read
 
 
-class _Arguments(argparse.Namespace):
-    file: str
-    model: str | None
-    window: int | None
-    reserve: int | None
-    config: Path | None
-    conversation: str | None
-    json: bool
-    every: int | None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A conversation after its replay.
+
+    ``source`` is where the counts are from; ``room_tokens`` how many tokens a request may count so that it has no more
+    than its limit for the provider.
+    """
+
+    id: str
+    model: str
+    source: str
+    room_tokens: int | None
+    price: Price
+    records: Sequence[TurnRecord]
+    totals: Totals
 
 
-def add_parser(subparsers: "Subparsers") -> None:
+def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``replay`` to the command."""
     parser = subparsers.add_parser(
         "replay",
@@ -50,63 +70,61 @@ def add_parser(subparsers: "Subparsers") -> None:
         "or fine-tuning examples (JSON or JSONL), or a state that AutoGen saved; it may be gzipped. "
         "AUTOGEN_CONTEXT_* variables count as well.",
     )
-    parser.add_argument("file", metavar="FILE", help="the recording; - reads standard input")
-    parser.add_argument("--model", help="such as gpt-4o; left out, the recorded one")
-    parser.add_argument("--window", type=int, metavar="N", help="input tokens a request may have")
-    parser.add_argument("--reserve", type=int, metavar="N", help="of these, kept free for the host")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings (.toml, .json, .yaml)"
-    )
-    parser.add_argument(
-        "--conversation", metavar="ID", help="only this one of many: its id or number"
-    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the recording; - reads standard input")
+    add("--model", help="such as gpt-4o; left out, the recorded one")
+    add("--window", type=int, metavar="N", help="input tokens a request may have")
+    add("--reserve", type=int, metavar="N", help="of these, kept free for the host")
+    add("--config", type=Path, metavar="FILE", help="settings (.toml, .json, .yaml)")
+    add("--conversation", metavar="ID", help="only this one of many: its id or number")
     rows = parser.add_mutually_exclusive_group()
     rows.add_argument(
         "--every", type=int, metavar="N", help="show each N-th turn without a change, not about 40"
     )
     rows.add_argument("--all", dest="every", action="store_const", const=1, help="show each turn")
-    parser.add_argument("--json", action="store_true", help="every turn as JSON, for programs")
+    add("--json", action="store_true", help="every turn as JSON, for programs")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay a file and print what came of it; the exit code."""
-    given = _Arguments(**vars(arguments))
-    config = config_of(given)
-    conversations = chosen(read_recording(given.file), given.conversation)
-    with warnings_as_lines():
-        done = replay_all(conversations, config)
-    if given.json:
-        sys.stdout.write(f"{json.dumps(facts(done), indent=2)}\n")
-    elif len(done) == 1:
-        print_one(done[0], given)
-    else:
-        print_many(done, given)
-    return 0
-
-
-def config_of(given: _Arguments) -> ContextConfig:
-    """The configuration that the arguments, the environment and a file give."""
-    settings = {
-        "model": given.model,
-        "window_tokens": given.window,
-        "reserve_tokens": given.reserve,
+    file: str = arguments.file
+    every: int | None = arguments.every
+    settings: dict[str, object] = {
+        "model": arguments.model,
+        "window_tokens": arguments.window,
+        "reserve_tokens": arguments.reserve,
     }
     named = {key: value for key, value in settings.items() if value is not None}
-    return ContextConfig.load(given.config, environ=None, **named)
+    config = ContextConfig.load(arguments.config, environ=None, **named)
+    conversations = chosen(read_recording(file), arguments.conversation)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = replay_all(conversations, config)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        sys.stderr.write(f"autogen-context: warning: {printable(text)}\n")
+    title = "standard input" if file == STANDARD_INPUT else Path(file).name
+    if arguments.json:
+        sys.stdout.write(f"{json.dumps(facts(done), indent=2)}\n")
+    elif len(done) == 1:
+        print_one(done[0], title, every)
+    else:
+        turns = sum(len(one.records) for one in done)
+        models = ", ".join(sorted({one.model for one in done}))
+        print_lines(f"{title}: {len(done):,} conversations, {turns:,} turns for {models}")
+        print_conversations([(one.id, one.totals) for one in done])
+        print_totals(merged([one.totals for one in done]))
+        print_lines("", "Show the turns of one with --conversation and its number or id.")
+    return 0
 
 
 def chosen(
     conversations: Sequence[RecordedConversation], wanted: str | None
 ) -> Sequence[RecordedConversation]:
-    """All conversations, or the one with this id, or of this number from 1.
-
-    Raises:
-        ValueError: there is no such conversation.
-    """
+    """All conversations, or the one with this id, or of this number from 1."""
+    named = [conversation for conversation in conversations if conversation.id == wanted]
     if wanted is None:
         return conversations
-    named = [conversation for conversation in conversations if conversation.id == wanted]
     if named:
         return named[:1]
     if wanted.isdecimal() and 1 <= int(wanted) <= len(conversations):
@@ -131,76 +149,94 @@ def replay_all(
 @contextmanager
 def progress_bar(turns: int) -> Generator[Callable[[], None]]:
     """A bar on standard error, if that is a terminal and there is something to wait for; yields how to advance it."""
-    if turns < LONG_REPLAY or not sys.stderr.isatty():
+    if turns < LONG_REPLAY or not sys.stderr.isatty() or find_spec("rich") is None:
         yield lambda: None
         return
-    try:
-        from rich.console import Console  # noqa: PLC0415 - optional
-        from rich.progress import Progress  # noqa: PLC0415 - optional
-    except ImportError:
-        yield lambda: None
-        return
+    from rich.console import Console  # noqa: PLC0415 - optional
+    from rich.progress import Progress  # noqa: PLC0415 - optional
+
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("replaying", total=turns)
         yield lambda: progress.advance(task)
 
 
-@contextmanager
-def warnings_as_lines() -> Generator[None]:
-    """Print each warning once, in one line, as errors are."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        sys.stderr.write(f"autogen-context: warning: {text}\n")
+def replayed(
+    conversation: RecordedConversation, config: ContextConfig, *, on_turn: Callable[[], None]
+) -> Replayed:
+    """Replay a conversation; ``on_turn`` is called after each turn."""
+    model = model_of(conversation, config)
+    manager = IncrementalContextManager(model=model, config=config)
+    counter, price, host = MessageCounter.for_model(model), price_of(model), OpenAIChat()
+    recorder = Recorder(
+        count=lambda message: counter.message(host.read(message)),
+        tariff=price,
+        fixed_tokens=counter.tools(conversation.tools) + counter.overheads.per_request,
+    )
+    for stop in turn_stops(conversation.messages):
+        history = conversation.messages[:stop]
+        try:
+            prepared = manager.prepare_nowait(history, conversation.tools)
+        except ContextWindowExceeded as error:
+            recorder.record_impossible(history, error)
+        else:
+            recorder.record(history, prepared)
+        on_turn()
+    totals = totals_of(recorder.records, input_per_million=price.input_per_million)
+    limit = totals.limit_tokens
+    return Replayed(
+        id=conversation.id,
+        model=model,
+        source=counter.source,
+        room_tokens=None if limit is None else counter.calibration.room(limit),
+        price=price,
+        records=recorder.records,
+        totals=totals,
+    )
+
+
+def model_of(conversation: RecordedConversation, config: ContextConfig) -> str:
+    """The model for which a conversation is replayed."""
+    return config.model or conversation.model or DEFAULT_MODEL
+
+
+def turn_stops(messages: Sequence[Mapping[str, object]]) -> Iterator[int]:
+    """How many messages there were each time the model was asked: before each answer, and at an end without one."""
+    for i, message in enumerate(messages):
+        if i and message["role"] == "assistant":
+            yield i
+    if messages and messages[-1]["role"] != "assistant":
+        yield len(messages)
 
 
 def facts(done: Sequence[Replayed]) -> dict[str, object]:
     """All that was found, as JSON data."""
-    return {
-        "conversations": [
-            {
-                "id": one.id,
-                "model": one.model,
-                "counted_by": one.source,
-                "input_per_million": one.price.input_per_million,
-                "turns": [record_facts(record) for record in one.records],
-                "totals": totals_facts(one.totals),
-            }
-            for one in done
-        ],
-        "totals": totals_facts(merged([one.totals for one in done])),
-    }
-
-
-def print_one(one: Replayed, given: _Arguments) -> None:
-    """The table of one conversation."""
-    lines = [
-        f"{title_of(given.file)}: {len(one.records):,} turns for {one.model}",
-        *count_note(one),
+    conversations = [
+        {
+            "id": one.id,
+            "model": one.model,
+            "counted_by": one.source,
+            "input_per_million": one.price.input_per_million,
+            "turns": [record_facts(record) for record in one.records],
+            "totals": totals_facts(one.totals),
+        }
+        for one in done
     ]
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-    print_turns(one.records, every=given.every, input_per_million=one.price.input_per_million)
-    notes = ["", *price_note(one)]
-    if len(sampled(one.records, every=given.every)) < len(one.records):
-        notes.append("Show every turn with --all.")
-    sys.stdout.writelines(f"{line}\n" for line in notes)
+    totals = totals_facts(merged([one.totals for one in done]))
+    return {"conversations": conversations, "totals": totals}
 
 
-def print_many(done: Sequence[Replayed], given: _Arguments) -> None:
-    """A row for each conversation, and the totals."""
-    turns = sum(len(one.records) for one in done)
-    models = sorted({one.model for one in done})
-    sys.stdout.write(f"{title_of(given.file)}: {len(done):,} conversations, {turns:,} turns for ")
-    sys.stdout.write(f"{', '.join(models)}\n")
-    print_conversations([(one.id, one.totals) for one in done])
-    print_totals(merged([one.totals for one in done]))
-    sys.stdout.write("\nShow the turns of one with --conversation and its number or id.\n")
+def print_one(one: Replayed, title: str, every: int | None) -> None:
+    """The table of one conversation."""
+    print_lines(f"{title}: {len(one.records):,} turns for {one.model}", *count_note(one))
+    print_turns(one.records, every=every, input_per_million=one.price.input_per_million)
+    print_lines("", *price_note(one))
+    if len(sampled(one.records, every=every)) < len(one.records):
+        print_lines("Show every turn with --all.")
 
 
-def title_of(file: str) -> str:
-    """The name of what was read."""
-    return "standard input" if file == STANDARD_INPUT else Path(file).name
+def print_lines(*lines: str) -> None:
+    """Lines of text, as they may be shown."""
+    sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
 
 
 def count_note(one: Replayed) -> Iterator[str]:
@@ -215,10 +251,10 @@ def count_note(one: Replayed) -> Iterator[str]:
 def price_note(one: Replayed) -> Iterator[str]:
     """What the prices mean."""
     price = one.price
-    written = f", one that is written {price.cache_write_fraction:g}" * (
-        price.cache_write_fraction != 1
-    )
-    yield f"Prices are of the input: a cached token costs {price.cached_fraction:g}{written}."
+    note = f"Prices are of the input: a cached token costs {price.cached_fraction:g}"
+    if price.write_fraction != 1:
+        note += f", one that is written {price.write_fraction:g}"
+    yield f"{note}."
     if price.input_per_million is None:
         rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"
         yield f"What {one.model} costs in dollars is not known; caching is {rule}."

@@ -34,8 +34,7 @@ from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import Count
+from autogen_context.tokens.measure import Count, EstimateCounter
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from autogen_context.compressor.verified import is_of_the_text
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import Complete
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 PROMPT = """\
 Summarise a text for an agent that will go on working without it. It is part of the record of its own work.

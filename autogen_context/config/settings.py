@@ -54,11 +54,12 @@ def known_kind(value: object) -> object:
     )
 
 
-Number = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0)]
-Positive = Annotated[int, BeforeValidator(refuse_bool), Field(gt=0)]
+MOST = 2**53  # what any JSON reader can hold
+Number = Annotated[int, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
+Positive = Annotated[int, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
 Share = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, le=1)]
-Seconds = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0)]
-PositiveSeconds = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0)]
+Seconds = Annotated[float, BeforeValidator(refuse_bool), Field(ge=0, lt=MOST)]
+PositiveSeconds = Annotated[float, BeforeValidator(refuse_bool), Field(gt=0, lt=MOST)]
 Tools = Annotated[
     Mapping[str, Annotated[NamedKind, BeforeValidator(known_kind)]], BeforeValidator(from_json)
 ]

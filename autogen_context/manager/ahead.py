@@ -26,8 +26,7 @@ from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
 
@@ -37,8 +36,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice
     from autogen_context.prioritizer.advising import Advising
-    from autogen_context.triggers.decision import Trigger
-    from autogen_context.triggers.intent_model import Intents
+    from autogen_context.triggers.intent import Intents
+    from autogen_context.triggers.turn import Trigger
 
 
 class Ahead:
@@ -173,7 +172,8 @@ def intents_of(
     """Who has a model asked what an agent is at, where triggers look at it."""
     if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
-    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import AskIntent, Intents  # noqa: PLC0415 - as above
 
-    model = asked_by(triggers)
-    return None if model is None else Intents(model, ToolKinds(named=config.tools), background)
+    model: object = getattr(triggers, "known", None)
+    kinds = ToolKinds(named=config.tools)
+    return Intents(model, kinds, background) if isinstance(model, AskIntent) else None

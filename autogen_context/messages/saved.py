@@ -89,11 +89,13 @@ def verb_of(what: str) -> str:
 def faults(error: ValidationError) -> str:
     """Each field that is missing or wrong, by its place in the data."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    places = [(".".join(map(str, each["loc"])), each) for each in found]
-    return "; ".join(
-        f"'{place}' is missing" if each["type"] == "missing" else f"'{place}': {each['msg']}"
-        for place, each in places
-    )
+    told: list[str] = []
+    for each in found:
+        place = f"'{'.'.join(map(str, each['loc']))}'" if each["loc"] else "all"
+        told.append(
+            f"{place} is missing" if each["type"] == "missing" else f"{place}: {each['msg']}"
+        )
+    return "; ".join(told)
 
 
 def messages_as_bytes(messages: Sequence[Message]) -> bytes:

@@ -5,12 +5,11 @@ about the tokens that were asked for.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from random import Random
 
-from autogen_context.testing.shapes import ChatMessage
 from autogen_context.testing.usage import approximate_tokens
+from autogen_context.testing.wire import ChatMessage
 
 _SYSTEM = (
     "You are a careful software engineer. Use the tools to read, search, change and test the project. "
@@ -53,40 +52,22 @@ def conversation(*, turns: int, tokens_per_turn: int = 300, seed: int = 0) -> li
     return messages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tool:
-    name: str
-    thought: str
-    argument: str
-    line: Callable[[Random, int], str]
-
-
 def _turn(random: Random, call_id: str, tokens: int) -> list[ChatMessage]:
-    tool = random.choice(_TOOLS)
-    subject = _path(random) if tool.argument == "path" else _function(random)
-    thought = tool.thought.format(subject)
-    arguments = json.dumps({tool.argument: subject})
-    spent = approximate_tokens(thought) + approximate_tokens(arguments)
-    function = {"name": tool.name, "arguments": arguments}
+    """A call and its result, which has lines until the tokens are used, one line at least."""
+    name, thought, argument, line_of = random.choice(_TOOLS)
+    subject = _path(random) if argument == "path" else _function(random)
+    thought, arguments = thought.format(subject), json.dumps({argument: subject})
+    left = tokens - approximate_tokens(thought) - approximate_tokens(arguments)
+    lines: list[str] = []
+    while not lines or left > 0:
+        lines.append(line_of(random, len(lines) + 1))
+        left -= approximate_tokens(lines[-1])
+    function = {"name": name, "arguments": arguments}
     call = {"id": call_id, "type": "function", "function": function}
     return [
         {"role": "assistant", "content": thought, "tool_calls": [call]},
-        {
-            "role": "tool",
-            "tool_call_id": call_id,
-            "content": "\n".join(_filled(random, tool, tokens - spent)),
-        },
+        {"role": "tool", "tool_call_id": call_id, "content": "\n".join(lines)},
     ]
-
-
-def _filled(random: Random, tool: _Tool, tokens: int) -> Iterator[str]:
-    """Lines until the tokens are used, one line at least."""
-    number = 0
-    while number == 0 or tokens > 0:
-        number += 1
-        line = tool.line(random, number)
-        tokens -= approximate_tokens(line)
-        yield line
 
 
 def _code_line(random: Random, number: int) -> str:
@@ -133,12 +114,10 @@ def _function(random: Random) -> str:
     return f"{random.choice(_VERBS)}_{random.choice(_NOUNS)}"
 
 
-_TOOLS = (
-    _Tool(name="read_file", thought="I read {}.", argument="path", line=_code_line),
-    _Tool(name="search", thought="Where is {} used?", argument="query", line=_search_line),
-    _Tool(name="run_tests", thought="I run the tests of {}.", argument="path", line=_test_line),
-    _Tool(name="list_files", thought="What lies beside {}?", argument="path", line=_listing_line),
-    _Tool(
-        name="read_log", thought="What did {} write to the log?", argument="query", line=_log_line
-    ),
+_TOOLS: tuple[tuple[str, str, str, Callable[[Random, int], str]], ...] = (
+    ("read_file", "I read {}.", "path", _code_line),
+    ("search", "Where is {} used?", "query", _search_line),
+    ("run_tests", "I run the tests of {}.", "path", _test_line),
+    ("list_files", "What lies beside {}?", "path", _listing_line),
+    ("read_log", "What did {} write to the log?", "query", _log_line),
 )

@@ -4,7 +4,6 @@ Promise: a request takes exactly one step of the script, and everything in the a
 from the script and the requests before it.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,16 +12,17 @@ from typing import TypeAlias
 
 from autogen_context.errors import ContextError
 from autogen_context.messages.message import ToolCall
-from autogen_context.testing.shapes import ChatMessage, CountTokens
 from autogen_context.testing.usage import (
     PER_REQUEST,
     PromptCache,
     Usage,
     approximate_tokens,
+    compact,
     message_tokens,
     prompt_parts,
     tools_tokens,
 )
+from autogen_context.testing.wire import ChatMessage, CountTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,14 @@ class Answer:
         """The answer as an OpenAI assistant message, a new one each time."""
         message: ChatMessage = {"role": "assistant", "content": self.text}
         if self.calls:
-            message["tool_calls"] = [_call_dict(call) for call in self.calls]
+            message["tool_calls"] = [
+                {
+                    "id": c.id,
+                    "type": "function",
+                    "function": {"name": c.name, "arguments": c.arguments},
+                }
+                for c in self.calls
+            ]
         return message
 
 
@@ -92,9 +99,7 @@ class ScriptEnded(ContextError):
     def __init__(self, steps: int) -> None:
         self.steps = steps
         noun = "step" if steps == 1 else "steps"
-        super().__init__(
-            f"the script has {steps} {noun} and the model was asked a {_ordinal(steps + 1)} time"
-        )
+        super().__init__(f"the script has {steps} {noun}; request {steps + 1} is one too many")
 
 
 class ScriptedModel:
@@ -141,17 +146,14 @@ class ScriptedModel:
             asked = Request(number=number, model=model, messages=messages, tools=tools)
             text, calls = _spoken(self._choose(asked), number=number)
             self._answered = number
+            said = [text or "", *(each for call in calls for each in (call.name, call.arguments))]
             prompt = prompt_parts(messages, tools, count=self.count)
             usage = Usage(
-                prompt_tokens=PER_REQUEST + sum(part.tokens for part in prompt),
-                completion_tokens=self._completion_tokens(text, calls),
+                prompt_tokens=PER_REQUEST + sum(tokens for _, tokens in prompt),
+                completion_tokens=sum(map(self.count, said)),
                 cached_tokens=self._cache.cached_tokens(prompt),
             )
         return Answer(number=number, text=text, calls=calls, usage=usage)
-
-    def _completion_tokens(self, text: str | None, calls: Sequence[ToolCall]) -> int:
-        called = sum(self.count(call.name) + self.count(call.arguments) for call in calls)
-        return self.count(text or "") + called
 
 
 def _checked(steps: Iterable[Step]) -> Iterable[Step]:
@@ -177,37 +179,16 @@ def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
 
 def _spoken(step: Step, *, number: int) -> tuple[str | None, tuple[ToolCall, ...]]:
     """The text and the calls of a step; a call's id follows from its place in the conversation."""
-    parts = _parts(step)
+    parts: Sequence[object] = step if isinstance(step, list | tuple) else [step]
     if unknown := [part for part in parts if not isinstance(part, Say | Call)]:
         raise ValueError(f"a step is Say(...), Call(...) or a list of them, not {unknown[0]!r}")
     texts = [part.text for part in parts if isinstance(part, Say)]
-    calls = [part for part in parts if isinstance(part, Call)]
     if len(texts) > 1:
         raise ValueError(f"a step has one text at most, not {len(texts)}: {step!r}")
-    made = tuple(_made(call, f"call_{number:06d}_{place}") for place, call in enumerate(calls))
-    return (texts[0] if texts else None if calls else ""), made
-
-
-def _parts(step: Step) -> Sequence[object]:
-    """What a step consists of; a function that forgot its ``return`` gives ``None``, which is found out later."""
-    return step if isinstance(step, list | tuple) else [step]
-
-
-def _made(call: Call, call_id: str) -> ToolCall:
-    written = call.arguments if isinstance(call.arguments, str) else _written(call.arguments)
-    return ToolCall(id=call_id, name=call.name, arguments=written)
-
-
-def _written(arguments: Mapping[str, object]) -> str:
-    return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
-
-
-def _call_dict(call: ToolCall) -> ChatMessage:
-    function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def _ordinal(number: int) -> str:
-    teens = number % 100 in {11, 12, 13}
-    suffix = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+    made: list[ToolCall] = []
+    for call in (part for part in parts if isinstance(part, Call)):
+        given = call.arguments
+        arguments = given if isinstance(given, str) else compact(dict(given))
+        call_id = f"call_{number:06d}_{len(made)}"
+        made.append(ToolCall(id=call_id, name=call.name, arguments=arguments))
+    return (texts[0] if texts else None if made else ""), tuple(made)

@@ -1,10 +1,11 @@
 """An OpenAI-compatible server on loopback that answers by a script and refuses what OpenAI refuses.
 
-Promise: every request is recorded before it is answered; what is refused and why follows from the request alone, what
-is answered from the script; leaving the ``with`` block leaves nothing running.
+Promise: every request is recorded before it is answered; what is refused follows from the request alone and costs no
+step of the script; leaving the ``with`` block leaves nothing running.
 """
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -12,15 +13,25 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import Self
 
-from autogen_context.testing.endpoints import CHAT_PATH, Endpoints, json_body, objects
-from autogen_context.testing.faults import Fault, faulty_reply
+from autogen_context.testing.answers import Fault, completion, completion_events, faulty_reply
+from autogen_context.testing.chat_rules import check_chat
+from autogen_context.testing.embeddings import embeddings
 from autogen_context.testing.script import ScriptedModel, ScriptEnded
-from autogen_context.testing.shapes import ChatMessage, JsonObject
 from autogen_context.testing.transport import Arrival, Transport
-from autogen_context.testing.wire import ApiError, Reply
+from autogen_context.testing.usage import tools_tokens
+from autogen_context.testing.wire import (
+    ApiError,
+    ChatMessage,
+    Json,
+    JsonObject,
+    Reply,
+    event_reply,
+    json_reply,
+)
 
+CHAT_PATH = "/v1/chat/completions"
 # What a web server writes into its log for a client that did not wait for the answer.
-_CLIENT_GONE = 499
+CLIENT_GONE = 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +88,9 @@ class LoopbackServer:
         if window_tokens is not None and window_tokens < 1:
             raise ValueError(f"window_tokens: 1 or more, or None for no limit, not {window_tokens}")
         self._model = model
-        self._endpoints = Endpoints(
-            model=model,
-            window_tokens=window_tokens,
-            strict_roles=strict_roles,
-            model_names=tuple(model_names),
-        )
+        self._window_tokens = window_tokens
+        self._strict_roles = strict_roles
+        self._model_names = tuple(model_names)
         self._faults = dict(faults or {})
         self._queued: list[Fault] = []
         self._served: dict[int, ServedRequest] = {}
@@ -152,11 +160,17 @@ class LoopbackServer:
         await asyncio.to_thread(self.__exit__, kind, error, trace)
 
     def _serve(self, arrival: Arrival) -> Reply:
-        record = self._arrive(arrival)
+        with self._lock:
+            self._arrived += 1
+            fault = self._faults.get(self._arrived)
+            if fault is None and self._queued:
+                fault = self._queued.pop(0)
+            record = ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
         try:
-            body = json_body(arrival)
-            record = self._described(record, body)
-            reply = self._faulty(record, arrival) or self._endpoints.reply(arrival, body)
+            body = _json_body(arrival)
+            if record.path == CHAT_PATH:
+                record = self._described(record, body)
+            reply = self._faulty(record, arrival) or self._reply(arrival, record, body)
         except Exception as failure:  # noqa: BLE001  the client is told, and the test that drives it fails there
             refused = _refusal(failure)
             reply = refused.reply()
@@ -165,19 +179,8 @@ class LoopbackServer:
             self._served[record.number] = replace(record, status=reply.status)
         return reply
 
-    def _arrive(self, arrival: Arrival) -> ServedRequest:
-        """Give the request its number and the fault that waits for it."""
-        with self._lock:
-            self._arrived += 1
-            fault = self._faults.get(self._arrived)
-            if fault is None and self._queued:
-                fault = self._queued.pop(0)
-            return ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
-
     def _described(self, record: ServedRequest, body: JsonObject) -> ServedRequest:
-        if record.path != CHAT_PATH:
-            return record
-        messages, tools = objects(body.get("messages")), objects(body.get("tools"))
+        messages, tools = _objects(body.get("messages")), _objects(body.get("tools"))
         return replace(
             record,
             messages=messages,
@@ -192,8 +195,63 @@ class LoopbackServer:
             return None
         if record.fault.kind == "slow":
             gone = self._stopping.wait(record.fault.seconds) or arrival.hung_up()
-            return Reply(status=_CLIENT_GONE, cut="start") if gone else None
+            return Reply(status=CLIENT_GONE, cut="start") if gone else None
         return faulty_reply(record.fault, chat=record.path == CHAT_PATH, streamed=record.streamed)
+
+    def _reply(self, arrival: Arrival, record: ServedRequest, body: JsonObject) -> Reply:
+        match (arrival.method, arrival.path):
+            case ("POST", "/v1/chat/completions"):
+                return self._chat(record, body)
+            case ("POST", "/v1/embeddings"):
+                return json_reply(embeddings(body, count=self._model.count))
+            case ("GET", "/v1/models"):
+                row: JsonObject = {"object": "model", "created": 0, "owned_by": "script"}
+                if self._window_tokens is not None:
+                    row = {**row, "max_model_len": self._window_tokens}  # where vLLM has it
+                rows: list[Json] = [{"id": name, **row} for name in self._model_names]
+                return json_reply({"object": "list", "data": rows})
+            case (method, path):
+                raise ApiError(f"Invalid URL ({method} {path})", status=404)
+
+    def _chat(self, record: ServedRequest, body: JsonObject) -> Reply:
+        model, options = body.get("model"), body.get("stream_options")
+        if not isinstance(model, str):
+            raise ApiError("you must provide a model parameter")
+        check_chat(body.get("messages"), strict_roles=self._strict_roles)
+        if self._window_tokens is not None and record.prompt_tokens > self._window_tokens:
+            raise self._too_long(record)
+        answer = self._model.answer(record.messages, tools=record.tools, model=model)
+        if not record.streamed:
+            return json_reply(completion(answer, model=model))
+        wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+        return event_reply(completion_events(answer, model=model, include_usage=wants_usage))
+
+    def _too_long(self, record: ServedRequest) -> ApiError:
+        total, schemas = record.prompt_tokens, tools_tokens(record.tools, self._model.count)
+        split = f" ({total - schemas} in the messages, {schemas} in the functions)"
+        return ApiError(
+            f"This model's maximum context length is {self._window_tokens} tokens. However, your messages resulted in "
+            f"{total} tokens{split if schemas else ''}. Please reduce the length of the messages"
+            f"{' or functions' if schemas else ''}.",
+            param="messages",
+            code="context_length_exceeded",
+        )
+
+
+def _json_body(arrival: Arrival) -> dict[str, Json]:
+    if arrival.method == "GET":
+        return {}
+    try:
+        body: Json = json.loads(arrival.body)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise ApiError("We could not parse the JSON body of your request.")
+    return body
+
+
+def _objects(value: Json) -> list[ChatMessage]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _refusal(failure: Exception) -> ApiError:

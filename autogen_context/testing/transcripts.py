@@ -1,25 +1,28 @@
 """Hypothesis strategies for conversations as OpenAI chat dicts, well-formed and broken.
 
 Promise: OpenAI would take what ``transcripts`` draws, but for a pending call at the end, and would refuse what
-``broken_transcripts`` draws. Examples shrink to few messages with short texts.
-
-Needs Hypothesis: ``pip install "autogen-context[testing]"``.
+``broken_transcripts`` draws. Needs Hypothesis: ``pip install "autogen-context[testing]"``.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter, mul
+from typing import TypeAlias
 
 from autogen_context.errors import MissingExtra
-from autogen_context.testing.breaks import BREAKS, Break, with_ids
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import ChatMessage
-from autogen_context.testing.wire import ApiError
+from autogen_context.testing.wire import ApiError, ChatMessage
 
 try:
     from hypothesis import strategies as st
 except ImportError as error:
     raise MissingExtra("testing", needed_for="autogen_context.testing.transcripts") from error
+
+Messages: TypeAlias = list[ChatMessage]
+Texts: TypeAlias = st.SearchStrategy[str]
+Drawn: TypeAlias = st.SearchStrategy[Messages]
+Break: TypeAlias = Callable[[Messages, int], Messages]
+"""From messages and a number that chooses the place, any from 0 on, to broken messages, all new where changed."""
 
 # What has broken tokenizers, templates and counters before.
 _ODD_TEXTS = (
@@ -50,9 +53,7 @@ _MOST_CALLS = 4
 _MOST_BREAKS = 3
 
 
-def transcripts(
-    *, max_messages: int = 12, max_repeats: int = 200, pending: bool = True
-) -> st.SearchStrategy[list[ChatMessage]]:
+def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool = True) -> Drawn:
     """Well-formed conversations.
 
     System prompts, people, assistants with text or parallel calls, results in any order, parts with images, names,
@@ -68,28 +69,26 @@ def transcripts(
     """
     if max_messages < 2:  # noqa: PLR2004  a call and its result
         raise ValueError(f"max_messages: 2 or more, not {max_messages}")
-    texts = _texts(max_repeats)
-    calls = min(_MOST_CALLS, max_messages - 1)
-    steps = _steps(texts, calls)
-    groups = st.one_of(_people(texts), _sayings(texts), steps, _instructions(texts))
-    ends = [
-        st.just(list[ChatMessage]()),
-        *([steps.map(lambda step: step[:1])] if pending else []),
-    ]
+    large = st.builds(mul, st.sampled_from(_LINES), st.integers(1, max(1, max_repeats)))
+    texts = st.one_of(st.sampled_from(_ODD_TEXTS), st.text(max_size=16), large)
+    steps = _steps(texts, min(_MOST_CALLS, max_messages - 1))
+    roles = st.sampled_from(("system", "developer"))
+    instructions = _alone({"role": roles, "content": texts})
+    said = {"role": st.just("assistant"), "content": texts}
+    groups = st.one_of(_people(texts), _alone(said, _thinking(texts)), steps, instructions)
+    end: Drawn = st.just([])
     return st.builds(
         _joined,
-        st.lists(_instructions(texts), max_size=2),
+        st.lists(instructions, max_size=2),
         st.lists(groups, min_size=1, max_size=max_messages),
-        st.one_of(ends),
+        st.one_of(end, steps.map(lambda step: step[:1])) if pending else end,
         id_form=st.sampled_from(_ID_FORMS),
         max_messages=st.just(max_messages),
     )
 
 
-def broken_transcripts(
-    *, max_messages: int = 12, max_repeats: int = 200
-) -> st.SearchStrategy[list[ChatMessage]]:
-    """Conversations that OpenAI refuses, with one to three breaks of those in ``testing.breaks``.
+def broken_transcripts(*, max_messages: int = 12, max_repeats: int = 200) -> Drawn:
+    """Conversations that OpenAI refuses, with one to three breaks of ``BREAKS``.
 
     Results without call, calls without result, results before their call, twice, or interrupted; duplicate and empty
     ids; a content, role or id that is missing; unknown roles.
@@ -102,7 +101,8 @@ def broken_transcripts(
         ValueError: ``max_messages`` is below 2.
     """
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
-    breaks = st.tuples(st.sampled_from(BREAKS), st.integers(0, 2 * max_messages))
+    changes = st.sampled_from(list(BREAKS.values()))
+    breaks = st.tuples(changes, st.integers(0, 2 * max_messages))
     some = st.lists(breaks, min_size=1, max_size=_MOST_BREAKS)
     return st.builds(_broken, whole, some).filter(_is_refused)
 
@@ -126,50 +126,31 @@ def histories(
     return whole.flatmap(_prefixes)
 
 
-def _texts(max_repeats: int) -> st.SearchStrategy[str]:
-    large = st.builds(mul, st.sampled_from(_LINES), st.integers(1, max(1, max_repeats)))
-    return st.one_of(st.sampled_from(_ODD_TEXTS), st.text(max_size=16), large)
-
-
-def _instructions(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ChatMessage]]:
-    roles = st.sampled_from(("system", "developer"))
-    return _alone(st.fixed_dictionaries({"role": roles, "content": texts}))
-
-
-def _people(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ChatMessage]]:
+def _people(texts: Texts) -> Drawn:
     url = st.sampled_from(("https://example.org/a.png", "data:image/png;base64,iVBORw0KGgo="))
-    image = st.fixed_dictionaries(
-        {"url": url}, optional={"detail": st.sampled_from(("low", "high"))}
-    )
-    parts = st.one_of(
-        _text_part(texts), st.fixed_dictionaries({"type": st.just("image_url"), "image_url": image})
-    )
-    content = st.one_of(texts, st.lists(parts, min_size=1, max_size=3))
-    name = {"name": st.sampled_from(("ada", "grace_h"))}
-    return _alone(
-        st.fixed_dictionaries({"role": st.just("user"), "content": content}, optional=name)
-    )
+    detail = {"detail": st.sampled_from(("low", "high"))}
+    image = st.fixed_dictionaries({"url": url}, optional=detail)
+    pictures = st.fixed_dictionaries({"type": st.just("image_url"), "image_url": image})
+    parts = st.lists(st.one_of(_text_part(texts), pictures), min_size=1, max_size=3)
+    said = {"role": st.just("user"), "content": st.one_of(texts, parts)}
+    return _alone(said, {"name": st.sampled_from(("ada", "grace_h"))})
 
 
-def _sayings(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ChatMessage]]:
-    said = {"role": st.just("assistant"), "content": texts}
-    return _alone(st.fixed_dictionaries(said, optional=_thinking(texts)))
-
-
-def _thinking(texts: st.SearchStrategy[str]) -> dict[str, st.SearchStrategy[object]]:
+def _thinking(texts: Texts) -> dict[str, st.SearchStrategy[object]]:
     """The fields in which providers hand out a model's thinking and want it back."""
     block = {"type": st.just("thinking"), "thinking": texts, "signature": st.just("EqQBCg==")}
     blocks = st.lists(st.fixed_dictionaries(block), min_size=1, max_size=2)
     return {"reasoning_content": texts, "thinking_blocks": blocks}
 
 
-def _steps(texts: st.SearchStrategy[str], most_calls: int) -> st.SearchStrategy[list[ChatMessage]]:
+def _steps(texts: Texts, most_calls: int) -> Drawn:
     """An assistant message with calls, and their results in any order; ids count from 0 in each step."""
     head = {"role": st.just("assistant"), "content": st.one_of(st.none(), texts)}
     answered = st.one_of(texts, st.lists(_text_part(texts), min_size=1, max_size=2))
-    exchanges = st.tuples(
-        st.sampled_from(_TOOL_NAMES), _arguments(texts), answered, st.integers(0, most_calls)
-    )
+    written = st.fixed_dictionaries({"path": st.just("a.py"), "text": texts}).map(json.dumps)
+    arguments = st.one_of(st.sampled_from(("{}", "", '{"path": "src/')), written)
+    durations = st.integers(0, most_calls)
+    exchanges = st.tuples(st.sampled_from(_TOOL_NAMES), arguments, answered, durations)
     return st.builds(
         _step,
         st.fixed_dictionaries(head, optional=_thinking(texts)),
@@ -178,16 +159,11 @@ def _steps(texts: st.SearchStrategy[str], most_calls: int) -> st.SearchStrategy[
     )
 
 
-def _arguments(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    written = st.fixed_dictionaries({"path": st.just("a.py"), "text": texts}).map(json.dumps)
-    return st.one_of(st.sampled_from(("{}", "", '{"path": "src/')), written)
-
-
 def _step(
     head: ChatMessage, exchanges: Sequence[tuple[str, str, object, int]], *, named: bool
-) -> list[ChatMessage]:
+) -> Messages:
     """The call message and the results, those first that took the least time."""
-    calls: list[ChatMessage] = []
+    calls: Messages = []
     results: list[tuple[int, ChatMessage]] = []
     for place, (name, arguments, content, duration) in enumerate(exchanges):
         function = {"name": name, "arguments": arguments}
@@ -198,39 +174,55 @@ def _step(
     return [{**head, "tool_calls": calls}, *ordered]
 
 
-def _text_part(texts: st.SearchStrategy[str]) -> st.SearchStrategy[ChatMessage]:
+def _text_part(texts: Texts) -> st.SearchStrategy[ChatMessage]:
     return st.fixed_dictionaries({"type": st.just("text"), "text": texts})
 
 
-def _alone(messages: st.SearchStrategy[ChatMessage]) -> st.SearchStrategy[list[ChatMessage]]:
-    return messages.map(lambda message: [message])
+def _alone(
+    fields: Mapping[str, st.SearchStrategy[object]],
+    optional: Mapping[str, st.SearchStrategy[object]] | None = None,
+) -> Drawn:
+    drawn = st.fixed_dictionaries(dict(fields), optional=dict(optional or {}))
+    return drawn.map(lambda message: [message])
 
 
 def _joined(
-    opening: list[list[ChatMessage]],
-    groups: list[list[ChatMessage]],
-    end: list[ChatMessage],
+    opening: list[Messages],
+    groups: list[Messages],
+    end: Messages,
     *,
     id_form: str,
     max_messages: int,
-) -> list[ChatMessage]:
+) -> Messages:
     """The groups that have room, one after the other, each id once in the whole."""
-    joined: list[ChatMessage] = []
+    joined: Messages = []
     for place, group in enumerate([*opening, *groups, end]):
         if len(joined) + len(group) > max_messages:
             break
         form = id_form.format(f"{place}_{{}}")
-        joined += [with_ids(message, form.format) for message in group]
+        joined += [_with_ids(message, form.format) for message in group]
     return joined
 
 
-def _broken(messages: list[ChatMessage], breaks: Sequence[tuple[Break, int]]) -> list[ChatMessage]:
+def _with_ids(message: ChatMessage, rename: Callable[[str], str]) -> ChatMessage:
+    """The message with other ids for its calls, or for the call that it answers; a new one."""
+    renamed = dict(message)
+    if "tool_calls" in message:
+        renamed["tool_calls"] = [
+            {**each, "id": rename(each["id"])} for each in message["tool_calls"]
+        ]
+    if "tool_call_id" in message:
+        renamed["tool_call_id"] = rename(message["tool_call_id"])
+    return renamed
+
+
+def _broken(messages: Messages, breaks: Sequence[tuple[Break, int]]) -> Messages:
     for change, choice in breaks:
         messages = change(messages, choice)
     return messages
 
 
-def _is_refused(messages: list[ChatMessage]) -> bool:
+def _is_refused(messages: Messages) -> bool:
     try:
         check_chat([*messages])
     except ApiError:
@@ -238,8 +230,77 @@ def _is_refused(messages: list[ChatMessage]) -> bool:
     return False
 
 
-def _prefixes(messages: list[ChatMessage]) -> st.SearchStrategy[list[list[ChatMessage]]]:
+def _prefixes(messages: Messages) -> st.SearchStrategy[list[Messages]]:
     whole = len(messages)
     ends = [end for end in range(1, whole) if messages[end].get("role") != "tool"]
     chosen = st.lists(st.sampled_from(ends), unique=True) if ends else st.just(list[int]())
     return chosen.map(lambda cuts: [messages[:cut] for cut in [*sorted(cuts), whole]])
+
+
+def _one(kind: Callable[[ChatMessage], object], change: Callable[[ChatMessage], Messages]) -> Break:
+    """A break of one message of a kind: what stands in its place."""
+
+    def broken(messages: Messages, choice: int) -> Messages:
+        places = [place for place, message in enumerate(messages) if kind(message)]
+        if not places:
+            return list(messages)
+        place = places[choice % len(places)]
+        return [*messages[:place], *change(messages[place]), *messages[place + 1 :]]
+
+    return broken
+
+
+def _calls(message: ChatMessage) -> Messages:
+    return message.get("tool_calls") or []
+
+
+def _is_result(message: ChatMessage) -> bool:
+    return message.get("role") == "tool"
+
+
+def _any(_: ChatMessage) -> bool:
+    return True
+
+
+def _without(key: str) -> Callable[[ChatMessage], Messages]:
+    return lambda message: [{name: value for name, value in message.items() if name != key}]
+
+
+def _result_first(messages: Messages, choice: int) -> Messages:
+    places = [place for place, message in enumerate(messages[:-1]) if _calls(message)]
+    if not places:
+        return list(messages)
+    place = places[choice % len(places)]
+    return [*messages[:place], messages[place + 1], messages[place], *messages[place + 2 :]]
+
+
+def _doubled(message: ChatMessage) -> Messages:
+    calls = _calls(message)
+    return [{**message, "tool_calls": [*calls, {**calls[-1], "id": calls[0]["id"]}]}]
+
+
+def _numbered_again(messages: Messages, _choice: int) -> Messages:
+    names = {each["id"]: f"call_{at}" for one in messages for at, each in enumerate(_calls(one))}
+    return [_with_ids(one, lambda call_id: names.get(call_id, call_id)) for one in messages]
+
+
+BREAKS: Mapping[str, Break] = {
+    "lost result": _one(_is_result, lambda _: []),
+    "lost call": _one(_calls, lambda _: []),
+    "result before its call": _result_first,
+    "result twice": _one(_is_result, lambda result: [result, result]),
+    "result of no call": _one(
+        _any,
+        lambda one: [one, {"role": "tool", "tool_call_id": "call_of_nobody", "content": "lost"}],
+    ),
+    "interrupted step": _one(_is_result, lambda one: [{"role": "user", "content": "wait"}, one]),
+    "one id for two calls": _one(_calls, _doubled),
+    # Each step counts from 0 again: alone this breaks no rule, with another break it hides its pairs.
+    "repeated ids": _numbered_again,
+    "empty ids": lambda messages, _: [_with_ids(one, lambda _: "") for one in messages],
+    "no content": _one(lambda message: not _calls(message), _without("content")),
+    "no call id": _one(_is_result, _without("tool_call_id")),
+    "no role": _one(_any, _without("role")),
+    "unknown role": _one(_any, lambda message: [{**message, "role": "narrator"}]),
+}
+"""What can be wrong with a conversation, each as one small change; without anything to break it changes nothing."""

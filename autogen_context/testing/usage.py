@@ -1,7 +1,6 @@
 """What a prompt costs: its tokens, and how many of them a provider would have cached.
 
-Promise: the same prompts in the same order always give the same numbers, with nothing but a function from a text to
-its tokens.
+Promise: the same prompts in the same order always give the same numbers.
 """
 
 import json
@@ -10,18 +9,19 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autogen_context.testing.shapes import CountTokens, Json, JsonObject
+from autogen_context.testing.wire import CountTokens, Json, JsonObject
 
 # OpenAI's chat format: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken (2026-11-21).
 PER_MESSAGE = 3
 PER_NAME = 1
 PER_REQUEST = 3
 # An image of 1024 x 1024 pixels in OpenAI's tiles: 85 and 4 tiles of 170; at low detail the 85 alone.
-IMAGE_TOKENS = {"low": 85}
-IMAGE_TOKENS_FULL = 765
+IMAGE_TOKENS_LOW = 85
+IMAGE_TOKENS = 765
 # OpenAI caches prompts from 1,024 tokens on, in steps of 128.
 CACHE_FROM = 1024
 CACHE_STEP = 128
+REMEMBERED_PROMPTS = 32
 
 # Where OpenAI's tokenizers cut a text; what their vocabularies do not know as a whole is in more pieces.
 _PIECES = re.compile(
@@ -53,104 +53,70 @@ class Usage:
     cached_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptPart:
-    """A piece of a prompt that is cached as a whole or up to its first difference."""
-
-    text: str
-    tokens: int
-
-
 def message_tokens(message: JsonObject, count: CountTokens) -> int:
     """Tokens of one message in OpenAI's format; fields that are not as they should be count nothing."""
-    tokens = PER_MESSAGE + _text_tokens(message.get("role"), count)
-    tokens += _content_tokens(message.get("content"), count)
-    if name := message.get("name"):
-        tokens += PER_NAME + _text_tokens(name, count)
-    return tokens + sum(_call_tokens(call, count) for call in _items(message.get("tool_calls")))
+    content, calls, name = message.get("content"), message.get("tool_calls"), message.get("name")
+    texts = [message.get("role"), content, name]
+    tokens = PER_MESSAGE + (PER_NAME if name else 0)
+    for part in content if isinstance(content, list) else []:
+        image = part.get("image_url") if isinstance(part, dict) else None
+        if isinstance(image, dict):
+            low = image.get("detail") == "low"
+            tokens += IMAGE_TOKENS_LOW if low else IMAGE_TOKENS
+        elif isinstance(part, dict):
+            texts += part.get("text"), part.get("refusal")
+    for call in calls if isinstance(calls, list) else []:
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            texts += function.get("name"), function.get("arguments")
+    return tokens + sum(count(text) for text in texts if isinstance(text, str))
 
 
 def tools_tokens(tools: Sequence[Json], count: CountTokens) -> int:
     """Tokens of the tool schemas, counted as JSON without spaces."""
-    return count(_compact(list(tools))) if tools else 0
+    return count(compact(list(tools))) if tools else 0
+
+
+def compact(value: object) -> str:
+    """A value as JSON without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+Part = tuple[str, int]
+"""A piece of a prompt that is cached as a whole or up to its first difference, and its tokens."""
 
 
 def prompt_parts(
     messages: Sequence[JsonObject], tools: Sequence[Json], *, count: CountTokens
-) -> list[PromptPart]:
+) -> list[Part]:
     """A prompt in the order in which it is cached: the tools, then each message."""
-    schemas = [PromptPart(text=_compact(list(tools)), tokens=tools_tokens(tools, count))]
-    return schemas + [
-        PromptPart(text=_compact(dict(message)), tokens=message_tokens(message, count))
-        for message in messages
-    ]
+    parts = [(compact(dict(each)), message_tokens(each, count)) for each in messages]
+    return [(compact(list(tools)), tools_tokens(tools, count)), *parts]
 
 
 class PromptCache:
     """A provider's cache of prompts: the longest common start with an earlier prompt, in whole blocks."""
 
-    def __init__(self, *, remembered_prompts: int = 32) -> None:
-        self._earlier: deque[Sequence[PromptPart]] = deque(maxlen=remembered_prompts)
+    def __init__(self) -> None:
+        self._earlier: deque[Sequence[Part]] = deque(maxlen=REMEMBERED_PROMPTS)
 
-    def cached_tokens(self, prompt: Sequence[PromptPart]) -> int:
+    def cached_tokens(self, prompt: Sequence[Part]) -> int:
         """Tokens of this prompt that were cached before it came; it is remembered from now on."""
         shared = max((_shared_tokens(earlier, prompt) for earlier in self._earlier), default=0)
         self._earlier.append(prompt)
         return shared // CACHE_STEP * CACHE_STEP if shared >= CACHE_FROM else 0
 
 
-def _shared_tokens(earlier: Sequence[PromptPart], prompt: Sequence[PromptPart]) -> int:
+def _shared_tokens(earlier: Sequence[Part], prompt: Sequence[Part]) -> int:
     tokens = 0
-    for old, new in zip(earlier, prompt, strict=False):
-        if old.text != new.text:
-            return tokens + new.tokens * _shared_start(old.text, new.text) // len(new.text)
-        tokens += new.tokens
+    for (old, _), (new, new_tokens) in zip(earlier, prompt, strict=False):
+        if old != new:
+            low, high = 0, min(len(old), len(new))  # halved: slices compare at the speed of memory
+            while low < high:
+                middle = (low + high + 1) // 2
+                low, high = (
+                    (middle, high) if old[low:middle] == new[low:middle] else (low, middle - 1)
+                )
+            return tokens + new_tokens * low // len(new)
+        tokens += new_tokens
     return tokens
-
-
-def _shared_start(left: str, right: str) -> int:
-    """Characters that both texts begin with, found by halving: slices compare at the speed of memory."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _content_tokens(content: Json, count: CountTokens) -> int:
-    if isinstance(content, list):
-        return sum(_part_tokens(part, count) for part in content)
-    return _text_tokens(content, count)
-
-
-def _part_tokens(part: Json, count: CountTokens) -> int:
-    if not isinstance(part, dict):
-        return 0
-    image = part.get("image_url")
-    if isinstance(image, dict):
-        return IMAGE_TOKENS.get(str(image.get("detail")), IMAGE_TOKENS_FULL)
-    return _text_tokens(part.get("text"), count) + _text_tokens(part.get("refusal"), count)
-
-
-def _call_tokens(call: Json, count: CountTokens) -> int:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict):
-        return 0
-    return _text_tokens(function.get("name"), count) + _text_tokens(
-        function.get("arguments"), count
-    )
-
-
-def _text_tokens(text: Json, count: CountTokens) -> int:
-    return count(text) if isinstance(text, str) else 0
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _compact(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,29 +1,29 @@
-"""What goes back over the wire: a reply, or a refusal in the shape and wording of OpenAI's API.
-
-Promise: values only. Sending them is the transport's work.
-"""
+"""The JSON that goes over the wire: shapes, replies, and refusals in the wording of OpenAI's API."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeAlias, TypeGuard
 
-from autogen_context.testing.shapes import Json
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+"""Anything that JSON can say, as ``json.loads`` gives it."""
+
+JsonObject: TypeAlias = Mapping[str, Json]
+"""A JSON object that is only read."""
+
+ChatMessage: TypeAlias = dict[str, Any]
+"""One message of a conversation as OpenAI's chat completions write it."""
+
+CountTokens: TypeAlias = Callable[[str], int]
+"""Tokens of a text."""
 
 Cut = Literal["nowhere", "middle", "start"]
+"""Where a connection is closed: at the start nothing is sent, in the middle a half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An HTTP answer.
-
-    Attributes:
-        status: the HTTP status.
-        parts: the body in the pieces in which it is sent; a streamed reply sends one event a piece.
-        streamed: sent as server-sent events.
-        headers: what is sent beside the content's type and length.
-        cut: where the connection is closed; at the ``start`` nothing is sent, in the ``middle`` a half.
-    """
+    """An HTTP answer; a streamed one sends each part as an event."""
 
     status: int = 200
     parts: tuple[bytes, ...] = ()
@@ -44,15 +44,7 @@ def event_reply(events: Sequence[Json], *, cut: Cut = "nowhere") -> Reply:
 
 
 class ApiError(Exception):
-    """A request that the API refuses.
-
-    Attributes:
-        status: the HTTP status.
-        message: what is wrong, as OpenAI words it.
-        kind: OpenAI's ``type``.
-        param: the part of the request that is at fault.
-        code: OpenAI's machine-readable code.
-    """
+    """A request that the API refuses; ``kind`` is OpenAI's ``type``."""
 
     def __init__(
         self,
@@ -65,17 +57,19 @@ class ApiError(Exception):
     ) -> None:
         self.status = status
         self.message = message
-        self.kind = kind
-        self.param = param
-        self.code = code
+        self.error: dict[str, Json] = {
+            "message": message,
+            "type": kind,
+            "param": param,
+            "code": code,
+        }
         super().__init__(message)
 
     def reply(self) -> Reply:
         """The refusal as it is sent."""
-        error: dict[str, Json] = {
-            "message": self.message,
-            "type": self.kind,
-            "param": self.param,
-            "code": self.code,
-        }
-        return json_reply({"error": error}, status=self.status)
+        return json_reply({"error": self.error}, status=self.status)
+
+
+def is_object_list(value: Json) -> TypeGuard[list[dict[str, Json]]]:
+    """Whether a JSON value is a list of objects."""
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)

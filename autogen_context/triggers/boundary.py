@@ -24,7 +24,7 @@ from autogen_context.triggers.turn import (
     sort_of,
 )
 
-Boundary = Literal["test", "api", "module", "file"]
+Boundary = Literal["test", "module", "api", "file"]
 
 BOUNDARIES: tuple[Boundary, ...] = get_args(Boundary)
 CONFIDENCE = 0.80
@@ -45,8 +45,9 @@ class SemanticBoundaryDetector:
 
     - ``test``: tests ran and told whether they passed. Where they did, the span ends with them; where not, before the
       last change, which is not done.
-    - ``api``: what was looked up in several ways is used, or code is changed after it; the span ends before the use.
     - ``module``: two turns in a row worked in a folder that the span has not worked in; it ends before them.
+    - ``api``: what was looked up in several ways is used, or code is changed after nothing but looking around; the span
+      ends before the use.
     - ``file``: the same for files.
 
     A span that is shorter goes on as a part of the next.
@@ -78,6 +79,7 @@ class SemanticBoundaryDetector:
         self._outcomes = Outcomes()
         self._files, self._modules = _Places(), _Places()
         self._lookups: dict[str, tuple[int, frozenset[str]]] = {}  # newest turn, and about what
+        self._has_acted = False  # in the span that is open
         self._start: int | None = None
 
     def observe(self, turn: Turn) -> TriggerDecision:
@@ -97,14 +99,17 @@ class SemanticBoundaryDetector:
             changed = self._outcomes.last_change(start) if verdict == "failed" else None
             stop = turn.number + 1 if changed is None else changed
             decision = self._ended("test", stop, "work", f"tests {verdict}")
+        if module and not decision.fires:
+            decision = self._ended("module", *module)
         if used and not decision.fires:
             told = f"{len(turns)} look-ups", f"use of {used}"
             decision = self._ended("api", turn.number, *told, stay=sorted(turns)[-KEPT_LOOKUPS:])
-        if not decision.fires:
-            if module and "module" in self._boundaries:
-                decision = self._ended("module", *module)
-            elif file:
-                decision = self._ended("file", *file)
+        if file and not decision.fires and not (module and "module" in self._boundaries):
+            decision = self._ended("file", *file)
+        if decision.scope:
+            self._has_acted = decision.scope.stop <= turn.number
+        elif any(step.action.kind in {"write", "run"} for step in turn.steps):
+            self._has_acted = True
         if not decision.fires and (module or file):
             self._files.stay()
             self._modules.stay()
@@ -132,13 +137,15 @@ class SemanticBoundaryDetector:
     def _use(self, turn: Turn) -> tuple[str, list[int]]:
         """What a turn uses of what was looked up before it, and the turns of these look-ups; none where too few.
 
-        A change of code uses whatever was looked up, another call what is about the same thing.
+        The first change of code uses whatever was looked up before anything was done, others what is about the same thing.
         """
         used, turns = "", list[int]()
         for step in turn.steps:
             action, things = step.action, things_of(step)
             if action.kind in {"write", "run"}:
-                changes_code = any(sort_of(path) == "code" for path in action.writes)
+                changes_code = not self._has_acted and any(
+                    sort_of(path) == "code" for path in action.writes
+                )
                 asked = [
                     each
                     for each, (_, about) in self._lookups.items()
@@ -181,7 +188,9 @@ class _Places:
     def __init__(self) -> None:
         self._turns: dict[str, int] = {}  # at each place
         self._last: tuple[int, str, bool] | None = None
-        self.away: list[tuple[int, str, bool]] = []  # the newest turns, at places that the span does not have
+        self.away: list[
+            tuple[int, str, bool]
+        ] = []  # the newest turns, at places that the span does not have
 
     def observe(self, number: int, place: str, *, is_change: bool) -> _Move | None:
         """What one more turn is: a move where it is the second in a row away from a place that was worked at."""

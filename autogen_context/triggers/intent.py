@@ -43,12 +43,14 @@ Intent = Literal["EXPLORE", "DEBUG", "IMPLEMENT", "VERIFY", "DOCUMENT", "REFACTO
 Transition = tuple[Intent, Intent]
 
 INTENTS: tuple[Intent, ...] = get_args(Intent)
-TRANSITIONS: frozenset[Transition] = frozenset({
-    ("EXPLORE", "IMPLEMENT"),
-    ("DEBUG", "VERIFY"),
-    ("IMPLEMENT", "VERIFY"),
-    ("IMPLEMENT", "DOCUMENT"),
-})
+TRANSITIONS: frozenset[Transition] = frozenset(
+    {
+        ("EXPLORE", "IMPLEMENT"),
+        ("DEBUG", "VERIFY"),
+        ("IMPLEMENT", "VERIFY"),
+        ("IMPLEMENT", "DOCUMENT"),
+    }
+)
 CONFIDENCE = 0.85
 MOST_FILES = 500  # whose last view is known; of more the newest
 # Where one clause says several, the first of these goes before.
@@ -109,42 +111,54 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
         if each in clause and not (each == "VERIFY" and "doubtful" in clause)
     ]
     sorts = _changed_sorts(turn)
-    if "write" in kinds or sorts - {"try"}:  # a change, by its files and by what is said
-        if "write" in kinds and "clearing" in labels:
-            return None
-        if sorts == {"document"}:
-            return "DOCUMENT"
-        if ("write" in kinds and "probing" in labels) or standing.broken:
-            return "DEBUG"
-        if "try" in sorts and sorts <= {"try", "test"}:
-            return "VERIFY" if standing.changed else "DEBUG"
-        if sorts == {"test"}:
-            return "VERIFY"
-        return said[0] if said and said[0] in {"REFACTOR", "DOCUMENT"} else "IMPLEMENT"
-    if kinds & RUNNING or sorts:  # a run: what was changed is tried out, what fails is looked into
-        if standing.changed or (standing.failing and outcome.verdict == "passed"):
-            return "VERIFY"
-        told = [each for each in said if each in {"DEBUG", "VERIFY", "IMPLEMENT"}]
-        if standing.failing or told:
-            return "DEBUG" if standing.failing else told[0]
-        if "test" in kinds:
-            return "DEBUG" if outcome.verdict == "failed" else "VERIFY"
-        return "EXPLORE"
+    if "write" in kinds and labels & {"clearing", "probing"}:
+        return None if "clearing" in labels else "DEBUG"
+    if "write" in kinds or sorts - {"try"}:
+        return _of_change(sorts, said, standing)
+    if kinds & RUNNING or sorts:
+        return _of_run(said, standing, outcome, is_test="test" in kinds)
     seen = {sort_of(view.path) for step in turn.steps for view in step.action.views}
-    if seen == {"document"} and "DOCUMENT" in said:  # a look
-        return "DOCUMENT"
-    if standing.changed and "VERIFY" in said:
-        return "VERIFY"
+    if (seen == {"document"} and "DOCUMENT" in said) or (standing.changed and "VERIFY" in said):
+        return "DOCUMENT" if seen == {"document"} and "DOCUMENT" in said else "VERIFY"
     return "DEBUG" if standing.failing or "DEBUG" in said else "EXPLORE"
+
+
+def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standing) -> Intent:
+    """What a change is for, by the files and by what is said."""
+    if sorts == {"document"}:
+        return "DOCUMENT"
+    if "try" in sorts and sorts <= {"try", "test"}:
+        return "VERIFY" if standing.changed else "DEBUG"
+    if standing.broken:
+        return "DEBUG"
+    if sorts == {"test"}:
+        return "VERIFY"
+    return said[0] if said and said[0] in {"REFACTOR", "DOCUMENT"} else "IMPLEMENT"
+
+
+def _of_run(said: list[Intent], standing: Standing, outcome: Outcome, *, is_test: bool) -> Intent:
+    """What a run is for: what was changed or failed is tried out, what fails is looked into."""
+    if standing.changed or (standing.failing and outcome.verdict == "passed"):
+        return "VERIFY"
+    if standing.failing or (is_test and outcome.verdict == "failed" and "VERIFY" not in said):
+        return "DEBUG"
+    told = [each for each in said if each in {"DEBUG", "VERIFY", "IMPLEMENT"}]
+    return told[0] if told else "VERIFY" if is_test else "EXPLORE"
 
 
 def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
     """What the files are for that a turn means to change; a script that it runs as well is a try."""
     changed = {path for step in turn.steps for path in step.action.writes}
     for step in turn.steps:  # folders that it makes or removes
-        if step.action.kind == "write" and not step.action.writes and step.action.subjects != (step.tool,):
+        if (
+            step.action.kind == "write"
+            and not step.action.writes
+            and step.action.subjects != (step.tool,)
+        ):
             changed.update(step.action.subjects)
-    ran = {path for step in turn.steps if step.action.kind in RUNNING for path in step.action.subjects}
+    ran = {
+        path for step in turn.steps if step.action.kind in RUNNING for path in step.action.subjects
+    }
     return frozenset("try" if path in ran else sort_of(path) for path in changed)
 
 
@@ -224,10 +238,11 @@ class IntentBasedTrigger:
         """The phase that is believed to have begun, with this turn or the one before."""
         if new is None or self._phase is None:
             return new
-        if new.intent == self._phase.intent or (self._phase.intent, new.intent) == ("DEBUG", "IMPLEMENT"):
-            self._odd = None
-            return None
         odd, self._odd = self._odd, None
+        repair: Transition = ("DEBUG", "IMPLEMENT")
+        is_repair = (self._phase.intent, new.intent) == repair and repair not in self._transitions
+        if is_repair or new.intent == self._phase.intent:
+            return None
         has_effect = outcome.changed or (outcome.verdict == "passed" and not outcome.failed)
         if odd and (odd.intent == new.intent or not has_effect):
             return new._replace(start=odd.start)

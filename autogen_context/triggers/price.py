@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.pace import Attempt, Pace, Situation

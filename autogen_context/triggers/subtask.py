@@ -118,7 +118,9 @@ class SubtaskTrigger:
         clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
         said = frozenset[str]().union(*clauses)
         sure = [labels for labels in clauses if "doubt" not in labels]
-        is_done = any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+        is_done = (
+            any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+        )
         if subtask.worked and (outcome.finished or not turn.steps):
             reported = any("reported" in labels and "looked" not in labels for labels in sure)
             claims = is_done or (subtask.changed is not None and reported)
@@ -154,7 +156,7 @@ class _Subtask:
         start: number of its first turn.
         changed: number of the last turn that changed something.
         files: changed, but for tries, and those that were written here and run.
-        met: the files seen or changed.
+        met: the files seen or changed, each with whether it was there before: it was looked at first.
         edits: how many turns in a row edited, up to the last.
         worked: whether anything was done.
         looked: number of the last turn that looked at anything.
@@ -166,7 +168,7 @@ class _Subtask:
     start: int
     changed: int | None = None
     files: set[str] = field(default_factory=set[str])
-    met: set[str] = field(default_factory=set[str])
+    met: dict[str, bool] = field(default_factory=dict[str, bool])
     edits: int = 0
     worked: bool = False
     looked: int | None = None
@@ -179,11 +181,14 @@ class _Subtask:
         self.worked = self.worked or bool(turn.steps)
         self.edits = self.edits + 1 if outcome.edited else 0
         for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
-            self.met.update(action.writes, (view.path for view in action.views))
+            for path, is_old in [(p, False) for p in action.writes] + [
+                (view.path, True) for view in action.views
+            ]:
+                self.met.setdefault(path, is_old)
             if action.kind in {"read", "search"}:
                 self.looked = turn.number
             if action.kind in RUNNING:
-                self.files.difference_update(action.subjects)
+                self.files.difference_update(p for p in action.subjects if not self.met.get(p))
         if outcome.changed:
             self.changed, self.proven = turn.number, None
             self.read_first = self.read_first or self.looked is not None

@@ -187,7 +187,10 @@ def check_least(name: str, value: int, least: int) -> None:
 
 # What is said: the tables ``work`` and ``clause`` of language/*.toml
 
-SAID_CHARS = (600, 300)  # of a text, from its beginning and its end: what was done is said first or last
+SAID_CHARS = (
+    600,
+    300,
+)  # of a text, from its beginning and its end: what was done is said first or last
 CLAUSE_CHARS = 300  # a longer one is pasted, not said
 _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{1,200}`"  # code
@@ -239,12 +242,12 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
 VERDICT_CHARS = (2_000, 8_000)  # of an output, from its beginning and its end
 LINE_CHARS = 300  # a longer line summarises nothing
 _COUNTED = {
-    **dict.fromkeys("fail fails failed failing failure failures error errors".split(), "bad"),
-    **dict.fromkeys("pass passes passed passing success successes succeeded".split(), "good"),
-    **dict.fromkeys("tests test examples specs scenarios runs total".split(), "all"),
+    **dict.fromkeys(["fail", "fails", "failed", "failing", "failure", "failures", "error", "errors"], "bad"),
+    **dict.fromkeys(["pass", "passes", "passed", "passing", "success", "successes", "succeeded"], "good"),
+    **dict.fromkeys(["tests", "test", "examples", "specs", "scenarios", "runs", "total"], "all"),
     **dict.fromkeys(["tests run"], "all"),
-    **dict.fromkeys("skipped skip pending todo ignored xfailed xpassed deselected warnings warning".split(), ""),
-    **dict.fromkeys("assertions measured".split(), ""),
+    **dict.fromkeys(["skipped", "skip", "pending", "todo", "ignored", "xfailed", "xpassed", "deselected", "warnings", "warning"], ""),
+    **dict.fromkeys(["assertions", "measured"], ""),
 }  # fmt: skip  # a row a meaning
 _WORD = "|".join(sorted(_COUNTED, key=len, reverse=True))
 _COUNT = re.compile(
@@ -341,8 +344,22 @@ def sort_of(path: str) -> FileSort:
 REMEMBERED = 1_000  # turns with an outcome; of older ones none is known
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 FINISHING = frozenset(
-    "finish finished submit done terminate complete complete_task task_complete task_done attempt_completion"
-    " final_answer end_task mark_complete exit".split()
+    [
+        "finish",
+        "finished",
+        "submit",
+        "done",
+        "terminate",
+        "complete",
+        "complete_task",
+        "task_complete",
+        "task_done",
+        "attempt_completion",
+        "final_answer",
+        "end_task",
+        "mark_complete",
+        "exit",
+    ]
 )  # names of tools that hand the work in
 
 
@@ -392,12 +409,16 @@ def outcome_of(turn: Turn) -> Outcome:
         answered=tuple(
             step.tool
             for step in steps  # the tool itself is what is asked
-            if step.action.kind == "read" and not step.action.views and step.action.key.startswith(step.tool[:40])
+            if step.action.kind == "read"
+            and not step.action.views
+            and step.action.key.startswith(step.tool[:40])
         ),
         verdict="failed" if "failed" in tested else "passed" if "passed" in tested else None,
         edited=any(step.action.kind == "write" and _has_worked(step) for step in steps),
         ran=not RUNNING.isdisjoint(kinds),
-        failed=any(step.action.kind in {"run", "test", "write"} and not _has_worked(step) for step in steps),
+        failed=any(
+            step.action.kind in {"run", "test", "write"} and not _has_worked(step) for step in steps
+        ),
         finished=any(step.tool.lower() in FINISHING for step in steps),
     )
 

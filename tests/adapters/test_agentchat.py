@@ -29,7 +29,7 @@ from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, StateError
 from autogen_context.testing import ChatMessage, ScriptedModel
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import Json
+from autogen_context.testing.wire import Json
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"

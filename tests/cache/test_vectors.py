@@ -20,7 +20,7 @@ from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
-from autogen_context.testing.embedding_api import embed
+from autogen_context.testing.embeddings import embed
 
 TEXTS = st.lists(
     st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8

@@ -4,16 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from typing_extensions import override
 
 from autogen_context.cli import limits as command
 from autogen_context.cli.main import main
 from autogen_context.errors import StateError
+from autogen_context.testing import LoopbackServer, ScriptedModel
 from autogen_context.tokens.limits import known_rows
 
 
@@ -52,17 +50,13 @@ def test_a_model_is_shown_with_its_source_and_the_chain(
     ]
 
 
-def test_an_override_is_shown_as_the_winner(
+def test_the_environment_wins_and_is_the_way_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The user sees that his variable works."""
+    """The user sees that his variable works, and for an unknown model which one to set."""
     monkeypatch.setenv("MODEL_LIMIT_GPT_4O", "5000")
     out = shown(capsys, "limits", "openai/gpt-4o")
     assert "5,000 input tokens (environment MODEL_LIMIT_GPT_4O)" in out
-
-
-def test_an_unknown_model_comes_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command to copy names the variable."""
     assert "export MODEL_LIMIT_MY_MODEL=" in shown(capsys, "limits", "acme/my-model")
 
 
@@ -87,36 +81,15 @@ def test_json_is_the_same_facts(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(every) == len(known_rows())
 
 
-class _Models(BaseHTTPRequestHandler):
-    """One model, for those who bring the key."""
-
-    def do_GET(self) -> None:
-        allowed = self.headers["Authorization"] == "Bearer sk-test"
-        body = json.dumps({"data": [{"id": "m", "max_model_len": 4096}]}).encode()
-        self.send_response(200 if allowed else 401)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
 def test_an_endpoint_can_be_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the key of the environment, since the user named the address."""
+    """Since the user named the address."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    with HTTPServer(("127.0.0.1", 0), _Models) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        out = shown(
-            capsys, "limits", "m", "--discover", f"http://127.0.0.1:{server.server_port}/v1"
-        )
-        server.shutdown()
-        thread.join()
-    assert f"4,096 input tokens (discovery http://127.0.0.1:{server.server_port})" in out
+    with LoopbackServer(ScriptedModel([]), window_tokens=4096, model_names=["m"]) as server:
+        url = server.base_url
+        out = shown(capsys, "limits", "m", "--discover", url)
+    assert f"4,096 input tokens (discovery {url.removesuffix('/v1')})" in out
 
 
 @pytest.mark.parametrize(
@@ -160,22 +133,24 @@ def test_errors_become_exit_codes(
     assert capsys.readouterr().err.count("\n") <= 1
 
 
-@pytest.mark.parametrize("argv", [[], ["limit"], ["limits", "a", "b"]], ids=str)
-def test_wrong_usage_is_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """With the usage."""
-    with pytest.raises(SystemExit, match="2"):
-        main(argv)
-    assert "usage: autogen-context" in capsys.readouterr().err
+def test_wrong_usage_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the usage; the version is a number, alone."""
+    for argv in ([], ["limit"], ["limits", "a", "b"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(argv)
+        assert "usage: autogen-context" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.strip()[0].isdigit()
 
 
-@pytest.mark.parametrize("argv", [["limits"], ["limits", "gpt-4o"]], ids=["long", "short"])
-def test_a_reader_that_leaves_is_no_error(argv: list[str]) -> None:
+def test_a_reader_that_leaves_is_no_error() -> None:
     """As in ``autogen-context limits | head -1``."""
     code = "from autogen_context.cli.main import run; run()"
     # With a buffer, as users run it: what is left in it shows at exit.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen(  # noqa: S603 - our own interpreter and text
-        [sys.executable, "-c", code, *argv],
+        [sys.executable, "-c", code, "limits"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environ,
@@ -185,10 +160,3 @@ def test_a_reader_that_leaves_is_no_error(argv: list[str]) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
-
-
-def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    """A number, alone."""
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out.strip()[0].isdigit()

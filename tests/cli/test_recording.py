@@ -22,8 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL.Image import new as new_image
 
-from autogen_context.cli.recording.conversations import RecordedConversation
-from autogen_context.cli.recording.source import read_recording
+from autogen_context.cli.recording import RecordedConversation, read_recording
 from autogen_context.testing.conversation import conversation
 from autogen_context.testing.transcripts import transcripts
 
@@ -76,8 +75,11 @@ TEAM: Json = {
 SOCIETY: Json = {"type": "SocietyOfMindAgentState", "inner_team_state": TEAM}
 
 
+Read = Callable[[str | bytes], list[RecordedConversation]]
+
+
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[str | bytes], list[RecordedConversation]]:
+def read(tmp_path: Path) -> Read:
     """Read a content as if it were a file of any name."""
 
     def written(content: str | bytes) -> list[RecordedConversation]:
@@ -88,9 +90,6 @@ def read(tmp_path: Path) -> Callable[[str | bytes], list[RecordedConversation]]:
     return written
 
 
-Read = Callable[[str | bytes], list[RecordedConversation]]
-
-
 def lines(*values: object) -> str:
     """JSON Lines."""
     return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)
@@ -99,55 +98,32 @@ def lines(*values: object) -> str:
 @pytest.mark.parametrize(
     "content",
     [
-        json.dumps(MESSAGES),
-        json.dumps(MESSAGES, indent=2, ensure_ascii=False),
-        json.dumps({"messages": MESSAGES}),
-        lines(*MESSAGES),
-        f"\n{lines(*MESSAGES)}\n\n",
-        lines(*MESSAGES).replace("\n", "\r\n"),
-        lines({"messages": MESSAGES}),
-        json.dumps({"request": {"messages": MESSAGES}, "response": {"id": "r"}}),
-        json.dumps({"custom_id": "conversation", "body": {"messages": MESSAGES}}),
-        json.dumps({"chat_history": MESSAGES, "summary": ""}),
-        json.dumps({"conversation": MESSAGES}),
-        json.dumps([{"id": "conversation", "messages": MESSAGES}]),
-    ],
-    ids=[
-        "list",
-        "indented",
-        "object",
-        "message per line",
-        "blank lines",
-        "line ends of Windows",
-        "conversation per line",
-        "request log",
-        "batch",
-        "chat result",
-        "by name",
-        "list of objects",
+        pytest.param(json.dumps(MESSAGES), id="list"),
+        pytest.param(json.dumps(MESSAGES, indent=2, ensure_ascii=False), id="indented"),
+        pytest.param(json.dumps({"messages": MESSAGES}), id="object"),
+        pytest.param(lines(*MESSAGES), id="message per line"),
+        pytest.param(f"\n{lines(*MESSAGES)}\n\n".replace("\n", "\r\n"), id="blank lines, Windows"),
+        pytest.param(lines({"messages": MESSAGES}), id="conversation per line"),
+        pytest.param(json.dumps({"request": {"messages": MESSAGES}, "response": {}}), id="log"),
+        pytest.param(
+            json.dumps({"custom_id": "conversation", "body": {"messages": MESSAGES}}), id="batch"
+        ),
+        pytest.param(json.dumps({"chat_history": MESSAGES, "summary": ""}), id="chat result"),
+        pytest.param(json.dumps({"conversation": MESSAGES}), id="by name"),
+        pytest.param(json.dumps([{"id": "conversation", "messages": MESSAGES}]), id="objects"),
     ],
 )
 def test_openai_messages_come_out_as_they_were_recorded(content: str, read: Read) -> None:
-    """Whatever stands around them."""
-    (found,) = read(content)
-    assert found.messages == MESSAGES
-    assert found.id in ("conversation", "line 1")
-
-
-PACKED: dict[str, Callable[[str], bytes]] = {
-    "byte order mark": lambda text: text.encode("utf-8-sig"),
-    "utf-16": lambda text: text.encode("utf-16"),
-    "gzip": lambda text: gzip.compress(text.encode()),
-    "both": lambda text: gzip.compress(text.encode("utf-8-sig")),
-}
-
-
-@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
-def test_the_content_tells_how_it_is_packed(pack: Callable[[str], bytes], read: Read) -> None:
-    """Not the name of the file."""
-    for text in (lines(*MESSAGES), json.dumps(MESSAGES)):
-        (found,) = read(pack(text))
+    """Whatever stands around them, and however it is packed: the content tells, not the name of the file."""
+    for packed in (
+        content.encode(),
+        content.encode("utf-8-sig"),
+        content.encode("utf-16"),
+        gzip.compress(content.encode("utf-8-sig")),
+    ):
+        (found,) = read(packed)
         assert found.messages == MESSAGES
+        assert found.id in ("conversation", "line 1")
 
 
 @given(messages=transcripts())

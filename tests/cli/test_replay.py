@@ -13,9 +13,8 @@ import pytest
 from typing_extensions import override
 
 from autogen_context.cli.main import main
-from autogen_context.cli.recording.conversations import RecordedConversation
-from autogen_context.cli.replay import count_note
-from autogen_context.cli.replayed import replayed, turn_stops
+from autogen_context.cli.recording import RecordedConversation
+from autogen_context.cli.replay import count_note, replayed, turn_stops
 from autogen_context.config import ContextConfig
 from autogen_context.testing.conversation import conversation
 
@@ -121,18 +120,14 @@ def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixt
     assert 20 < rows() <= 41
 
 
-def test_turns_are_where_the_model_was_asked() -> None:
+@pytest.mark.parametrize(
+    ("roles", "stops"),
+    [("suatat", [2, 4, 6]), ("suata", [2, 4]), ("auaa", [2, 3]), ("a", []), ("", [])],
+)
+def test_turns_are_where_the_model_was_asked(roles: str, stops: list[int]) -> None:
     """Before each answer but one that begins, and at an end that waits for one."""
-
-    def stops(roles: str) -> list[int]:
-        names = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
-        return list(turn_stops([{"role": names[role]} for role in roles]))
-
-    assert stops("suatat") == [2, 4, 6]
-    assert stops("suata") == [2, 4]
-    assert stops("auaa") == [2, 3]
-    assert stops("a") == []
-    assert stops("") == []
+    names = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
+    assert list(turn_stops([{"role": names[role]} for role in roles])) == stops
 
 
 def test_many_conversations_have_a_row_each(
@@ -147,13 +142,15 @@ def test_many_conversations_have_a_row_each(
     assert number(found["totals"], "turns") == 25
 
 
-@pytest.mark.parametrize("wanted", ["[long]", "2"])
-def test_one_of_many_is_chosen_by_id_or_number(
-    wanted: str, two_runs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And shown turn by turn."""
-    out = shown(capsys, "replay", two_runs, "--conversation", wanted)
-    assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
+def test_one_of_many_is_chosen(two_runs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """By id or number, and shown turn by turn; a given model wins over the recorded one, with its price."""
+    for wanted in ("[long]", "2"):
+        out = shown(capsys, "replay", two_runs, "--conversation", wanted)
+        assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
+    found = facts(capsys, "replay", two_runs, "--model", "gpt-4.1-mini")["conversations"]
+    assert [(one["model"], one["input_per_million"]) for one in found] == [
+        ("gpt-4.1-mini", 0.4)
+    ] * 2
 
 
 def limit_of(capsys: pytest.CaptureFixture[str], *argv: str) -> float:
@@ -172,15 +169,6 @@ def test_settings_come_from_arguments_environment_and_file(
     assert limit_of(capsys, long_run, "--config", "s.toml") == 5500
     argv = (long_run, "--config", "s.toml", "--window", "7000", "--reserve", "100")
     assert limit_of(capsys, *argv) == 6900
-
-
-def test_the_given_model_wins_over_the_recorded_one(
-    two_runs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """For every conversation, with its price."""
-    found = facts(capsys, "replay", two_runs, "--model", "gpt-4.1-mini")
-    assert [one["model"] for one in found["conversations"]] == ["gpt-4.1-mini"] * 2
-    assert [one["input_per_million"] for one in found["conversations"]] == [0.4] * 2
 
 
 def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,7 +246,7 @@ def test_json_needs_no_rich(
     long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table does, and says how to get it."""
-    for module in ("rich.table", "rich.console", "rich.progress", "rich.box"):
+    for module in ("rich.table", "rich.console", "rich.box"):
         monkeypatch.setitem(sys.modules, module, None)
     assert len(turns_of(facts(capsys, "replay", long_run))) == 61
     assert main(["replay", long_run]) == 2
@@ -273,13 +261,19 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("turns", "bars"), [(300, 1), (3, 0)], ids=["long", "short"])
+@pytest.mark.parametrize(
+    ("turns", "watched", "bars"), [(300, True, 1), (3, True, 0), (300, False, 0)]
+)
 def test_a_long_replay_shows_how_far_it_is(
-    turns: int, bars: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    turns: int,
+    watched: bool,  # noqa: FBT001  a row
+    bars: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a terminal only, on standard error, so that the output stays clean."""
+    """On a terminal only, on standard error, so that the output stays clean; a log file gets none."""
     Path("r.json").write_text(json.dumps(conversation(turns=turns, tokens_per_turn=20)))
-    terminal = Terminal()
+    terminal = Terminal() if watched else io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", terminal)
         assert main(["replay", "r.json", "--json"]) == 0
@@ -287,22 +281,27 @@ def test_a_long_replay_shows_how_far_it_is(
     json.loads(capsys.readouterr().out)
 
 
-def test_where_nobody_watches_there_is_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    """A log file gets none, however long it takes."""
-    Path("r.json").write_text(json.dumps(conversation(turns=300, tokens_per_turn=20)))
-    assert shown(capsys, "replay", "r.json", "--json").startswith("{")
-
-
-def test_a_terminal_without_rich_gets_its_json(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The bar is a comfort; that it cannot be drawn is no error."""
-    Path("r.json").write_text(json.dumps(conversation(turns=300, tokens_per_turn=20)))
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", Terminal())
-        assert main(["replay", "r.json", "--json"]) == 0
-    json.loads(capsys.readouterr().out)
+def test_nothing_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    """F21: escapes in recordings, file names, names of models and keys are shown as question marks."""
+    escape, turns = "\x1b[2J\x07", conversation(turns=2)
+    Path(f"{escape}.json").write_text(json.dumps({"id": escape, "messages": turns}))
+    Path("two.json").write_text(json.dumps([{"id": escape, "messages": turns}] * 2))
+    Path("bad.json").write_text(json.dumps({escape: 1}))
+    Path("bad.toml").write_text('"\\u001b[2J" = 1\n')
+    for argv, code in (
+        ([f"{escape}.json"], 0),
+        (["two.json"], 0),
+        (["two.json", "--conversation", "x"], 2),
+        (["two.json", "--model", f"m{escape}"], 0),
+        ([f"none{escape}"], 2),
+        (["bad.json"], 2),
+        (["two.json", "--config", "bad.toml"], 2),
+        (["two.json", "--window", "9" * 20], 2),
+    ):
+        assert main(["replay", *argv]) == code
+        captured = capsys.readouterr()
+        assert "\x1b" not in captured.out + captured.err
+        assert "\x07" not in captured.out + captured.err
 
 
 @pytest.mark.parametrize(

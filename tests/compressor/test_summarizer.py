@@ -24,7 +24,7 @@ from autogen_context.compressor.summarizer import (
 from autogen_context.errors import CompletionFailed
 from autogen_context.models.chat import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Request, Say, ScriptedModel
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 from support.prompts import client, text_in
 from support.prose import REPORT, Letters
 from support.waiting import put_forward, until

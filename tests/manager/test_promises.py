@@ -16,8 +16,8 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import Json
 from autogen_context.testing.transcripts import broken_transcripts, histories, transcripts
+from autogen_context.testing.wire import Json
 from autogen_context.tokens.measure import Count
 
 # The windows are drawn without regard to the model that lends its chat format.

@@ -27,7 +27,7 @@ from autogen_context.errors import ChangeRefused, ContextWindowExceeded
 from autogen_context.manager.change import ContextChange
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import Json
+from autogen_context.testing.wire import Json
 from support.counting import Characters
 
 pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")

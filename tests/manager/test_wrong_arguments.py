@@ -30,8 +30,8 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.limits import ModelLimits
+from autogen_context.tokens.measure import EstimateCounter
 
 # Each of them is no such thing; the casts are what a caller without a type checker does.
 TEXTS = cast("list[ContextPart]", ["a text"])

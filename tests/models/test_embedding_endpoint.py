@@ -14,7 +14,7 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.models.embedding_endpoint import OpenAIEmbedder
 from autogen_context.testing import Fault, LoopbackServer, ScriptedModel
-from autogen_context.testing.embedding_api import embed
+from autogen_context.testing.embeddings import embed
 
 MODEL = "text-embedding-3-small"
 SECRET = "sk-very-secret"  # noqa: S105 - it opens nothing

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.shapes import Json
 from autogen_context.testing.transcripts import histories, transcripts
+from autogen_context.testing.wire import Json
 from support.counting import Characters
 from support.shop import OTHERS, Outcome, Shop, Transcript, is_own, nowait, outcome_of, priced
 from support.tree import SHOP

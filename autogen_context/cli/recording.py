@@ -1,0 +1,293 @@
+"""Read a recorded conversation: JSON or JSON Lines, gzipped or not, whoever wrote it.
+
+Promise: all formats come out as one: messages as OpenAI has them, the tools, and the model where it was recorded. What
+cannot be read is a ``ValueError`` that names the file, the place in it and the way out.
+
+Understood: lists of messages; objects with ``messages``, such as requests, fine-tuning examples and batch files; states
+of AutoGen's agents, teams and contexts; lists of messages by name, such as a classic agent's ``chat_messages``; lists of
+all of these. AutoGen itself is not needed.
+
+Source: autogen_core.models and autogen_ext.models.openai 0.7.5; autogen.ConversableAgent 0.14.1 (read 2026-11).
+"""
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeGuard
+
+from autogen_context.messages.openai_chat import OpenAIChat
+
+JsonObject = dict[str, object]
+
+STANDARD_INPUT = "-"
+GZIP_MAGIC = b"\x1f\x8b"
+AGENTCHAT_TYPES = (
+    "SystemMessage",
+    "UserMessage",
+    "AssistantMessage",
+    "FunctionExecutionResultMessage",
+)
+MESSAGE_LISTS = ("messages", "chat_history")
+WRAPPERS = ("request", "body", "input", "agent_state", "inner_team_state", "llm_context")
+EXPECTED = "expected are messages, an object with 'messages', or a state that AutoGen saved"
+MOST_KEYS = 5  # of an object, that fit into an error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedConversation:
+    """One conversation, and, while it is looked for, what the objects around it say of it.
+
+    Attributes:
+        id: its name in the file, or where it stands there.
+        messages: OpenAI chat messages, oldest first.
+        tools: schemas of the tools that were sent with it.
+        model: the model that was recorded; empty where none was.
+        path: the way to it: ``line 3: messages``.
+    """
+
+    id: str = ""
+    messages: Sequence[JsonObject] = ()
+    tools: Sequence[JsonObject] = ()
+    model: str = ""
+    path: str = ""
+
+
+def read_recording(path: str) -> list[RecordedConversation]:
+    """The conversations in a file, ``"-"`` for standard input: one at least, each with one message at least.
+
+    Raises:
+        ValueError: it cannot be read, or holds no messages.
+    """
+    name = "standard input" if path == STANDARD_INPUT else path
+    try:
+        return conversations_in(documents_in(text_of(path)))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def text_of(path: str) -> str:
+    """The text of a file in UTF-8, -16 or -32, with or without a mark that says so, packed or not."""
+    try:
+        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    except IsADirectoryError:
+        raise ValueError("this is a folder; name one of the files in it") from None
+    except FileNotFoundError:
+        raise ValueError("there is no such file; check the path") from None
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror}") from error
+    try:
+        data = gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"the gzip file is damaged ({error}); copy it again") from error
+    encoding = json.detect_encoding(data)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line}: this is no text in {encoding}; save it as UTF-8") from error
+
+
+def documents_in(text: str) -> list[tuple[object, str]]:
+    """The JSON values of a text, each with its line where there is one on each; which it is, the content tells."""
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise ValueError("it is empty; record a conversation into it first")
+    first = lines[0][1].strip()
+    closed = (first[0], first[-1]) in (("{", "}"), ("[", "]"))
+    if len(lines) > 1 and (closed or (len(first) > 1 and is_json_object(lines[1][1]))):
+        return [(parsed(line, n), f"line {n}") for n, line in lines]
+    return [(parsed(text, 1), "")]
+
+
+def is_json_object(line: str) -> bool:
+    """Whether a line alone is a JSON object."""
+    try:
+        return is_object(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def parsed(text: str, first_line: int) -> object:
+    """The JSON value of a text that begins on this line."""
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        complaint = f"this is no JSON ({error.msg}); correct it or leave it out"
+        if error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip():
+            complaint = "the text ends too early, it was cut off; record or copy it again"
+        line = first_line + error.lineno - 1
+        raise ValueError(f"line {line}, column {error.colno}: {complaint}") from error
+    except RecursionError as error:
+        raise ValueError(f"line {first_line}: it is nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"line {first_line}: {error}") from error
+    return value
+
+
+def is_object(value: object) -> TypeGuard[JsonObject]:
+    """Whether a JSON value is an object; its keys are strings then."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether a JSON value is a list."""
+    return isinstance(value, list)
+
+
+def is_message(value: object) -> bool:
+    """Whether a JSON value is meant as a message."""
+    return is_object(value) and ("role" in value or str(value.get("type")) in AGENTCHAT_TYPES)
+
+
+def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedConversation]:
+    """The conversations in documents, in their order; those without any message are left out."""
+    if len(documents) > 1 and is_message(documents[0][0]):
+        messages = [m for value, place in documents for m in readable(value, place)]
+        return [RecordedConversation(id="conversation", messages=messages)]
+    found: list[RecordedConversation] = []
+    for value, place in documents:
+        path = f"{place}: " if place else ""
+        here = list(found_in(value, RecordedConversation(path=path, id=place)))
+        if not here:
+            raise ValueError(f"{path}no messages in {described(value)}; {EXPECTED}")
+        found += here
+    spoken = [conversation for conversation in found if conversation.messages]
+    if not spoken:
+        raise ValueError("its conversations have no messages yet; record one that has")
+    return spoken
+
+
+def found_in(value: object, near: RecordedConversation) -> Iterator[RecordedConversation]:
+    """All conversations in a JSON value: a list of messages, the items of a list, the fields of an object."""
+    if is_message(value):
+        value = [value]
+    if is_list(value):
+        if any(map(is_message, value)):
+            yield conversation(value, near)
+            return
+        for i, each in enumerate(value):
+            step = f"[{i}]"
+            yield from found_in(each, replace(near, path=near.path + step, id=near.id + step))
+    elif is_object(value):
+        yield from found_in_object(value, named(value, near))
+
+
+def found_in_object(
+    fields: JsonObject, near: RecordedConversation
+) -> Iterator[RecordedConversation]:
+    """The conversations that an object has under the first key that is known, else under names."""
+    lists = [key for key in MESSAGE_LISTS if is_list(fields.get(key))]
+    inner = [key for key in WRAPPERS if is_object(fields.get(key))]
+    agents, path = fields.get("agent_states"), near.path
+    if lists:
+        yield conversation(fields[lists[0]], replace(near, path=path + lists[0]))
+        return
+    if not is_object(agents) and inner:
+        yield from found_in(fields[inner[0]], replace(near, path=f"{path}{inner[0]}."))
+        return
+    if is_object(agents):
+        fields, path = agents, f"{path}agent_states."
+    elif not all(is_list(v) and all(map(is_message, v)) for v in fields.values()):
+        return
+    for name, value in fields.items():
+        step = name if is_list(value) else f"{name}."
+        yield from found_in(value, replace(near, path=path + step, id=name))
+
+
+def named(fields: JsonObject, near: RecordedConversation) -> RecordedConversation:
+    """What is known of a conversation, with what an object around it says."""
+    names = [fields.get(key) for key in ("id", "custom_id", "conversation_id")]
+    model, tools, older = fields.get("model"), fields.get("tools"), fields.get("functions")
+    if is_list(older) and not is_list(tools):  # OpenAI's older form
+        tools = [{"type": "function", "function": each} for each in older if is_object(each)]
+    schemas = [tool for tool in tools if is_object(tool)] if is_list(tools) else []
+    return replace(
+        near,
+        id=next((str(name) for name in names if isinstance(name, str | int)), near.id),
+        model=model if isinstance(model, str) else near.model,
+        tools=schemas or near.tools,
+    )
+
+
+def conversation(values: object, near: RecordedConversation) -> RecordedConversation:
+    """A list of messages with what is known of it."""
+    items = values if is_list(values) else []
+    messages = [m for i, value in enumerate(items) for m in readable(value, f"{near.path}[{i}]")]
+    return replace(near, id=near.id or "conversation", messages=messages)
+
+
+def readable(value: object, place: str) -> list[JsonObject]:
+    """A message as OpenAI has it, or as several."""
+    try:
+        messages = as_openai(value)
+        for message in messages:
+            OpenAIChat().read(message)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}; correct it or leave it out") from error
+    return messages
+
+
+def described(value: object) -> str:
+    """What a JSON value is, in words."""
+    if is_object(value) and value:
+        keys = list(map(repr, value))
+        return f"an object with {', '.join(keys[:MOST_KEYS])}{' ...' * (len(keys) > MOST_KEYS)}"
+    if is_list(value) and value:
+        return f"a list of {len(value)}"
+    if isinstance(value, dict | list):
+        return f"an empty {'object' if isinstance(value, dict) else 'list'}"
+    return "a text" if isinstance(value, str) else "a number, true, false or null"
+
+
+def as_openai(value: object) -> list[JsonObject]:
+    """The messages that one recorded message is sent as by AutoGen's OpenAI client."""
+    if not is_object(value):
+        raise ValueError(f"a message must be an object, got {type(value).__name__}")
+    content, kind = value.get("content"), value.get("type")
+    if "role" in value or kind is None:
+        responses = value.get("tool_responses")  # classic AutoGen has all results in one message
+        return results(responses, "tool_call_id") if is_list(responses) else [value]
+    if kind == "SystemMessage":
+        return [{"role": "system", "content": content}]
+    if kind == "UserMessage":
+        parts = [user_part(part) for part in content] if is_list(content) else content
+        return [{"role": "user", "content": parts, "name": value.get("source")}]
+    if kind == "AssistantMessage" and is_list(content):
+        calls = [call(each) for each in content]
+        return [{"role": "assistant", "content": value.get("thought"), "tool_calls": calls}]
+    if kind == "AssistantMessage":
+        return [{"role": "assistant", "content": content}]
+    if kind != "FunctionExecutionResultMessage":
+        raise ValueError(f"{kind!r} is nothing that a model is sent; save the agent's state")
+    if not is_list(content):
+        raise ValueError("a FunctionExecutionResultMessage needs a list of results as 'content'")
+    return results(content, "call_id")
+
+
+def user_part(part: object) -> JsonObject:
+    """A text, or an image, of which a state holds the data."""
+    if is_object(part):
+        url = f"data:image/png;base64,{part.get('data')}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "text", "text": part}
+
+
+def call(value: object) -> JsonObject:
+    """A function call of agentchat."""
+    if not is_object(value):
+        raise ValueError(f"a call must be an object, got {type(value).__name__}")
+    function = {"name": value.get("name"), "arguments": value.get("arguments")}
+    return {"id": value.get("id"), "type": "function", "function": function}
+
+
+def results(found: Sequence[object], id_key: str) -> list[JsonObject]:
+    """The results of a step, which AutoGen keeps in one message, one by one."""
+    return [
+        {"role": "tool", "tool_call_id": result.get(id_key), "content": result.get("content")}
+        for result in found
+        if is_object(result)
+    ]

@@ -1,1 +1,0 @@
-"""Read conversations that other programs recorded."""

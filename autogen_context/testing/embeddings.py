@@ -1,0 +1,64 @@
+"""Embeddings without a model: a vector that follows from the words of a text.
+
+Promise: the same text always has the same vector, each vector has length 1, and texts that share words are nearer to
+each other than texts that share none, as a rule.
+"""
+
+import base64
+import math
+import re
+import struct
+from hashlib import blake2b
+
+from autogen_context.testing.wire import ApiError, CountTokens, Json, JsonObject
+
+DIMENSIONS = 256
+MOST_DIMENSIONS = 4096
+WORD = re.compile(r"\w+")
+
+
+def embed(text: str, *, dimensions: int = DIMENSIONS) -> list[float]:
+    """A vector of length 1: each word adds to one place, up or down, by its hash."""
+    vector = [0.0] * dimensions
+    for word in WORD.findall(text.lower()) or [text]:
+        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        vector[int.from_bytes(digest[1:]) % dimensions] += 1.0 if digest[0] % 2 else -1.0
+    length = math.hypot(*vector)
+    return [value / length for value in vector] if length else [1.0, *vector[1:]]
+
+
+def embeddings(request: JsonObject, *, count: CountTokens) -> dict[str, Json]:
+    """The answer to an embeddings request.
+
+    Raises:
+        ApiError: the input is missing or empty, or the dimensions are none.
+    """
+    texts, dimensions = _texts(request.get("input")), request.get("dimensions") or DIMENSIONS
+    if not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
+        text = (
+            f"Invalid value for 'dimensions' = {dimensions}. Must be from 1 to {MOST_DIMENSIONS}."
+        )
+        raise ApiError(text, param="dimensions")
+    rows: list[Json] = []
+    for index, text in enumerate(texts):
+        vector = embed(text, dimensions=dimensions)
+        written: Json = [*vector]
+        if request.get("encoding_format") == "base64":  # little-endian 32-bit floats
+            written = base64.b64encode(struct.pack(f"<{dimensions}f", *vector)).decode()
+        rows.append({"object": "embedding", "index": index, "embedding": written})
+    tokens = sum(count(text) for text in texts)
+    model = request.get("model", "scripted-model")
+    usage: Json = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "model": model, "data": rows, "usage": usage}
+
+
+def _texts(given: Json) -> list[str]:
+    """The input as texts; tokens stand for words, since nothing here can read them."""
+    if isinstance(given, list) and any(isinstance(item, int) for item in given):
+        given = [given]
+    rows = given if isinstance(given, list) else [given]
+    texts = [" ".join(map(str, row)) if isinstance(row, list) else row for row in rows]
+    readable = [text for text in texts if isinstance(text, str) and text]
+    if not texts or len(readable) < len(texts):
+        raise ApiError("'$.input' is invalid. Please check the API reference.", param="input")
+    return readable
