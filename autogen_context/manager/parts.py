@@ -78,7 +78,7 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
-        from autogen_context.cache.kept_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes
