@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
     from autogen_context.prioritizer.score import Explanation
-    from autogen_context.triggers.finished import FinishedEstimate
+    from autogen_context.triggers.price import FinishedEstimate
 
 logger = logging.getLogger(__name__)
 
