@@ -11,11 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.fit import fit_pieces
-from autogen_context.compressor.people import People, Said
+from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
+from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.span import Span, spans_of
-from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Parts
@@ -121,7 +119,13 @@ class CompactionPlanner:
         return plan(
             candidates,
             protected=protected,
-            said=self._said(conversation, budget.long_message_tokens),
+            said=self.telling.said(
+                candidates,
+                conversation.voices.instructions,
+                conversation.messages,
+                long_tokens=budget.long_message_tokens,
+                is_used=self._is_used,
+            ),
             limit_tokens=limit_tokens - fixed_tokens,
             budget=budget,
             means=Means(
@@ -188,19 +192,6 @@ class CompactionPlanner:
             section: int(filled * share) for section, share in shares.items()
         }
         return SectionScores(scores, self.references, left)
-
-    def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
-        """What people said, what holds longest first."""
-        units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
-        people = People(
-            ranks=self.telling.rank,
-            stated=self._compressor.stated,
-            is_used=self._is_used,
-            counter=self._counter,
-        )
-        return people.said(
-            conversation.candidates, units, conversation.messages, long_tokens=long_tokens
-        )
 
     def _is_used(self, unit: int) -> bool:
         """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""
