@@ -148,8 +148,8 @@ async def test_what_is_in_play_is_on_the_map(tmp_path: Path) -> None:
     """With little room, the file that the task names or that is in play is shown, and not another."""
     files = {f"part_{n}.py": f"def do_part_{n}(value: int) -> int: ...\n" for n in range(30)}
     root = grown(tmp_path / "wide", files)
-    outside = ["../part_9.py", "/etc/passwd"]
-    for task, in_play in (("Fix part_17.py.", outside), ("", [*outside, root / "part_17.py"])):
+    others: list[str | Path] = ["../part_9.py", "/etc/passwd"]
+    for task, in_play in (("Fix part_17.py.", others), ("", [*others, root / "part_17.py"])):
         view = await project(root, budget_tokens=900).current(task, in_play=in_play)
         assert "def do_part_17" in view.head
         assert "def do_part_9" not in view.head
