@@ -124,7 +124,11 @@ class References:
             candidates: n units, oldest first.
             messages: all messages of the host's list.
         """
-        same = same_at_front([known.candidate for known in self.units], candidates)
+        same = len(self.units)
+        if same > len(candidates) or (
+            same and self.units[-1].candidate is not candidates[same - 1]
+        ):  # behind a unit that changed all are others
+            same = same_at_front([known.candidate for known in self.units], candidates)
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
