@@ -15,18 +15,19 @@ from autogen_context.manager.plan import left_out, notice_of, with_notice
 from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.triggers.decision import TriggerSettings
-from autogen_context.triggers.finished import (
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.price import (
     TOLD_FRACTION,
     FinishedEstimate,
     NextRequest,
     Proposals,
     ProposedSpan,
+    is_cold,
     judge_finished,
     left_fraction,
+    turns_expected,
 )
-from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.price import is_cold, turns_expected
+from autogen_context.triggers.turn import TriggerSettings
 from autogen_context.view.decision import Candidate, Decision, kept, tokens_of
 from autogen_context.view.view import ContextView
 
@@ -56,7 +57,7 @@ class Finishing:
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
         situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
         grown = conversation.tokens / turns_expected(view.pace.turns)
-        pace, finished = judge_finished(
+        pace, spans, finished = judge_finished(
             view.pace,
             self._proposals.spans,
             view.decisions,
@@ -73,11 +74,10 @@ class Finishing:
         view = replace(view, pace=pace)
         if finished is None:
             return view, None
-        is_done = acts and finished.cost.rewrites
-        if is_done:
+        if finished.is_done:
             engine.planner.follow(conversation)
             changes = without(
-                finished.spans,
+                spans,
                 conversation.candidates,
                 view.decisions,
                 stays=stays,
@@ -90,11 +90,10 @@ class Finishing:
                 view,
                 changes,
                 situation,
-                promised_tokens=finished.cost.price.rewrite.saved_tokens,
-                since=min(span.start for span in finished.spans),
+                promised_tokens=finished.cost_estimate.price.rewrite.saved_tokens,
+                since=min(span.start for span in spans),
             )
-        told = FinishedEstimate(spans=finished.told, cost_estimate=finished.cost, is_done=is_done)
-        return view, told
+        return view, finished
 
 
 def settings_of(config: ContextConfig) -> TriggerSettings:

@@ -15,7 +15,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.recall.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
-from autogen_context.triggers.decision import Trigger
+from autogen_context.triggers.turn import Trigger
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.prioritizer.advice import Advice
@@ -78,7 +78,7 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
-        from autogen_context.cache.kept_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes

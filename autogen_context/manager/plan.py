@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import CompactionBudget
-from autogen_context.compressor.people import Said
+from autogen_context.compressor.eviction_notice import Said
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.selection import Filled

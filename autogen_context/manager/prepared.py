@@ -15,7 +15,7 @@ from autogen_context.view.certificate import Certificate, Checked
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:  # loaded for who looks for what is finished
-    from autogen_context.triggers.finished import FinishedEstimate
+    from autogen_context.triggers.price import FinishedEstimate
 
 Payload = TypeVar("Payload")
 

@@ -12,8 +12,7 @@ from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.kept_originals import DiskOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore
 from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript

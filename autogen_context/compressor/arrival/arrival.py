@@ -21,11 +21,11 @@ from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import parsed, strings_in
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
