@@ -16,8 +16,7 @@ from autogen_context.ledger.entry import AUTHORITIES, Author
 from autogen_context.ledger.quoting import is_quoted
 from autogen_context.ledger.rendering import BLOCK
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.people import People
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import People, words_and_output
 
 SPEAKERS: dict[str, Author] = {  # as transcripts name them
     "user": "person", "human": "person", "customer": "person", "assistant": "assistant", "ai": "assistant",
