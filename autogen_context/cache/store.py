@@ -130,7 +130,11 @@ class DiskStore:
             self._used = {}
             return table.gone
 
-        return gone + self._tried(write, list(fitting)) if fitting else gone
+        if gone and self.path.exists():
+            self._forgotten |= set(gone)  # what is under these names is not what was written last
+        if not fitting and not self._forgotten:
+            return gone
+        return gone + self._tried(write, list(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete what is under these names; what cannot be deleted now is not read any more, and deleted later.

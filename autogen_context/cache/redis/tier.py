@@ -102,16 +102,15 @@ class RedisTier:
         gone: list[str] = []
         ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
         limits = self._server.limits
-        for name, value in values.items():
-            if len(value) > limits.value_bytes:
-                numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
-                _LOGGER.warning("a value is too large to be shared", extra=numbers)
-                gone.append(name)
-                continue
-            with self._lock:
+        with self._lock:
+            for name, value in values.items():
                 self._orders.pop(name, None)
                 self._orders[name] = _Order(value, ttl_ms)
-        with self._lock:
+                if len(value) > limits.value_bytes:
+                    numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
+                    _LOGGER.warning("a value is too large to be shared", extra=numbers)
+                    gone.append(name)
+                    self._orders[name] = _Order()  # what is there is not what was written last
             writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
             excess = sum(writes.values()) - limits.waiting_bytes
             for name, size_bytes in writes.items():
