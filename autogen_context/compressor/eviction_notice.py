@@ -9,11 +9,12 @@ from typing import Generic
 
 from autogen_context.compressor.compressor import Compressor, SemanticCompressor
 from autogen_context.compressor.notice import LeftOut, Summarised
-from autogen_context.compressor.people import RANKS, STATES_NOTHING
+from autogen_context.compressor.people import STATES_NOTHING
 from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.statements import Name, Statements
 from autogen_context.ledger import Entry, Ledger
+from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
 from autogen_context.messages.piece import Written

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.speakers import INNER, MARKER, SPEAKERS
+from autogen_context.ledger.ledger import INNER, MARKER, SPEAKERS
 
 Kind = Literal["sentence", "item", "heading", "block"]
 

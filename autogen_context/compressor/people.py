@@ -5,11 +5,12 @@ marks between them. Whatever states nothing comes last, the newest first.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from autogen_context.ledger import Kind, Ledger
+from autogen_context.ledger import Ledger
+from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import is_strong
 from autogen_context.messages.piece import Written, index_of, messages_of
@@ -20,15 +21,6 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
-RANKS: Mapping[Kind, int] = {  # what is given up last comes first
-    "safety rule": 0,
-    "constraint": 1,
-    "decision": 2,
-    "goal state": 2,
-    "preference": 3,
-    "identity": 4,
-    "fact": 5,
-}
 STATES_NOTHING = 9  # the rank of a message that states nothing
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 

@@ -12,7 +12,6 @@ from autogen_context.compressor.concepts import Holdings, keywords_in, sense_of
 from autogen_context.compressor.passage import AUTHORITY, Passage, joined, opening_of, passages_of
 from autogen_context.ledger import Entry, Ledger
 
-SURE = 0.45  # confidence of what leaves its place for the ledger
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
 
 
@@ -65,7 +64,7 @@ def reopened(text: str) -> tuple[Ledger, str]:
     ends = (at for at, line in enumerate(lines) if not line.strip() or opening_of(line))
     end = next(ends, len(lines))
     head = "\n".join(lines[:end]) if AUTHORITY[author] else ""
-    ledger = Ledger.read(head, least_confidence=SURE)
+    ledger = Ledger.read(head, only_sure=True)
     return (ledger, "\n".join(lines[end:]).lstrip("\n")) if len(ledger) else (ledger, text)
 
 

@@ -294,7 +294,7 @@ def test_nothing_stands_in_the_room_of_a_safety_rule() -> None:
 
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
-    assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
+    assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool is 5 nodes in Q3"
 
 
 def test_saved_and_loaded() -> None:
@@ -325,17 +325,6 @@ def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> No
     """It says what is wrong."""
     with pytest.raises(StateError, match=message):
         Ledger.from_json(data)
-
-
-def test_where_statements_stand() -> None:
-    """Current or stale, each is found where it is; what states nothing and a ledger of ours is passed over."""
-    ledger = Ledger()
-    text = (
-        "[Ledger]\nFacts:\nport: 80\n\n[user] Hi there! The room is B2, it has 40 seats. What now?\n[assistant] Noted.\n"
-        "[user] The budget is now 700, thanks."
-    )
-    said = [text[start:end].strip() for start, end in ledger.learn_places(text)]
-    assert said == ["The room is B2, it has 40 seats", "The budget is now 700, thanks"]
 
 
 def test_reports_are_not_kept_for_ever() -> None:
