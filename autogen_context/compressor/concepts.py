@@ -19,8 +19,7 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import terms
+from autogen_context.language.terms import stem, terms
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 
 ConceptKind = Literal[

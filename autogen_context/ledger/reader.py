@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from autogen_context.language.matcher import Found
-from autogen_context.language.phrases import phrases
-from autogen_context.language.stems import stem
+from autogen_context.language.phrases import Found, phrases
+from autogen_context.language.terms import stem
 
 Author = Literal["system", "person", "assistant", "tool"]
 Kind = Literal[

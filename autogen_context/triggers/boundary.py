@@ -12,8 +12,7 @@ from functools import lru_cache
 from posixpath import basename, dirname
 from typing import Literal, get_args
 
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import PART, STOP_WORDS
+from autogen_context.language.terms import PART, STOP_WORDS, stem
 from autogen_context.messages.tool_call import NAME_CHARS, NAME_WORDS
 from autogen_context.triggers.decision import LEAST_TURNS, NOTHING, Scope, TriggerDecision
 from autogen_context.triggers.outcome import Outcomes, sort_of
