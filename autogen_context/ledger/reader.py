@@ -535,8 +535,9 @@ def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement 
     ordered = sentence.opens("withdraw")
     more = ordered and any(value.start > ordered.stop + len(withdraws) for value in sentence.values)
     takes_back = recasts or (withdraws and ordered and not more)
+    otherwise: Kind = "fact" if sentence.has("is", "becomes") else "decision"
     return Statement(
-        kind="withdrawal" if takes_back else kind or "decision",
+        kind="withdrawal" if takes_back else kind or otherwise,
         text=sentence.text,
         sure=sure or bool(withdraws or recasts),
         changes=sentence.changes,
