@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from autogen_context.adapters.register import register
     from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
     from autogen_context.budget.task import TaskDefinition
-    from autogen_context.cache.cache import ContextCache
-    from autogen_context.cache.stats import CacheStats
+    from autogen_context.cache.cache import CacheStats, ContextCache
     from autogen_context.compressor.compressor import SemanticCompressor
-    from autogen_context.compressor.result import CompressionResult
+    from autogen_context.compressor.concepts import CompressionResult
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         ChangeRefused,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from autogen_context.manager import IncrementalContextManager
     from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.manager.prepared import Prepared
-    from autogen_context.models.chat import CompletionClient
+    from autogen_context.models.completion import CompletionClient
     from autogen_context.prioritizer.attention import AttentionFilter, AttentionScorer, ContextPart
     from autogen_context.prioritizer.prioritizer import ContextPrioritizer, PrioritizedContext
     from autogen_context.project.project import ProjectContext
@@ -90,12 +89,12 @@ __all__ = [
 _HOMES = {
     "AttentionFilter": "prioritizer.attention",
     "AttentionScorer": "prioritizer.attention",
-    "CacheStats": "cache.stats",
+    "CacheStats": "cache.cache",
     "Certificate": "view.certificate",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",
-    "CompletionClient": "models.chat",
-    "CompressionResult": "compressor.result",
+    "CompletionClient": "models.completion",
+    "CompressionResult": "compressor.concepts",
     "ContextCache": "cache.cache",
     "ContextChange": "manager.change",
     "ContextConfig": "config",

@@ -20,9 +20,13 @@ from pydoc_data import topics
 from statistics import median
 from time import perf_counter
 
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
-from autogen_context.tokens.tokenizers import BpeOpenAICounter, TiktokenCounter, counter_for
+from autogen_context.tokens.measure import (
+    BpeOpenAICounter,
+    EstimateCounter,
+    TiktokenCounter,
+    TokenCounter,
+    counter_for,
+)
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 MOST_FILES = 200

@@ -15,9 +15,12 @@ from side_by_side import MakeReady, Run, medians, ms, table, times
 
 from autogen_context import IncrementalContextManager
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
-from autogen_context.tokens.tokenizers import BpeOpenAICounter, TiktokenCounter
+from autogen_context.tokens.measure import (
+    BpeOpenAICounter,
+    EstimateCounter,
+    TiktokenCounter,
+    TokenCounter,
+)
 
 MESSAGES = 2_000
 ROUNDS = 9

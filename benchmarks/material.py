@@ -6,8 +6,7 @@ Promise: the same messages on every machine: 2,000 of them have 200,000 tokens, 
 from collections.abc import Iterator, Sequence
 
 from autogen_context.testing import ChatMessage, conversation
-from autogen_context.tokens.measure import TokenCounter
-from autogen_context.tokens.tokenizers import TiktokenCounter, counter_for
+from autogen_context.tokens.measure import TiktokenCounter, TokenCounter, counter_for
 
 ENCODING = "cl100k_base"
 ROOMY_TOKENS = 1_000_000  # a window that none of the histories fills

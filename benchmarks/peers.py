@@ -18,8 +18,7 @@ from material import ENCODING, ROOMY_TOKENS
 from side_by_side import Run
 
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.measure import TokenCounter
-from autogen_context.tokens.tokenizers import TiktokenCounter
+from autogen_context.tokens.measure import TiktokenCounter, TokenCounter
 
 if TYPE_CHECKING:
     from autogen_core.model_context import ChatCompletionContext

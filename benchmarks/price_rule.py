@@ -22,8 +22,7 @@ from pathlib import Path
 from recorded import ROOMY_TOKENS, Conversation, conversation_of, read
 from side_by_side import table
 
-from autogen_context.tokens.prices import price_of, rates_of
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.price import (
     Rewrite,
     RewritePrice,
@@ -80,7 +79,7 @@ Policy = Callable[[int, RewritePrice, bool], bool]
 def main() -> None:
     """Print a row for each setting."""
     args = arguments()
-    rates = rates_of(price_of(args.model))
+    rates = price_of(args.model)
     rows: list[Sequence[str]] = [
         ("recording : window : share", "oracle", "cuts", *POLICIES, "cuts of the rule")
     ]

@@ -24,13 +24,12 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
-from autogen_context.models.embeddings import SentenceTransformerEmbedder
+from autogen_context.models.embedder import SentenceTransformerEmbedder
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.neighbours import means_around
 from autogen_context.prioritizer.recollection import authors_of, in_favour_of_named
-from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness
+from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.tokenizers import counter_for
+from autogen_context.tokens.measure import counter_for
 
 FOLDER = Path(gettempdir(), "autogen-context-vectors")
 MESSAGE_TOKENS = 4  # what a message costs beside its text
@@ -124,7 +123,7 @@ class Lived:
         """Scores by the vectors of messages and of those around them."""
         (vector,) = asyncio.run(self.store.vectors([query]))
         near = [relatedness(each) for each in similarities(vector, self._vectors)]
-        return means_around(range(len(near)), near)
+        return means_around(near)
 
 
 @cache

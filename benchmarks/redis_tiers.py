@@ -24,12 +24,11 @@ from time import perf_counter
 from side_by_side import ms, table, times
 
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
-from autogen_context.cache.kept_originals import DiskOriginals, RedisOriginals
-from autogen_context.cache.memory import Memory
+from autogen_context.cache.originals import DiskOriginals, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.store import DiskStore
-from autogen_context.cache.tier import Scope
+from autogen_context.cache.tier import Memory, Scope
 from autogen_context.messages.message import Message
 
 RUNS = 300

@@ -10,7 +10,7 @@ import sys
 
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.kept_originals import RedisOriginals
+from autogen_context.cache.originals import RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.tier import Scope

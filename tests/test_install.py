@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DATA = {
     "autogen_context/model_limits.json",
+    "autogen_context/tokens/ancestors.json",
     "autogen_context/tokens/families.json",
     "autogen_context/tokens/prices.json",
     "autogen_context/tokens/known_tokens.json",
@@ -19,7 +20,7 @@ DATA = {
 PROGRAM = """
 import autogen_context, pathlib
 from autogen_context import IncrementalContextManager, ModelLimits
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 manager = IncrementalContextManager(model="gpt-4o", counter=EstimateCounter())
 assert manager.prepare_nowait([{"role": "user", "content": "hello"}]).certificate.fits
 print(pathlib.Path(autogen_context.__file__).parent.parent.resolve())

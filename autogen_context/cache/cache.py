@@ -13,25 +13,36 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast, overload
 
-from autogen_context.cache.dependency import absolute_names, is_touched
-from autogen_context.cache.entry import CacheEntry, payload_of, value_of
-from autogen_context.cache.fingerprint import Compare, FingerprintReader, Reading
-from autogen_context.cache.memory import Memory
-from autogen_context.cache.single_flight import Flight, SingleFlight
-from autogen_context.cache.stats import CacheStats, TierStats
-from autogen_context.cache.tier import SharedTier
-from autogen_context.cache.tiers import CacheTiers, Wanted
-from autogen_context.cache.values import Values
+from typing_extensions import override
+
+from autogen_context.cache.entry import (
+    CacheEntry,
+    entry_as_bytes,
+    entry_from_bytes,
+    payload_of,
+    value_in,
+)
+from autogen_context.cache.fingerprint import (
+    Compare,
+    FingerprintReader,
+    Reading,
+    absolute_names,
+    is_touched,
+)
+from autogen_context.cache.tier import Memory, SharedTier, Tier
+from autogen_context.cache.values import Values, row_of
+from autogen_context.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from autogen_context.cache.store import DiskStore
@@ -40,9 +51,8 @@ ValueT = TypeVar("ValueT")
 Source = Literal["memory", "disk", "shared", "built"]
 
 _MOST_WAITS = 2
-_LONGEST_WAIT_S = (
-    0.05  # a tick of most file systems has passed; one of two seconds is not waited for
-)
+# A tick of most file systems has passed; one of two seconds is not waited for.
+_LONGEST_WAIT_S = 0.05
 
 
 class Watch(Protocol):
@@ -60,10 +70,10 @@ class CacheLimits:
     Attributes:
         entries: values in memory.
         memory_bytes: what these may take together.
-        disk_bytes: about what the file may have.
-        content_bytes: of a larger file not the content is compared, only what the system says of it.
         kind_bytes: what the values of one kind that are remembered by content may take in memory; each kind has as
             much on disk as ``disk_bytes``.
+        disk_bytes: about what the file may have.
+        content_bytes: of a larger file not the content is compared, only what the system says of it.
     """
 
     entries: int = 100
@@ -80,34 +90,97 @@ class CacheLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
-    """An entry for those who asked.
+class TierStats:
+    """One tier.
 
     Attributes:
-        entry: the value, with what it was built from.
-        source: where it is from.
-        as_of: a moment at which its files were what it was built from, or after which it was built; by the monotonic
-            clock, in seconds. Who asked later may not have it.
+        hits: requests that it answered.
+        bytes: what it holds; 0 where nobody here knows.
+        entries: how many it holds; ``None`` where nobody here knows.
     """
+
+    hits: int = 0
+    bytes: int = 0
+    entries: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """What a cache did since it was made; ``str()`` is a table for people.
+
+    Attributes:
+        memory: the entries used last.
+        disk: what the file had.
+        shared: what other machines had.
+        misses: requests for which the value had to be built.
+        builds: how often a builder ran; fewer than misses where several waited for one.
+        invalidations: entries that went since what they were built from had changed, or that were invalidated.
+        remembered: look-ups by content that were answered.
+        not_remembered: look-ups by content that were not.
+    """
+
+    memory: TierStats
+    disk: TierStats
+    shared: TierStats
+    misses: int
+    builds: int
+    invalidations: int
+    remembered: int = 0
+    not_remembered: int = 0
+
+    @property
+    def hits(self) -> int:
+        """Requests that were answered without building."""
+        return self.memory.hits + self.disk.hits + self.shared.hits
+
+    @property
+    def bytes(self) -> int:
+        """What it holds here, in memory and on disk; a value that is in both counts twice."""
+        return self.memory.bytes + self.disk.bytes
+
+    @property
+    def hit_rate(self) -> float:
+        """Hits by requests, 0..1; 0 before the first."""
+        return self.hits / ((self.hits + self.misses) or 1)
+
+    @override
+    def __str__(self) -> str:
+        asked = f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits"
+        done = f"{self.builds:,} builds, {self.invalidations:,} invalidations"
+        lines = [f"{asked}, {self.misses:,} misses, {done}"]
+        for name in ("memory", "disk", "shared"):
+            tier: TierStats = getattr(self, name)
+            held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
+            entries = "" if tier.entries is None else f"{tier.entries:,} entries"
+            lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
+        if looked := self.remembered + self.not_remembered:
+            lines.append(f"  by content {self.remembered:,} of {looked:,} look-ups")
+        return "\n".join(lines)
+
+
+class _Wanted(NamedTuple):
+    """What a caller asks for: a key, the absolute names of what it depends on, and a pydantic class to read it as."""
+
+    key: str
+    names: tuple[str, ...]
+    model: type[object] | None
+
+
+class _Outcome(NamedTuple):
+    """An entry, and the monotonic moment as of which it is right; who asked later may not have it."""
 
     entry: CacheEntry
     source: Source
     as_of: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Order:
-    """What is to be done where a value is not there."""
+class _Flight:
+    """Work under way, for so many callers; while it is current others join it, and its result may be kept."""
 
-    builder: Callable[[], object]
-    ttl_s: float | None
-
-    def __post_init__(self) -> None:
-        """Refuse what builds nothing."""
-        if not callable(self.builder):
-            raise ValueError(f"builder={self.builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as for every wrong argument
-        if self.ttl_s is not None and not self.ttl_s > 0:
-            raise ValueError(f"ttl_s={self.ttl_s}: give seconds above 0, or None")
+    def __init__(self, start: "Callable[[_Flight], Coroutine[object, object, _Outcome]]") -> None:
+        self.is_current = True
+        self.waiting = 0
+        self.task = asyncio.create_task(start(self))
 
 
 class ContextCache:
@@ -140,30 +213,38 @@ class ContextCache:
         limits: CacheLimits = CacheLimits(),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        tier = _tier_of(shared)
+        if isinstance(shared, str):
+            from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - who shares pays for it
+
+            shared = RedisTier(shared)
+        if shared is not None and not hasattr(shared, "listen"):
+            raise ValueError(f"shared={shared!r:.80}: give the url of a server, or a RedisTier")
         self._reader = FingerprintReader(
-            compare=compare, pattern_contents=tier is not None, limit_bytes=limits.content_bytes
+            compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
-        self._tiers = CacheTiers(
-            Memory(entries=limits.entries, limit_bytes=limits.memory_bytes),
-            reader=self._reader,
-            clock=clock,
-            disk=None if directory is None else _disk_of(directory, limits.disk_bytes),
-            shared=tier,
-        )
+        self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
+        self._disk = None if directory is None else _disk_of(directory, limits.disk_bytes)
+        self._shared = shared
         self._values = Values(
             memory_bytes=limits.kind_bytes,
             folder=None if directory is None else Path(directory),
             disk_bytes=limits.disk_bytes,
-            shared=tier,
+            shared=shared,
         )
         self._clock = clock
-        self._flights = SingleFlight[Wanted, _Outcome]()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # of the disk
+        self._flights: dict[_Wanted, _Flight] = {}
+        self._outdated: set[str] = (
+            set()
+        )  # keys of entries whose files were found changed, or heard of
+        self._trusted_from = -math.inf
         self._answered = Counter[Source]()
         self._builds = 0
         self._invalidated = 0
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
-        self._endings += [tier.listen(_in_its_loop(self._heard_of_key))] if tier is not None else []
+        self._endings += (
+            [shared.listen(_in_its_loop(self._heard_of_key))] if shared is not None else []
+        )
 
     @overload
     async def get_or_build(
@@ -214,17 +295,24 @@ class ContextCache:
             ValueError: an argument or what the builder gave is none of these.
             Exception: what the builder raised; nothing is kept then, and all who wait for it get it.
         """
-        wanted = Wanted(key=key, names=absolute_names(depends_on), model=model)
-        order = _Order(builder=builder, ttl_s=ttl_s)
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
+            raise ValueError(f"key={key!r:.80}: give a text")  # noqa: TRY004 - as for every wrong argument
+        if not callable(builder):
+            raise ValueError(f"builder={builder!r:.80}: give a function that makes the value")  # noqa: TRY004 - as above
+        if ttl_s is not None and not ttl_s > 0:
+            raise ValueError(f"ttl_s={ttl_s}: give seconds above 0, or None")
+        wanted = _Wanted(key, absolute_names(depends_on), model)
+        find = partial(self._find, wanted, builder, ttl_s)
         asked_at = time.monotonic()
         outcome: _Outcome | None = None
         # What others began before may be outdated by now; what is begun from now on is not.
         while outcome is None or outcome.as_of < asked_at:
-            outcome = await self._remembered(wanted) or await self._flights.join(
-                wanted, partial(self._find, wanted, order)
-            )
+            outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
         self._answered[outcome.source] += 1
-        return cast("ValueT", value_of(outcome.entry, model=model))  # as its builder gives it
+        entry = outcome.entry
+        return cast(
+            "ValueT", value_in(entry.kind, entry.payload, model=model)
+        )  # as its builder gives it
 
     def remembered(self, kind: str, key: str, /) -> object:
         """The value that was remembered under a kind and a key, if it is in memory; a new object each time. Never waits.
@@ -257,8 +345,8 @@ class ContextCache:
 
     async def clear(self) -> None:
         """Forget all that is kept here, what was built from files and what was remembered; a server keeps the latter."""
-        self._flights.detach(lambda _: True)
-        await self._tiers.forget(await self._tiers.keys_of(lambda _: True))
+        self._detach(lambda _: True)
+        await self._forget(await self._keys_of(lambda _: True))
         await asyncio.wrap_future(self._values.clear())
 
     async def invalidate(self, what: str | PathLike[str]) -> None:
@@ -268,17 +356,17 @@ class ContextCache:
         """
         if isinstance(what, str):
             keys = {what}
-            self._flights.detach(lambda wanted: wanted.key == what)
+            self._detach(lambda wanted: wanted.key == what)
         else:
             path = absolute_names([what])[0]
-            self._flights.detach(lambda wanted: _touches(wanted.names, path))
-            keys = await self._tiers.keys_of(lambda entry: _touches(entry.names, path))
+            self._detach(lambda wanted: _touches(wanted.names, path))
+            keys = await self._keys_of(lambda entry: _touches(entry.names, path))
         self._invalidated += len(keys)
-        await self._tiers.forget(keys)
+        await self._forget(keys)
 
     def stats(self) -> CacheStats:
         """What it did so far; print it."""
-        memory, disk = self._tiers.memory, self._tiers.disk
+        memory, disk = self._memory, self._disk
         return CacheStats(
             memory=TierStats(
                 hits=self._answered["memory"], bytes=memory.held_bytes, entries=len(memory)
@@ -296,9 +384,13 @@ class ContextCache:
         """Wait for builds under way, and let go of watch, file and server."""
         while self._endings:
             self._endings.pop()()
-        await self._flights.aclose()
+        if tasks := [flight.task for flight in self._flights.values()]:
+            await asyncio.wait(tasks)
         await asyncio.wrap_future(self._values.flushed())
-        await self._tiers.aclose()
+        if self._disk is not None:
+            await self._on_disk(self._disk.close)
+        if self._shared is not None:
+            await asyncio.to_thread(self._shared.close)
 
     async def __aenter__(self) -> Self:
         """It is ready as it is."""
@@ -313,40 +405,86 @@ class ContextCache:
         """Close it."""
         await self.aclose()
 
-    async def _remembered(self, wanted: Wanted) -> _Outcome | None:
-        entry = await self._tiers.in_memory(wanted)
-        return _Outcome(entry=entry, source="memory", as_of=math.inf) if entry else None
+    async def _joined(
+        self, wanted: _Wanted, find: Callable[[_Flight], Coroutine[object, object, _Outcome]]
+    ) -> _Outcome:
+        """The outcome of the work that is under way, or of new one.
 
-    async def _find(self, wanted: Wanted, order: _Order, flight: Flight) -> _Outcome:
+        Who is cancelled takes nothing from the others; with the last of them the work is cancelled, and has ended when
+        they have.
+        """
+        flight = self._flights.get(wanted)
+        if flight is None or flight.task.done():  # or about to be cleared away
+            flight = self._flights[wanted] = _Flight(find)
+            flight.task.add_done_callback(partial(self._land, wanted, flight))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting and not flight.task.done():
+                self._land(wanted, flight)
+                flight.task.cancel()
+                await asyncio.wait({flight.task})
+
+    def _detach(self, concerns: Callable[[_Wanted], bool]) -> None:
+        """Let those who wait have their results, and nobody else."""
+        for wanted, flight in list(self._flights.items()):
+            if concerns(wanted):
+                self._land(wanted, flight)
+
+    def _land(self, wanted: _Wanted, flight: _Flight, *_: object) -> None:
+        flight.is_current = False
+        if self._flights.get(wanted) is flight:
+            del self._flights[wanted]
+
+    async def _find(
+        self,
+        wanted: _Wanted,
+        builder: Callable[[], object],
+        ttl_s: float | None,
+        flight: _Flight,
+    ) -> _Outcome:
         """The value from disk, from elsewhere, or from its builder, and as of when it is right.
 
         It is kept if nothing that it depends on changed while it was built, not even there and back, and as long as the
         flight is current.
         """
         as_of = time.monotonic()
-        entry = await self._tiers.on_disk(wanted, flight)
-        if entry:
+        if entry := await self._from_disk(wanted, flight):
             return self._outcome(entry, "disk", as_of)
         as_of, reading = await self._settled(wanted)
         proves = reading.settles_in_s <= 0
-        entry = await self._tiers.elsewhere(wanted, reading)
-        if entry:
+        if entry := await self._from_elsewhere(wanted, reading):
             if proves:
-                await self._tiers.keep_here(entry, flight)
+                await self._keep_here(entry, flight)
             return self._outcome(entry, "shared", as_of)
-        entry = await self._built(wanted, order, reading)
+        self._builds += 1
+        # One that is no coroutine function may block, so it has a thread.
+        made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
+        kind, payload = payload_of(await made if isawaitable(made) else made, model=wanted.model)
+        built_at = self._clock()
+        entry = CacheEntry(
+            key=wanted.key,
+            kind=kind,
+            payload=payload,
+            dependencies=reading.fingerprints,
+            built_at=built_at,
+            expires_at=math.inf if ttl_s is None else built_at + ttl_s,
+        )
         checked_at = time.monotonic()
         if proves and await asyncio.to_thread(self._reader.mark, wanted.names) == reading.mark:
             as_of = checked_at
-            await self._tiers.keep(entry, flight)
+            await self._keep_here(entry, flight)
+            await self._keep_elsewhere(entry, flight)
         return self._outcome(entry, "built", as_of)
 
     def _outcome(self, entry: CacheEntry, source: Source, as_of: float) -> _Outcome:
-        self._invalidated += source == "built" and entry.key in self._tiers.outdated
-        self._tiers.outdated.discard(entry.key)
-        return _Outcome(entry=entry, source=source, as_of=as_of if entry.names else math.inf)
+        self._invalidated += source == "built" and entry.key in self._outdated
+        self._outdated.discard(entry.key)
+        return _Outcome(entry, source, as_of if entry.names else math.inf)
 
-    async def _settled(self, wanted: Wanted) -> tuple[float, Reading]:
+    async def _settled(self, wanted: _Wanted) -> tuple[float, Reading]:
         """When the files were looked at, and what they were; a tick later, if they were written within the last one."""
         waits = 0
         while True:
@@ -357,51 +495,146 @@ class ContextCache:
             await asyncio.sleep(reading.settles_in_s)
             waits += 1
 
-    async def _built(self, wanted: Wanted, order: _Order, reading: Reading) -> CacheEntry:
-        self._builds += 1
-        kind, payload = payload_of(await _called(order.builder), model=wanted.model)
-        built_at = self._clock()
-        return CacheEntry(
-            key=wanted.key,
-            kind=kind,
-            payload=payload,
-            dependencies=reading.fingerprints,
-            built_at=built_at,
-            expires_at=math.inf if order.ttl_s is None else built_at + order.ttl_s,
-        )
+    async def _in_memory(self, wanted: _Wanted) -> _Outcome | None:
+        entry = self._memory.use(wanted.key)
+        current = await self._current(entry, wanted)
+        if entry and current is None:
+            self._memory.forget_where(lambda held: held is entry)
+        elif entry and current and current is not entry:
+            self._memory.replace(wanted.key, entry, current)
+        return _Outcome(current, "memory", math.inf) if current else None
+
+    async def _from_disk(self, wanted: _Wanted, flight: _Flight) -> CacheEntry | None:
+        """The entry that the disk has; memory has it then, too, if nobody invalidated it meanwhile."""
+        if self._disk is None:
+            return None
+        entry = _entry(await self._on_disk(partial(self._disk.read, row_of(wanted.key))))
+        current = await self._current(entry, wanted)
+        if current and current is not entry:
+            await self._keep_here(current, flight)
+        elif current and flight.is_current:
+            self._memory.put(current.key, current, size_bytes=current.size_bytes)
+        return current
+
+    async def _from_elsewhere(self, wanted: _Wanted, reading: Reading) -> CacheEntry | None:
+        """The entry that other machines have, if the contents of its files are known, and those of here."""
+        if self._shared is None:
+            return None
+        found = await asyncio.to_thread(self._shared.read_all, [wanted.key])
+        entry = _entry(found.get(wanted.key))
+        contents = [one.content or None for one in reading.fingerprints]
+        if entry is None or [one.content for one in entry.dependencies] != contents:
+            return None
+        own = replace(entry, dependencies=reading.fingerprints, built_at=self._clock())
+        return own if self._answers(own, wanted) else None
+
+    async def _keep_here(self, entry: CacheEntry, flight: _Flight) -> None:
+        if flight.is_current:
+            self._memory.put(entry.key, entry, size_bytes=entry.size_bytes)
+            if self._disk is not None:
+                rows = {row_of(entry.key): entry_as_bytes(entry)}
+                await self._on_disk(partial(self._disk.write, rows, ttl_s=self._ttl_s(entry)))
+
+    async def _keep_elsewhere(self, entry: CacheEntry, flight: _Flight) -> None:
+        """Keep it for other machines, if nobody invalidates it meanwhile."""
+        if self._shared is not None and flight.is_current:
+            values = {entry.key: entry_as_bytes(entry)}
+            await asyncio.to_thread(partial(self._shared.write, values, ttl_s=self._ttl_s(entry)))
+            if not flight.is_current:
+                await asyncio.to_thread(_forget_on, self._shared, [entry.key])
+
+    def _ttl_s(self, entry: CacheEntry) -> float | None:
+        left_s = entry.expires_at - self._clock()
+        return left_s if math.isfinite(left_s) else None
+
+    async def _current(self, entry: CacheEntry | None, wanted: _Wanted) -> CacheEntry | None:
+        """The entry, with the times of now, if it answers and its files are what they were."""
+        if entry is None or not self._answers(entry, wanted):
+            return None
+        if self._reader.hold_at_a_glance(entry.dependencies):
+            return entry
+        now = await asyncio.to_thread(self._reader.renewed, entry.dependencies)
+        if now is None:
+            self._outdated.add(entry.key)
+            return None
+        return entry if now == entry.dependencies else replace(entry, dependencies=now)
+
+    def _answers(self, entry: CacheEntry, wanted: _Wanted) -> bool:
+        """Whether an entry is what is wanted, and reads."""
+        if (entry.key, entry.names) != (wanted.key, wanted.names):
+            return False
+        if not entry.names and entry.built_at < self._trusted_from:
+            return False
+        try:
+            value_in(entry.kind, entry.payload, model=wanted.model)
+        except ValueError:  # of another class, or of an older version of it
+            return False
+        return entry.expires_at > self._clock()
+
+    async def _keys_of(self, concerns: Callable[[CacheEntry], bool]) -> set[str]:
+        """The keys of the entries here that something concerns."""
+        found = {entry.key for _, entry in self._memory.items() if concerns(entry)}
+        disk = self._disk
+        if disk is not None:
+            with suppress(StoreUnavailable):  # what cannot be read is compared before it is served
+                kept = await self._on_disk(lambda: [_entry(data) for _, data in disk.items()])
+                found |= {entry.key for entry in kept if entry and concerns(entry)}
+        return found
+
+    async def _forget(self, keys: Collection[str]) -> None:
+        """Drop entries everywhere."""
+        self._memory.forget(keys)
+        if self._disk is not None:
+            await self._on_disk(partial(_forget_on, self._disk, list(map(row_of, keys))))
+        if self._shared is not None:
+            await asyncio.to_thread(_forget_on, self._shared, keys)
 
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
         """Drop from memory what may have changed; the disk is compared before it serves."""
         changed = [str(path) for path in paths]
-        self._tiers.outdated.update(
-            self._tiers.memory.forget_where(
+        self._outdated.update(
+            self._memory.forget_where(
                 lambda entry: any(_touches(entry.names, path) for path in changed)
             )
         )
 
     def _heard_of_key(self, key: str) -> None:
-        """Drop what another machine invalidated; files are compared here, but of other values only it can tell."""
-        self._flights.detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
-        self._tiers.forget_here(key)
+        """Drop what another machine invalidated; files are compared here, but of other values only it can tell.
+
+        Where all may be invalid, nothing that is here so far and depends on no file is served any more.
+        """
+        self._detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
+        self._memory.forget([key])
+        if self._disk is not None:
+            self._thread.submit(_forget_on, self._disk, [row_of(key)])
         if not key:
-            self._tiers.distrust()
+            self._trusted_from = self._clock()
+
+    async def _on_disk(self, action: Callable[[], ValueT]) -> ValueT:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, action)
+
+
+def _disk_of(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
+    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+
+    return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
 
 
 def _touches(names: Iterable[str], path: str) -> bool:
     return any(is_touched(name, path) for name in names)
 
 
-async def _called(builder: Callable[[], object]) -> object:
-    """What a builder gives; one that is no coroutine function may block, so it has a thread."""
-    made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
-    return await made if isawaitable(made) else made
+def _entry(data: bytes | None) -> CacheEntry | None:
+    """The entry that was written so; others may have written anything."""
+    with suppress(ValueError):
+        return None if data is None else entry_from_bytes(data)
+    return None
 
 
-def _disk_of(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
-    """The store in a folder."""
-    from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
-
-    return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
+def _forget_on(tier: Tier, names: Collection[str]) -> None:
+    """Delete names; what cannot be deleted now is not read any more."""
+    with suppress(StoreUnavailable):
+        tier.forget(names)
 
 
 def _in_its_loop(heard: Callable[[str], None]) -> Callable[[str], None]:
@@ -419,18 +652,6 @@ def _in_its_loop(heard: Callable[[str], None]) -> Callable[[str], None]:
             loop.call_soon_threadsafe(heard, name)
 
     return hand_over
-
-
-def _tier_of(shared: SharedTier | str | None) -> SharedTier | None:
-    """The tier that was given, or one on the server at a url."""
-    if isinstance(shared, str):
-        # Here, since only those who share a cache pay for it.
-        from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415
-
-        return RedisTier(shared)
-    if shared is not None and not hasattr(shared, "listen"):
-        raise ValueError(f"shared={shared!r:.80}: give the url of a server, or a RedisTier")
-    return shared
 
 
 def user_directory() -> Path:

@@ -1,7 +1,7 @@
-"""An entry of a cache, and how it is written down.
+"""A value as bytes, and an entry of a cache, which is one under a key with what it was built from.
 
-Promise: what is read is an entry that was written, or ``ValueError``. Reading runs nothing: an entry is JSON and the bytes
-of its value. A value that is read is a new object each time, which its reader may change.
+Promise: what is read is what was written, or ``ValueError``. Reading runs nothing: it is JSON, text or bytes. A value that is
+read is a new object each time, which its reader may change.
 """
 
 import json
@@ -15,23 +15,13 @@ from autogen_context.cache.fingerprint import Fingerprint
 
 Kind = Literal["text", "bytes", "json", "model"]
 
-SCHEMA: Final = 2
-
+_SCHEMA: Final = 2
 _OBJECT_BYTES = 200  # what an entry or a fingerprint costs beside its texts, roughly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheEntry:
-    """A value under a key, with what it was built from.
-
-    Attributes:
-        key: its name in the cache.
-        kind: how ``payload`` is read.
-        payload: the value as bytes.
-        dependencies: what it was built from, in the order in which the caller named it.
-        built_at: when it was built, or got from elsewhere, in seconds on the clock of the cache.
-        expires_at: when its time is over, in seconds on the clock of the cache; infinite if never.
-    """
+    """A value under a key, with what it was built from; times are in seconds on the clock of the cache, or infinite."""
 
     key: str
     kind: Kind
@@ -53,11 +43,7 @@ class CacheEntry:
 
 
 def payload_of(value: object, *, model: type[object] | None = None) -> tuple[Kind, bytes]:
-    """How a value is written.
-
-    Raises:
-        ValueError: it is neither a text, bytes, JSON, nor an object of the model.
-    """
+    """How a value is written; ``ValueError`` if it is neither text, bytes, JSON, nor an object of the model."""
     if model is not None:
         if not isinstance(value, model) or not isinstance(value, BaseModel):
             raise ValueError(f"the builder gave {type(value).__name__}, no {model.__name__}")
@@ -76,11 +62,7 @@ def payload_of(value: object, *, model: type[object] | None = None) -> tuple[Kin
 
 
 def value_in(kind: str, payload: bytes, *, model: type[object] | None = None) -> object:
-    """The value that was written so.
-
-    Raises:
-        ValueError: it is no object of the model, or does not read as what it is said to be.
-    """
+    """The value that was written so; ``ValueError`` if it is none, or no object of the model."""
     if (kind == "model") != (model is not None) or kind not in get_args(Kind):
         raise ValueError(f"the value is of kind {kind!r}, and asked for as {model}")
     if model is not None and issubclass(model, BaseModel):
@@ -94,28 +76,15 @@ def value_in(kind: str, payload: bytes, *, model: type[object] | None = None) ->
 
 
 def encoded(value: object) -> bytes:
-    """A value with its kind in front.
-
-    Raises:
-        ValueError: as ``payload_of``.
-    """
+    """A value with its kind in front; raises what ``payload_of`` does."""
     kind, payload = payload_of(value)
     return kind.encode() + b"\n" + payload
 
 
 def decoded(data: bytes) -> object:
-    """What ``encoded`` wrote.
-
-    Raises:
-        ValueError: these are other bytes.
-    """
+    """What ``encoded`` wrote; ``ValueError`` if these are other bytes."""
     kind, _, payload = data.partition(b"\n")
     return value_in(kind.decode("ascii", "replace"), payload)
-
-
-def value_of(entry: CacheEntry, *, model: type[object] | None) -> object:
-    """The value of an entry; raises what ``value_in`` does."""
-    return value_in(entry.kind, entry.payload, model=model)
 
 
 def entry_as_bytes(entry: CacheEntry) -> bytes:
@@ -124,7 +93,7 @@ def entry_as_bytes(entry: CacheEntry) -> bytes:
     ``json`` and not pydantic, which refuses the lone surrogates that names of files may have.
     """
     head = {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "key": entry.key,
         "kind": entry.kind,
         "built_at": entry.built_at,
@@ -135,34 +104,26 @@ def entry_as_bytes(entry: CacheEntry) -> bytes:
 
 
 def entry_from_bytes(data: bytes) -> CacheEntry:
-    """Read what ``entry_as_bytes`` wrote.
-
-    Raises:
-        ValueError: these are other bytes, or of another schema.
-    """
-    head, _, payload = data.partition(b"\n")
+    """Read what ``entry_as_bytes`` wrote; ``ValueError`` if these are other bytes, or of another schema."""
+    line, _, payload = data.partition(b"\n")
     try:
-        return _entry(json.loads(head), payload)
+        head = cast("Mapping[str, object]", json.loads(line))
+        listed = cast("list[list[str]]", head["dependencies"])  # each is looked at next
+        texts = [head["key"], *(text for fingerprint in listed for text in fingerprint)]
+        times = [head["built_at"], head["expires_at"]]
+        if (
+            (head["schema"], head["kind"] in get_args(Kind)) != (_SCHEMA, True)
+            or not all(isinstance(text, str) for text in texts)
+            or not all(isinstance(seconds, int | float) for seconds in times)
+        ):
+            raise TypeError  # noqa: TRY301 - as for any other damage
+        return CacheEntry(
+            key=cast("str", head["key"]),
+            kind=cast("Kind", head["kind"]),
+            payload=payload,
+            dependencies=tuple(Fingerprint(name=n, times=t, content=c) for n, t, c in listed),
+            built_at=cast("float", head["built_at"]),
+            expires_at=cast("float", head["expires_at"]),
+        )
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("no entry of this schema") from error
-
-
-def _entry(head: Mapping[str, object], payload: bytes) -> CacheEntry:
-    """The entry of a header, each of whose fields is what it should be."""
-    listed = cast("list[list[str]]", head["dependencies"])  # each is looked at next
-    texts = [head["key"], *(text for fingerprint in listed for text in fingerprint)]
-    times = [head["built_at"], head["expires_at"]]
-    if head["schema"] != SCHEMA or head["kind"] not in get_args(Kind):
-        raise TypeError
-    if not all(isinstance(text, str) for text in texts) or not all(
-        isinstance(seconds, int | float) for seconds in times
-    ):
-        raise TypeError
-    return CacheEntry(
-        key=cast("str", head["key"]),
-        kind=cast("Kind", head["kind"]),
-        payload=payload,
-        dependencies=tuple(Fingerprint(name=n, times=t, content=c) for n, t, c in listed),
-        built_at=cast("float", head["built_at"]),
-        expires_at=cast("float", head["expires_at"]),
-    )

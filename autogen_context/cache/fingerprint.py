@@ -1,53 +1,93 @@
-"""Fingerprints of files, folders and patterns: what a value was built from.
+"""Fingerprints of files, folders and patterns such as ``src/**/*.py``: what a value was built from.
 
-Promise: while a fingerprint holds, what it was taken of is what it was. It holds if the times are those of then, or the
-content is. A file that comes or goes under a pattern changes the pattern's fingerprint, and so does a file that is
-created where there was none.
+Promise: while a fingerprint holds, what it was taken of is what it was: its times are those of then, or its content is. A
+file that comes or goes under a pattern changes the pattern's fingerprint, and so does one that is created where there was
+none. No path makes this wait or raise; a pipe is never opened.
 
-Times prove this where changes are stamped (docs/decisions/0016-cache.md says where they are not); ``compare="content"``
-reads every file each time instead.
+Equal times prove this from ``settled_ns`` on: the time of the last change of the inode is among them, which no program
+sets. A change can leave them as they are only within one tick of the clock that stamps files. Where times prove nothing
+(docs/decisions/0016-cache.md) ``compare="content"`` reads every file each time instead.
 """
 
+# ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH120, PTH206, PTH208 - a Path for each of ten thousand files costs more than asking
+
+import errno
 import logging
 import math
+import os
+import re
+import stat
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from fnmatch import translate
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, cast, get_args
 
-from autogen_context.cache.dependency import Look, is_pattern, look_at
-from autogen_context.cache.file_state import NEVER_NS, FileState, content_of, state_of
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
+Kind = Literal["file", "folder", "missing", "unreachable", "special"]
 
-_LOGGER = logging.getLogger(__name__)
+NEVER_NS: Final = 2**63
+# Two ticks of the slowest kernel in use (100 Hz), since stamps are of the last tick.
+TICK_NS: Final = 20_000_000
+# FAT; a stamp of whole seconds may come from such a file system.
+COARSE_TICK_NS: Final = 2_000_000_000
+
+_SECOND_NS = 1_000_000_000
+_CHUNK_BYTES = 1024 * 1024
 _FEW = 64  # of some microseconds each: less than a thread costs to ask for them
+_GONE = {errno.ENOENT, errno.ENOTDIR}
+_OUT_OF_REACH = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
+# A path may become a pipe or a terminal between looking and opening.
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_MAGIC = re.compile(r"[*?\[]")
+_ANY_DEPTH = "**"
+_LOGGER = logging.getLogger(__name__)
+
+_Listed = dict[str, list["os.DirEntry[str]"]]
+
+
+class FileState(NamedTuple):
+    """What the system says of a path: links followed, ``special`` what is a pipe, a socket, a device or cannot be asked.
+
+    ``beside`` has the times of the folder that would show that something was here in between, of what is missing.
+    """
+
+    kind: Kind
+    times: str
+    settled_ns: int = 0
+    beside: str = ""
+    size: int = 0
+
+
+class Look(NamedTuple):
+    """A dependency as it was seen, with its files; of a pattern ``listing`` has the names below its root."""
+
+    name: str
+    times: str
+    beside: str
+    settled_ns: int
+    listing: str
+    states: tuple[tuple[str, FileState], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """What one dependency was.
-
-    Attributes:
-        name: an absolute path or pattern.
-        times: what the system said of it.
-        content: a digest of what was in it; empty where it was not read.
-    """
+    """What one dependency was: its absolute path or pattern, what the system said of it, and a digest if it was read."""
 
     name: str
     times: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What all dependencies of a value were at one moment.
+class Reading(NamedTuple):
+    """What all dependencies of a value were at one moment, in order.
 
-    Attributes:
-        fingerprints: n of them, in the order of the names.
-        mark: equal for two readings only if nothing changed between them, not even there and back.
-        settles_in_s: in how many seconds that is true; not positive if it is, infinite if it never will be.
+    Marks are equal only if nothing changed between two readings, not even there and back; that is true in
+    ``settles_in_s`` seconds, which is infinite if it never will be.
     """
 
     fingerprints: tuple[Fingerprint, ...]
@@ -59,8 +99,7 @@ class FingerprintReader:
     """Takes fingerprints, and says whether they hold. It may be used by several threads.
 
     Args:
-        compare: what a fingerprint holds by; ``content`` for files that are written through a memory map, and for
-            network folders whose times arrive late.
+        compare: what a fingerprint holds by.
         pattern_contents: read what matches a pattern, too, so that its fingerprint holds on other machines.
         limit_bytes: of a file above this the times are all that is known.
         now_ns: the time by the clock that stamps files, in nanoseconds since the epoch.
@@ -90,12 +129,12 @@ class FingerprintReader:
         settled_ns = max((look.settled_ns for look in looks), default=0)
         never = None in contents or settled_ns >= NEVER_NS
         return Reading(
-            fingerprints=tuple(
+            tuple(
                 Fingerprint(name=look.name, times=look.times, content=content or "")
                 for look, content in zip(looks, contents, strict=True)
             ),
-            mark=_mark(looks, contents if self._by_content else ()),
-            settles_in_s=math.inf if never else (settled_ns - now_ns) / 1e9,
+            _mark(looks, contents if self._by_content else ()),
+            math.inf if never else (settled_ns - now_ns) / 1e9,
         )
 
     def mark(self, names: Iterable[str]) -> str:
@@ -110,37 +149,27 @@ class FingerprintReader:
         return all(state_of(old.name).times == old.times for old in fingerprints)
 
     def renewed(self, fingerprints: Iterable[Fingerprint]) -> tuple[Fingerprint, ...] | None:
-        """Compare with what is there now.
-
-        Returns:
-            ``None`` if a dependency is another than it was, or may be; otherwise the fingerprints, with the times of
-            now where only these changed and prove something already.
-        """
+        """The fingerprints, with the times of now where only these changed; ``None`` if a dependency may be another now."""
         renewed: list[Fingerprint] = []
-        for fingerprint in fingerprints:
-            now = self._compared(fingerprint)
-            if now is None:
+        for old in fingerprints:
+            now_ns = self._now_ns()
+            look = look_at(old.name)
+            same_times = old.times and look.times == old.times
+            by_content = not same_times or (self._by_content and old.content)
+            if by_content and not (old.content and self._content(look) == old.content):
                 return None
-            renewed.append(now)
+            settled = look.settled_ns <= now_ns
+            times = look.times if settled else old.times
+            renewed.append(Fingerprint(name=old.name, times=times, content=old.content))
         return tuple(renewed)
-
-    def _compared(self, old: Fingerprint) -> Fingerprint | None:
-        now_ns = self._now_ns()
-        look = look_at(old.name)
-        if old.times and look.times == old.times and not (self._by_content and old.content):
-            return old
-        if not old.content or self._content(look) != old.content:
-            return None
-        settled = look.settled_ns <= now_ns
-        return Fingerprint(name=old.name, times=look.times, content=old.content) if settled else old
 
     def _content(self, look: Look) -> str | None:
         """A digest of all contents; empty if one is not read, ``None`` if one of them can be anything by now."""
-        if is_pattern(look.name) and not self._pattern_contents:
+        if _is_pattern(look.name) and not self._pattern_contents:
             return ""
         digests = [look.listing]
         for path, state in look.states:
-            content = content_of(path, state, limit_bytes=self._limit_bytes)
+            content = _content_of(path, state, limit_bytes=self._limit_bytes)
             if not content:
                 self._say_once(state, content)
                 return content
@@ -162,3 +191,210 @@ class FingerprintReader:
 def _mark(looks: Iterable[Look], contents: Iterable[str | None]) -> str:
     times = (part for look in looks for part in (look.times, look.beside))
     return content_digest(*times, *(content or "" for content in contents)).hex()
+
+
+def absolute_names(depends_on: object) -> tuple[str, ...]:
+    """Names of dependencies made absolute, in order, links and ``..`` as they are.
+
+    Raises:
+        ValueError: a name is no path, is empty or has a NUL in it, or one was given instead of a list.
+    """
+    if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
+        raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
+    names: list[str] = []
+    for given in cast("Iterable[str]", depends_on):  # what is no path says so itself
+        try:
+            name = os.fsdecode(given)
+        except TypeError:
+            name = ""
+        if not name or "\0" in name:
+            raise ValueError(f"depends_on has {given!r}: give paths or patterns of files")
+        names.append(str(Path(name).absolute()))
+    return tuple(names)
+
+
+def is_touched(name: str, path: str) -> bool:
+    """Whether a change at a path, or below it, may be one of a dependency; rather once too often."""
+    if _is_pattern(name):
+        root = _split(name)[0]
+        return _is_at_or_below(root, path) or _is_at_or_below(path, root)
+    return _is_at_or_below(name, path)
+
+
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_pattern(name: str) -> bool:
+    return _MAGIC.search(name) is not None
+
+
+def look_at(name: str) -> Look:
+    """Look at a dependency without opening it. Of folders and pipes that match a pattern the names count."""
+    if not _is_pattern(name):
+        state = state_of(name)
+        return Look(name, state.times, state.beside, state.settled_ns, "", ((name, state),))
+    found, folders = matches(name)
+    seen = [(relative, path, state_of(path)) for relative, path in sorted(found.items())]
+    files = tuple((path, state) for _, path, state in seen if state.kind == "file")
+    walked = [state_of(folder) for folder in sorted(folders)]
+    listing = _digest(f"{relative}\0{state.kind}" for relative, _, state in seen)
+    settled = [state.settled_ns for _, state in files] + [state.settled_ns for state in walked]
+    return Look(
+        name=name,
+        times=_digest((listing, *(state.times for _, state in files))),
+        beside=_digest(state.times + state.beside for state in walked),
+        settled_ns=max(settled, default=0),
+        listing=listing,
+        states=files,
+    )
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return content_digest("\0\0".join(texts)).hex()  # no name has a NUL in it
+
+
+def matches(pattern: str) -> tuple[dict[str, str], set[str]]:
+    """The paths that match a pattern by their names below its root, hidden ones too, and the folders that were looked into.
+
+    ``*``, ``?`` and ``[…]`` stand within a name, ``**`` for any number of folders, linked ones left out.
+    """
+    root, parts = _split(pattern)
+    listed: _Listed = {}
+    above = len(os.path.join(root, ""))
+    found = {path[above:]: path for path in _below(root, parts, listed)}
+    if os.path.lexists(pattern):
+        found[pattern[above:]] = pattern
+    return found, set(listed)
+
+
+def _split(pattern: str) -> tuple[str, list[str]]:
+    """The folder above the first part that stands for others, and the parts from there on."""
+    parts = pattern.split(os.sep)
+    first = next(index for index, part in enumerate(parts) if _is_pattern(part))
+    return os.sep.join(parts[:first]) or os.sep, [part for part in parts[first:] if part]
+
+
+def _below(root: str, parts: list[str], listed: _Listed) -> Iterator[str]:
+    """Paths below a folder that match the parts of a pattern; some of them twice."""
+    waiting = [(root, parts)]  # a tree may be deeper than Python's stack
+    while waiting:
+        folder, (part, *rest) = waiting.pop()
+        if part == _ANY_DEPTH:
+            inner = [e.path for e in _entries(folder, listed) if e.is_dir(follow_symlinks=False)]
+            waiting += [(folder, rest or ["*"]), *((path, [part, *rest]) for path in inner)]
+            continue
+        if _is_pattern(part):
+            match = re.compile(translate(part)).match
+            paths = [entry.path for entry in _entries(folder, listed) if match(entry.name)]
+        else:
+            path = os.path.join(folder, part)
+            paths = [path] if os.path.lexists(path) else []
+        if rest:
+            waiting += [(path, rest) for path in paths if os.path.isdir(path)]
+        else:
+            yield from paths
+
+
+def _entries(folder: str, listed: _Listed) -> list["os.DirEntry[str]"]:
+    """What is in a folder; nothing where it is none, gone, or not ours to read, and so out of a builder's reach too."""
+    if folder not in listed:
+        try:
+            with os.scandir(folder) as entries:
+                listed[folder] = list(entries)
+        except OSError:
+            listed[folder] = []
+    return listed[folder]
+
+
+def state_of(path: str) -> FileState:
+    """Look at a path without opening it; the times are device, inode, mode, size, modification and change."""
+    try:
+        own = os.lstat(path)
+    except OSError as error:
+        return _absent(path, error)
+    if not stat.S_ISLNK(own.st_mode):
+        return _present(own)
+    try:
+        link = f" by {_times(own)} to {os.readlink(path)!r}"
+        state = _present(os.stat(path))
+    except OSError as error:
+        return _absent(path, error, link=f" by {_times(own)}")
+    settled = max(state.settled_ns, settled_ns(own.st_ctime_ns))
+    return state._replace(times=state.times + link, settled_ns=settled)
+
+
+def settled_ns(changed_ns: int) -> int:
+    """When the tick of a change is over for sure; both in nanoseconds since the epoch."""
+    return changed_ns + (TICK_NS if changed_ns % _SECOND_NS else COARSE_TICK_NS)
+
+
+def _present(found: os.stat_result) -> FileState:
+    if stat.S_ISREG(found.st_mode):
+        kind: Kind = "file"
+    elif stat.S_ISDIR(found.st_mode):
+        kind = "folder"
+    else:
+        return FileState("special", "", NEVER_NS)
+    return FileState(kind, _times(found), settled_ns(found.st_ctime_ns), size=found.st_size)
+
+
+def _absent(path: str, error: OSError, *, link: str = "") -> FileState:
+    if error.errno in _OUT_OF_REACH:
+        return FileState("unreachable", f"unreachable:{error.errno}{link}")
+    if error.errno not in _GONE:
+        return FileState("special", "", NEVER_NS)
+    above = os.path.dirname(path)
+    while True:  # the nearest folder above changes when a name comes or goes
+        try:
+            found = os.stat(above)
+        except OSError:
+            if above == os.path.dirname(above):
+                return FileState("missing", f"missing{link}", NEVER_NS)
+            above = os.path.dirname(above)
+        else:
+            settled = settled_ns(found.st_ctime_ns)
+            return FileState("missing", f"missing{link}", settled, beside=_times(found))
+
+
+def _times(found: os.stat_result) -> str:
+    return (
+        f"{found.st_dev}:{found.st_ino}:{found.st_mode:o}:{found.st_size}"
+        f":{found.st_mtime_ns}:{found.st_ctime_ns}"
+    )
+
+
+def _content_of(path: str, state: FileState, *, limit_bytes: int) -> str | None:
+    """A digest of what is in a file, or of the names in a folder; that nothing is there is a content too.
+
+    Empty if it is too large or may not be read; ``None`` if what is read is not what ``state`` says: it has changed, or is
+    a file like those in ``/proc``, whose times prove nothing.
+    """
+    if state.kind == "missing":
+        return state.times
+    try:
+        if state.kind == "folder":
+            names = b"\0".join(sorted(os.fsencode(name) for name in os.listdir(path)))
+            return blake2b(names, digest_size=16).hexdigest()
+        if state.kind == "file" and state.size <= limit_bytes:
+            return _digest_of_file(path, state)
+    except OSError:
+        return ""
+    return "" if state.kind != "special" else None
+
+
+def _digest_of_file(path: str, state: FileState) -> str | None:
+    """The digest, if what was read is what the system said it would be, before and after."""
+    digest = blake2b(digest_size=16)
+    descriptor = os.open(path, _OPEN)
+    try:
+        before = _times(os.fstat(descriptor))
+        read_bytes = 0
+        while read_bytes <= state.size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
+            digest.update(chunk)
+            read_bytes += len(chunk)
+        after = _times(os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+    is_same = before == after and f"{state.times} ".startswith(f"{before} ")
+    return digest.hexdigest() if is_same and read_bytes == state.size else None

@@ -1,8 +1,7 @@
 """Changes of a folder and of all below it, as Linux tells them.
 
-Promise: once it is made, each change of an entry that is not ignored is told: the entry itself, or a folder above it,
-which stands for all that is below. Where the system lost events the top is told. Ignored folders cost no watch. Where the
-system has no watch left, nothing is half watched: making it fails, or ``is_watching`` turns false.
+Promise: each change of an entry that is not ignored is told: the entry itself, or a folder above it. Where the system lost
+events the top is told. Where it has no watch left, making this fails, or ``is_watching`` turns false.
 
 ``watchdog`` reads the events; why not its ``Observer``: docs/decisions/0019-files.md.
 """
@@ -22,7 +21,6 @@ from watchdog.observers.inotify_c import (
 )
 
 from autogen_context.cache.files import RULES_FILE, Rules, listing
-from autogen_context.cache.watched_root import folder_of
 
 # Neither opening nor closing is a change. Links are not followed: what they lead to is watched where it lies.
 _MASK = Mask(
@@ -45,25 +43,24 @@ _ITSELF_WENT = (
 _NONE_LEFT = (errno.ENOSPC, errno.EMFILE, errno.ENOMEM)
 
 
-class InotifyTree:
-    """A folder that is watched.
+def begin_reading() -> InotifyFD:
+    """Read what the system tells, in a thread of its own; ``OSError`` if it has no more of what it takes."""
+    reader = InotifyFD()
+    reader.name = "file-watch-reader"
+    reader.start()
+    return reader
 
-    Args:
-        reader: reads the events; it may be shared.
-        top: the folder, with no link in its path.
-        recursive: whether what is below its folders is watched too; if not, nothing of it is ignored.
-        changed: is told the paths, in the thread of the reader.
+
+class InotifyTree:
+    """A folder, with no link in its path, that is watched; ``changed`` is called in the thread of the reader.
 
     Raises:
         OSError: the folder is gone, or the system has no watch left.
     """
 
-    def __init__(
-        self, reader: InotifyFD, top: str, *, recursive: bool, changed: Callable[[str], None]
-    ) -> None:
+    def __init__(self, reader: InotifyFD, top: str, changed: Callable[[str], None]) -> None:
         self._reader = reader
         self._top = top
-        self._recursive = recursive
         self._changed = changed
         self._lock = Lock()
         self._folders: dict[str, _Folder] = {}
@@ -98,13 +95,15 @@ class InotifyTree:
                 path = folder.path.rstrip(os.sep) + os.sep + os.fsdecode(event.name)
                 self._hear_of_entry(folder, path, event)
             elif folder.path == self._top and event.mask & _ITSELF_WENT:
-                self._lose(folder)
+                self._forget(self._top)
+                self._changed(self._top)
 
     def lose(self, folder: "_Folder") -> None:
         """The system watches a folder no more."""
         with self._lock:
             if self._folders.get(folder.path) is folder:
-                self._lose(folder)
+                self._forget(folder.path)
+                self._changed(folder.path)
 
     def lose_events(self, folder: "_Folder") -> None:
         """The system dropped events, and says so of each folder: with the top, all is watched anew and told."""
@@ -114,22 +113,17 @@ class InotifyTree:
                 self._changed(self._top)
 
     def _hear_of_entry(self, folder: "_Folder", path: str, event: InotifyEvent) -> None:
-        if self._recursive:
-            is_folder = event.is_directory
-            if is_folder and event.mask & _WENT:
-                self._forget(path)
-            if folder.rules.hides(path, is_folder=is_folder):
-                return
-            if is_folder and event.mask & _CAME:
-                self._watch_again(path, folder.rules)
-            elif path.endswith(os.sep + RULES_FILE):
-                path = folder.path
-                self._watch_again(path, folder.above)
+        is_folder = event.is_directory
+        if is_folder and event.mask & _WENT:
+            self._forget(path)
+        if folder.rules.hides(path, is_folder=is_folder):
+            return
+        if is_folder and event.mask & _CAME:
+            self._watch_again(path, folder.rules)
+        elif path.endswith(os.sep + RULES_FILE):
+            path = folder.path
+            self._watch_again(path, folder.above)
         self._changed(path)
-
-    def _lose(self, folder: "_Folder") -> None:
-        self._forget(folder.path)
-        self._changed(folder.path)
 
     def _watch_again(self, path: str, above: Rules) -> None:
         """Watch what is there now; whatever changed before is told after this, by the folder."""
@@ -140,11 +134,7 @@ class InotifyTree:
             self._changed(self._top)
 
     def _watch(self, path: str, above: Rules) -> None:
-        """Watch a folder and all below it; what cannot be read, or is gone, is left out.
-
-        Raises:
-            OSError: the system has no watch left; then nothing is watched.
-        """
+        """Watch a folder and all below it but for what cannot be read; if no watch is left, nothing is watched."""
         waiting = [(path, above)]
         while waiting:
             folder = _Folder(self, *waiting.pop())
@@ -158,13 +148,12 @@ class InotifyTree:
             if not readable:
                 continue
             self._folders[folder.path] = folder
-            parent = self._folders.get(folder_of(folder.path))
-            if parent is not None:
+            parent = self._folders.get(folder.path.rpartition(os.sep)[0] or os.sep)
+            if parent is not None and parent is not folder:
                 parent.below.add(folder.path)
-            if self._recursive:  # the rules are read when what is written from now on is heard
-                folder.rules = folder.above.within(folder.path)
-                inner = listing(folder.path, folder.rules).folders
-                waiting += [(each.path, folder.rules) for each in inner]
+            folder.rules = folder.above.within(folder.path)  # read once what is written is heard
+            inner = listing(folder.path, folder.rules).folders
+            waiting += [(each.path, folder.rules) for each in inner]
 
     def _forget(self, path: str) -> None:
         """Watch a folder and all below it no more."""
@@ -177,14 +166,7 @@ class InotifyTree:
 
 
 class _Folder:
-    """A folder with a watch; the reader calls it.
-
-    Attributes:
-        path: where it is.
-        above: what is ignored in the folder that it lies in.
-        rules: what is ignored in it.
-        below: the folders in it that are watched too.
-    """
+    """A folder with a watch, which the reader calls: the rules above it, those in it, and the watched folders in it."""
 
     __slots__ = ("_descriptor", "_tree", "above", "below", "path", "rules")
 
@@ -196,11 +178,7 @@ class _Folder:
         self.below: set[str] = set()
 
     def watch(self, reader: InotifyFD) -> bool:
-        """Have the system tell of it; whether it may be read.
-
-        Raises:
-            OSError: it is gone, is no folder, or there is no watch left.
-        """
+        """Have the system tell of it; whether it may be read. ``OSError`` if it is gone, or no watch is left."""
         path = os.fsencode(self.path)
         self._descriptor = reader.add_callback(path, _MASK, self, CallbackId(id(self)))
         if self._descriptor == -1:

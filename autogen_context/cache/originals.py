@@ -1,24 +1,37 @@
 """Originals of what left the window, by handle: in memory, and in tiers behind it, such as a disk or a server.
 
 Promise: what was put comes back equal while the store holds it. Each place holds at most its limit; the oldest entries go
-first, and how many are nowhere any more is reported. What is past its time, or forgotten, is gone.
+first, and how many are nowhere any more is reported. What is past its time, or forgotten, is gone. No scope has what
+another has; what is read from a tier is what was written under this scope and handle, or nothing.
 """
 
 import logging
 import math
+import os
+import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
-from autogen_context.cache.memory import Memory
-from autogen_context.errors import OriginalNotFound
+from typing_extensions import override
+
+from autogen_context.cache.tier import Memory, Scope, Tier
+from autogen_context.errors import OriginalNotFound, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import Message
+from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
+
+if TYPE_CHECKING:
+    from autogen_context.cache.redis.server import RedisServer
 
 Entry = tuple[str, tuple[Message, ...]]
 
 MESSAGE_BYTES = 200  # what a message costs beside its texts, roughly
 
 _LOGGER = logging.getLogger(__name__)
+_FOLDER = "originals"
+_HEAD = struct.Struct(">d")  # when its time is over
 
 
 class OriginalTier(Protocol):
@@ -99,11 +112,7 @@ class OriginalStore:
 
     @property
     def handles(self) -> tuple[str, ...]:
-        """What was put here and is held, oldest first.
-
-        What other processes wrote under the same scope is no part of it: that is had by its handle alone. What a damaged
-        file lost is found out when it is asked for.
-        """
+        """What was put here and is held, oldest first; what others wrote in this scope is had by its handle alone."""
         now = self._clock()
         return tuple(handle for handle, expires_at in self._known.items() if expires_at > now)
 
@@ -148,17 +157,24 @@ class OriginalStore:
         """
         self._memory.forget([handle])
         self._known.pop(handle, None)
-        _each(self._tiers, lambda tier: tier.forget(handle))
+        self._delete(lambda tier: tier.forget(handle))
 
     def clear(self) -> None:
-        """Delete everything; of a tier all that its scope has, whoever wrote it.
-
-        Raises:
-            StoreUnavailable: a tier cannot be written now, so that it may still be there.
-        """
+        """Delete everything, of a tier all that its scope has, whoever wrote it; raises what ``forget`` does."""
         self._memory.forget(list(self._known))
         self._known.clear()
-        _each(self._tiers, lambda tier: tier.clear())
+        self._delete(lambda tier: tier.clear())
+
+    def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
+        """Delete in every tier, also where one before raises; the first error is raised then."""
+        errors: list[Exception] = []
+        for tier in self._tiers:
+            try:
+                delete(tier)
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _found(self, handle: str) -> tuple[Message, ...] | None:
         now = self._clock()
@@ -188,6 +204,122 @@ class OriginalStore:
             _LOGGER.warning("originals left their store, which is full", extra=numbers)
 
 
+class KeptOriginals:
+    """The originals of one scope in a ``Tier``; an ``OriginalTier``."""
+
+    def __init__(self, tier: Tier, *, scope: Scope) -> None:
+        self._tier = tier
+        self.prefix = f"{scope.key}:"
+
+    def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
+        """Keep entries, each as the newest one, until a time; the handles of this scope that went, oldest first."""
+        head = _HEAD.pack(expires_at)
+        values = {self._name(handle): head + messages_as_bytes(each) for handle, each in entries}
+        ttl_s = None if expires_at == math.inf else expires_at - now
+        gone = self._tier.write(values, ttl_s=ttl_s)
+        own = [name for name in gone if name.startswith(self.prefix)]
+        if len(own) < len(gone):
+            numbers = {"left": len(gone) - len(own)}
+            _LOGGER.warning(
+                "originals of other agents left the folder, which is full", extra=numbers
+            )
+        return [self._handle(name) for name in own]
+
+    def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
+        """The messages under a handle, if they are there whole, in time, and their own time is not over."""
+        name = self._name(handle)
+        with suppress(StoreRefused, ValueError):  # anybody may have planted it
+            value = self._tier.read_all([name]).get(name, b"")
+            if len(value) > _HEAD.size and _HEAD.unpack_from(value)[0] > now:
+                return messages_from_bytes(value[_HEAD.size :])
+        return None
+
+    def held(self, handles: Iterable[str], *, now: float) -> set[str]:  # noqa: ARG002 - the clock of the place decides
+        """Which of these have an entry, as far as can be said in time."""
+        return {self._handle(name) for name in self._tier.held(map(self._name, handles))}
+
+    def forget(self, handle: str) -> None:
+        """Delete what is under a handle; in a file it is overwritten.
+
+        Raises:
+            StoreUnavailable: the place cannot be had now, so that it may still be there.
+            StoreRefused: a server refuses the url.
+        """
+        self._tier.forget([self._name(handle)])
+
+    def clear(self) -> None:
+        """Delete all that this scope has, whoever wrote it; raises what ``forget`` does."""
+        self._tier.clear()
+
+    def _name(self, handle: str) -> str:
+        """The handle as it stands in the place; whatever a model asks for can be written so."""
+        return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
+
+    def _handle(self, name: str) -> str:
+        return bytes.fromhex(name.removeprefix(self.prefix)).decode("utf-8", "surrogatepass")
+
+
+class DiskOriginals(KeptOriginals):
+    """The originals of one scope in a folder.
+
+    Args:
+        directory: the folder; it may be that of a cache, too. What is in it is for its owner alone, in the clear.
+        scope: whose originals these are.
+        limit_bytes: what the originals of all scopes in the folder may have together, as JSON.
+
+    Raises:
+        ValueError: ``directory`` is something else than a folder, or the limit is negative.
+    """
+
+    def __init__(
+        self, directory: str | os.PathLike[str], *, scope: Scope, limit_bytes: int = 1024**3
+    ) -> None:
+        from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+
+        DiskStore(directory)  # whether it is a folder is told of the name that was given
+        self.store = DiskStore(Path(directory) / _FOLDER, limit_bytes=limit_bytes)
+        super().__init__(self.store, scope=scope)
+
+    @override
+    def clear(self) -> None:
+        self.store.clear(self.prefix)
+
+
+class RedisOriginals(KeptOriginals):
+    """The originals of one scope on a server: what one worker put away, another has by its handle.
+
+    A turn waits for no write, and for a read ``timeout_s`` at most. An original is kept for seven days at most, and goes
+    earlier where the server has a limit of memory and evicts.
+
+    Args:
+        server: where they are, or its url.
+        scope: whose originals these are.
+
+    Raises:
+        ValueError: ``server`` is neither.
+        StoreRefused: the server refuses the url, and says so within ``timeout_s``.
+    """
+
+    def __init__(self, server: "RedisServer | str", *, scope: Scope) -> None:
+        from autogen_context.cache.redis.server import server_of  # noqa: PLC0415 - optional
+        from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - as above
+
+        line = server_of(server)
+        self._shared = RedisTier(line, tenant=scope.tenant, agent=scope.agent, kind="original")
+        super().__init__(self._shared, scope=scope)
+        with suppress(StoreUnavailable):  # it may come yet
+            line.reach(line.limits.timeout_s)
+
+    def flush(self) -> None:
+        """Wait until what was written is on the server.
+
+        Raises:
+            StoreUnavailable: it cannot be had now; what waits is written when it is back.
+            StoreRefused: it refuses the url.
+        """
+        self._shared.flush()
+
+
 def size_of(messages: tuple[Message, ...]) -> int:
     """Bytes of the texts of messages as UTF-8, and some for the rest of each."""
     return sum(MESSAGE_BYTES + sum(map(_bytes_of, _texts_of(message))) for message in messages)
@@ -205,15 +337,3 @@ def _texts_of(message: Message) -> Iterator[str]:
 def _bytes_of(text: str) -> int:
     """What a text has as UTF-8; the usual one is not written out for it."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _each(tiers: Iterable[OriginalTier], delete: Callable[[OriginalTier], None]) -> None:
-    """Delete in every tier, also where one before raises; the first error is raised then."""
-    errors: list[Exception] = []
-    for tier in tiers:
-        try:
-            delete(tier)
-        except Exception as error:  # noqa: BLE001 - raised below
-            errors.append(error)
-    if errors:
-        raise errors[0]

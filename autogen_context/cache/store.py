@@ -1,9 +1,8 @@
 """Bytes by name in a folder: what the cache, the originals and the vectors keep beyond a process.
 
 Promise: what is read is what was written last under this name, or nothing. A file that is damaged, locked, or on a disk
-that is full costs what it holds, never an error; while it fails it is left alone, so that nobody waits for it each time.
-Reading runs nothing and writes nothing: no pickle is loaded, no other file is touched, no writer is waited for. It holds
-its limit, and says what went.
+that is full costs what it holds, never an error; while it fails it is left alone. Reading runs nothing and writes nothing:
+no pickle is loaded, no other file is touched, no writer is waited for. It holds its limit, and says what went.
 
 It is diskcache with a Disk of its own: by itself diskcache loads a pickle wherever a row says that it is one
 (CVE-2025-69872), reads the file that a row names, deletes that file with the row, and writes at each read.
@@ -20,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, TypeVar, cast
-from zlib import crc32
 
 import diskcache  # type: ignore[import-untyped]  # it has no types
 from typing_extensions import override
 
+from autogen_context.cache.tier import sealed, unsealed
 from autogen_context.errors import StoreUnavailable
 
 ResultT = TypeVar("ResultT")
@@ -36,7 +35,6 @@ _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another
 _REST_S = 30.0  # how long a file that failed is left alone
 _MOST_NOTED = 4096  # rows that were used since the last write
-_CRC_BYTES = 4
 _RAW: Final = 1  # diskcache's mode of a value that stands in its row
 _PASSING = {
     sqlite3.SQLITE_PERM,
@@ -53,7 +51,7 @@ _PASSING = {
 
 
 class DiskStore:
-    """A folder of values. Any thread may use it, and several processes may share the folder.
+    """A folder of values, a ``Tier``. Any thread may use it, and several processes may share the folder.
 
     Args:
         directory: the folder; it is made when something is written, for its owner alone.
@@ -82,7 +80,7 @@ class DiskStore:
         if limit_bytes < 0:
             raise ValueError(f"limit_bytes={limit_bytes}: give a number of bytes, 0 or more")
         self.path = folder.absolute() / FILE
-        self.limit_bytes = limit_bytes
+        self._limit_bytes = limit_bytes
         self._keep_open = keep_open
         self._clock = clock
         self._rests_until = -math.inf
@@ -120,25 +118,18 @@ class DiskStore:
         return found
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Keep values, each in place of what is under its name; all of them or none.
-
-        Args:
-            values: by names, which are plain text.
-            ttl_s: after how many seconds they are to go; left out, when room is needed.
+        """Keep values, each in place of what is under its name, for so many seconds; all of them or none.
 
         Returns:
             The names that went for want of room, the oldest first. What is larger than all room pushes nothing out.
         """
-        fitting = {
-            name: sealed(name, value)
-            for name, value in values.items()
-            if len(value) + ROW_BYTES <= self.limit_bytes
-        }
-        gone = [name for name in values if name not in fitting]
+        most_bytes = self._limit_bytes - ROW_BYTES
+        gone = [name for name, value in values.items() if len(value) > most_bytes]
+        fitting = {name: sealed(name, values[name]) for name in values if name not in gone}
 
         def write(table: "_Table") -> list[str]:
             self._delete_forgotten(table)
-            went = table.put(fitting, ttl_s=ttl_s, used=self._used, limit_bytes=self.limit_bytes)
+            went = table.put(fitting, ttl_s=ttl_s, used=self._used, limit_bytes=self._limit_bytes)
             self._used = {}
             return went
 
@@ -156,13 +147,16 @@ class DiskStore:
             self._done(self._delete_forgotten)
 
     def clear(self, prefix: str = "") -> None:
-        """Delete everything, or what has names that begin so; a file that is damaged goes as a whole.
+        """Delete everything, or what has names that begin so; raises what ``forget`` does."""
 
-        Raises:
-            StoreUnavailable: the file cannot be written now, so that it may still be there.
-        """
+        def delete(table: "_Table") -> None:
+            with table.transact():
+                for name in table.names():
+                    if isinstance(name, str) and name.startswith(prefix):
+                        table.delete(name)
+
         if self.path.exists():
-            self._done(lambda table: table.delete_all(prefix))
+            self._done(delete)
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
         """Every value by its name; ``None`` for a row that holds none that was written here. Nothing is deleted.
@@ -171,10 +165,12 @@ class DiskStore:
             StoreUnavailable: the file cannot be read.
         """
         try:
-            for name in self._run(_names) if self.path.exists() else []:
+            for name in self._run(_Table.names) if self.path.exists() else []:
                 if not isinstance(name, str):
                     yield str(name), None
-                elif (row := self._run(partial(_Table.row, name=name))) is not None:
+                    continue
+                row = self._run(partial(_Table.row, name=name))
+                if row is not None:
                     yield name, unsealed(name, row)
         except Exception as error:  # as in _tried
             raise StoreUnavailable(str(self.path), reason=str(error)) from error
@@ -187,15 +183,15 @@ class DiskStore:
 
     def _value(self, table: "_Table", name: str) -> bytes | None:
         """The value of a row; a row that holds something else is deleted."""
-        if name in self._forgotten:
-            return None
-        row = table.row(name)
+        row = None if name in self._forgotten else table.row(name)
         if row is None:
             return None
         value = unsealed(name, row)
         if value is None:
             _LOGGER.warning("a row holds no value that was written there; it is deleted")
-            table.delete_row(name, row)
+            with table.transact():
+                if table.row(name) == row:  # unless another process has written it anew meanwhile
+                    table.delete(name)
         elif self._keep_open:
             self._used.pop(name, None)
             self._used[name] = None
@@ -260,22 +256,6 @@ class DiskStore:
             self._forgotten.clear()
 
 
-def sealed(name: str, data: bytes) -> bytes:
-    """Data with a checksum over it and the name that it is kept under."""
-    return crc32(data, crc32(name.encode())).to_bytes(_CRC_BYTES, "big") + data
-
-
-def unsealed(name: str, value: bytes) -> bytes | None:
-    """The data, if these are the bytes that were sealed under this name."""
-    data = value[_CRC_BYTES:]
-    return data if sealed(name, data) == value else None
-
-
-def _names(table: "_Table") -> list[object]:
-    """The names of all rows, whatever somebody planted."""
-    return list(table)
-
-
 def _opened(path: Path) -> "_Table":
     """Open the file; one that only its owner can read, where there was none."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -330,24 +310,15 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
         return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
 
-    def delete_row(self, name: str, row: bytes) -> None:
-        """Delete a row, unless another process has written it anew meanwhile."""
-        with self.transact():
-            if self.row(name) == row:
-                self.delete(name)
+    def names(self) -> list[object]:
+        """The names of all rows, whatever somebody planted."""
+        return list(self)
 
     def touch_all(self, names: Iterable[str]) -> None:
         """Write down that these were used just now, in this order."""
         with self._transact() as (sql, _):
             for name in names:
                 sql("UPDATE Cache SET access_time = ? WHERE key = ?", (time.time(), name))
-
-    def delete_all(self, prefix: str) -> None:
-        """Delete the rows whose names begin so."""
-        with self.transact():
-            for name in _names(self):
-                if isinstance(name, str) and name.startswith(prefix):
-                    self.delete(name)
 
     @override
     def _cull(  # pyright: ignore[reportGeneralTypeIssues] - what it overrides cannot be seen in ``Any``
@@ -365,10 +336,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
 
 
 class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
-    """Keeps bytes in their rows, and nothing else: no pickle, and no file beside the database.
-
-    A file named in a row would be read, and be deleted with the row; none is written here, so none is touched.
-    """
+    """Keeps bytes in their rows, and nothing else: no pickle, and no file beside the database is read or deleted."""
 
     @override
     def put(self, key: str) -> tuple[str, Literal[True]]:
@@ -382,7 +350,7 @@ class _PlainDisk(diskcache.Disk):  # type: ignore[misc]  # it has no types
     def store(  # pyright: ignore[reportIncompatibleMethodOverride] - its types are those of its own code
         self, value: bytes, read: bool, key: object = None
     ) -> tuple[int, Literal[1], None, bytes]:
-        return len(value) - _CRC_BYTES + ROW_BYTES, _RAW, None, value
+        return len(value) - 4 + ROW_BYTES, _RAW, None, value  # without the seal
 
     @override
     def fetch(self, mode: int, filename: object, value: object, read: bool) -> bytes:

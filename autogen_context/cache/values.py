@@ -13,19 +13,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from autogen_context.cache.entry import decoded, encoded
-from autogen_context.cache.memory import Memory
+from autogen_context.cache.tier import Memory, SharedTier, Tier
 from autogen_context.errors import StoreUnavailable
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from autogen_context.cache.store import DiskStore
-    from autogen_context.cache.tier import SharedTier, Tier
 
-FOLDER: Final = "values"
-
+_FOLDER = "values"
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _VALUE_BYTES = 200  # what a value costs in memory beside its bytes, roughly
 _LONGEST_WARMING_S = 5.0
@@ -58,17 +56,13 @@ class TakesCache(Protocol):
 
 
 class Values:
-    """Values in memory, and in a folder and on a server where there are any.
+    """Values in memory, and in a folder and on a server where there are any; ``hits`` and ``misses`` count look-ups.
 
     Args:
         memory_bytes: what the values of one kind may have in memory.
         folder: keeps them for later processes, each kind in a folder of its own.
         disk_bytes: what the values of one kind may have there.
         shared: has what other machines keep.
-
-    Attributes:
-        hits: look-ups that were answered.
-        misses: look-ups that were not.
     """
 
     def __init__(
@@ -77,22 +71,17 @@ class Values:
         memory_bytes: int,
         folder: Path | None,
         disk_bytes: int,
-        shared: "SharedTier | None" = None,
+        shared: SharedTier | None = None,
     ) -> None:
         self.hits = self.misses = 0
         self._memory_bytes, self._disk_bytes = memory_bytes, disk_bytes
-        self._folder = folder and folder / FOLDER
+        self._folder = folder and folder / _FOLDER
         self._shared = shared
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}
         self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and row
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache-values")
-
-    @property
-    def held_bytes(self) -> int:
-        """What all kinds have in memory."""
-        return sum(memory.held_bytes for memory in list(self._memories.values()))
 
     def look(self, kind: str, key: str) -> object:
         """The value, if it is in memory."""
@@ -101,11 +90,7 @@ class Values:
         return None if data is None else decoded(data)
 
     def keep(self, kind: str, key: str, value: object) -> None:
-        """Keep a value in memory now, and on disk soon.
-
-        Raises:
-            ValueError: it is neither JSON data, text nor bytes.
-        """
+        """Keep a value in memory now, and elsewhere soon; ``ValueError`` if it is neither JSON data, text nor bytes."""
         data, row = encoded(value), row_of(key)
         self._memory(kind).put(row, data, size_bytes=len(data) + _VALUE_BYTES)
         if self._folder is None and self._shared is None:
@@ -143,22 +128,28 @@ class Values:
             memory = self._memories.setdefault(kind, Memory(limit_bytes=self._memory_bytes))
         return memory
 
-    def _disk(self, kind: str) -> "DiskStore":
-        """The folder of a kind; used in the thread of the values alone, where there is a folder."""
-        if kind not in self._disks:
-            from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
+    def _tiers(self, kind: str) -> list[Tier]:
+        """Where values of a kind are kept, the nearest first; used in the thread of the values alone."""
+        tiers: list[Tier] = []
+        if self._folder is not None:
+            if kind not in self._disks:
+                from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
 
-            place = Path(self._folder or "") / kind
-            self._disks[kind] = DiskStore(place, limit_bytes=self._disk_bytes, keep_open=True)
-        return self._disks[kind]
+                self._disks[kind] = DiskStore(
+                    self._folder / kind, limit_bytes=self._disk_bytes, keep_open=True
+                )
+            tiers.append(self._disks[kind])
+        return tiers if self._shared is None else [*tiers, self._shared]
 
     def _read(self, kind: str, rows: Collection[str]) -> None:
         memory, missing = self._memory(kind), list(rows)
         for tier in self._tiers(kind):
             names = {f"{kind}/{row}": row for row in missing}
             for name, data in tier.read_all(names).items():
-                if names[name] not in memory and _is_sound(data):
-                    memory.put(names[name], data, size_bytes=len(data) + _VALUE_BYTES)
+                with suppress(ValueError):  # others may have written anything
+                    decoded(data)
+                    if names[name] not in memory:
+                        memory.put(names[name], data, size_bytes=len(data) + _VALUE_BYTES)
             missing = [row for row in missing if row not in memory]
 
     def _write_all(self) -> None:
@@ -169,16 +160,11 @@ class Values:
             for tier in self._tiers(kind):
                 tier.write(named)
 
-    def _tiers(self, kind: str) -> "list[Tier]":
-        """Where values of a kind are kept, the nearest first."""
-        near: list[Tier] = [self._disk(kind)] if self._folder is not None else []
-        return [*near, self._shared] if self._shared is not None else near
-
     def _delete_all(self) -> None:
         kept = self._folder.glob("*") if self._folder is not None else ()
         for kind in sorted(place.name for place in kept if place.is_dir()):
             with suppress(StoreUnavailable):  # what cannot be deleted now is the oldest then
-                self._disk(kind).clear()
+                self._tiers(kind)[0].clear()
 
     def _close_all(self) -> None:
         while self._disks:
@@ -186,11 +172,7 @@ class Values:
 
 
 class Guarded:
-    """Somebody's cache that may fail: whatever it raises is one warning, and nothing is remembered then.
-
-    Args:
-        cache: is asked.
-    """
+    """Somebody's cache that may fail: whatever it raises is one warning, and nothing is remembered then."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -227,11 +209,3 @@ class Guarded:
 def row_of(key: str) -> str:
     """The name of a key's row: no key is too long or too odd for it."""
     return content_digest(key).hex()
-
-
-def _is_sound(data: bytes) -> bool:
-    """Whether it reads; others may have written anything."""
-    with suppress(ValueError):
-        decoded(data)
-        return True
-    return False

@@ -15,7 +15,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from autogen_context.cache.memory import Memory
+from autogen_context.cache.tier import Memory
 from autogen_context.cache.values import Cache, Guarded
 from autogen_context.errors import ContextError, EmbeddingFailed
 from autogen_context.models.embedder import Embedder

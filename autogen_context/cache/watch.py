@@ -7,30 +7,47 @@ most. It works when nobody ever closes it, and costs nothing before something is
 
 import inspect
 import logging
+import os
+import re
+import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from weakref import WeakMethod, finalize
 
-from autogen_context.cache.watched_root import Sources, WatchedRoot, folder_of
+from autogen_context.cache.files import levels
 
-LONGEST_S = 1.0  # a file that is written all the time is told of this often
+if TYPE_CHECKING:
+    from watchdog.observers.inotify_c import InotifyFD
+
+    from autogen_context.cache.inotify import InotifyTree
+
 MOST_PATHS = 4_096
+MOST_ENTRIES = 100_000
+# What another machine writes there, the kernel of this one does not learn.
+REMOTE = frozenset(
+    {
+        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "coda", "lustre", "gpfs"),
+        *("beegfs", "glusterfs", "gfs2", "ocfs2", "orangefs", "davfs"),
+        *("virtiofs", "vboxsf", "vmhgfs", "prl_fs", "drvfs", "fakeowner", "fuse"),
+    }
+)
 
+_LONGEST_S = 1.0  # a file that is written all the time is told of this often
 _BUSY_FRACTION = 0.1  # of a core, for looking
-
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 _LOGGER = logging.getLogger(__name__)
 
 Heard = Callable[[Collection[Path]], None]
 
 
 class FileWatch:
-    """Follows folders and files.
+    """Follows folders.
 
     Args:
         debounce_s: how long it must be quiet before a change is told, in seconds; it is told after one second at most.
@@ -48,7 +65,7 @@ class FileWatch:
             if not seconds > 0:
                 raise ValueError(f"{name}={seconds}: give a number of seconds above 0")
         self._teller = _Teller(
-            Pending(debounce_s=debounce_s, longest_s=max(LONGEST_S, debounce_s)),
+            Pending(debounce_s=debounce_s, longest_s=max(_LONGEST_S, debounce_s)),
             Sources(poll=poll),
             poll_s=poll_s,
         )
@@ -64,20 +81,20 @@ class FileWatch:
         """Be told of its changes from when this returns.
 
         Args:
-            root: a folder, followed with all below it that is not ignored; or a file, there or not, in a folder that is.
-                A folder with 10,000 others takes a second or two.
+            root: a folder, followed with all below it that is not ignored. One with 10,000 others in it takes a second
+                or two.
 
         Raises:
-            ValueError: neither it nor its folder is there.
+            ValueError: it is no folder.
             RuntimeError: this was closed.
         """
         path = root.resolve() if ".." in root.parts else root.absolute()
-        if not path.is_dir() and not path.parent.is_dir():
-            raise ValueError(f"root={str(root)!r}: neither it nor its folder is there")
+        if not path.is_dir():
+            raise ValueError(f"root={str(root)!r}: give a folder; this is none")
         with self._lock:
             if not self._end.alive:
                 raise RuntimeError("this FileWatch is closed; make another one")
-            self._teller.follow(str(path), is_folder=path.is_dir())
+            self._teller.follow(str(path))
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Have changes told.
@@ -114,24 +131,17 @@ class FileWatch:
 
 
 class _Teller:
-    """Looks after the roots and tells what changed, in a thread of its own.
+    """Looks after the roots and tells what changed, in a thread that does not hold the ``FileWatch``."""
 
-    When it ends, whatever way, all of it ends: no root is followed any more, and nobody is told.
-
-    Args:
-        pending: what waits to be told; nobody else may use it.
-        sources: where changes are learned of; ends with this.
-        poll_s: how often the roots are looked at, in seconds.
-    """
-
-    def __init__(self, pending: "Pending", sources: Sources, *, poll_s: float) -> None:
+    def __init__(self, pending: "Pending", sources: "Sources", *, poll_s: float) -> None:
         self._pending = pending
         self._sources = sources
         self._poll_s = poll_s
         self._lock = Lock()  # for what waits, and who listens
-        self._listeners: list[_Listener] = []
+        self._listeners: list[Callable[[], Heard | None]] = []
+        self._warned = False
         self._rooting = Lock()
-        self._roots: dict[tuple[str, bool], WatchedRoot] = {}
+        self._roots: dict[str, WatchedRoot] = {}
         self._awake: SimpleQueue[None] = SimpleQueue()
         self._ended = False
         self._thread = Thread(target=self._run, name="file-watch", daemon=True)
@@ -140,29 +150,23 @@ class _Teller:
     def is_alive(self) -> bool:
         return self._thread.is_alive() and not self._ended and self._sources.is_alive
 
-    def follow(self, path: str, *, is_folder: bool) -> None:
+    def follow(self, path: str) -> None:
         with self._rooting:
             if self._thread.ident is None:
                 self._thread.start()
-            place = path if is_folder else folder_of(path)
-            root = self._roots.get((place, is_folder))
-            if root is None and not (is_folder and self.covers(path)):
-                root = WatchedRoot(
-                    place, recursive=is_folder, sources=self._sources, changed=self._change
-                )
+            if path not in self._roots and not self.covers(path):
+                root = WatchedRoot(path, self._sources, self._change)
                 root.start()
-                self._roots[place, is_folder] = root
-            if root is not None and not is_folder:
-                root.only.add(path)
+                self._roots[path] = root
 
     def listen(self, heard: Heard) -> Callable[[], None]:
-        listener = _Listener(heard)
+        found = WeakMethod(heard) if inspect.ismethod(heard) else lambda: heard
         with self._lock:
-            self._listeners.append(listener)
+            self._listeners.append(found)
 
         def leave() -> None:
             with self._lock:
-                self._listeners = [each for each in self._listeners if each is not listener]
+                self._listeners = [each for each in self._listeners if each is not found]
 
         return leave
 
@@ -183,7 +187,6 @@ class _Teller:
             self._thread.join()
 
     def _change(self, path: str, top: str) -> None:
-        """A path changed, or what is below it; to be told by nothing above ``top``."""
         with self._lock:
             first = self._pending.due_at is None
             self._pending.add(path, top=top, now=time.monotonic())
@@ -196,7 +199,9 @@ class _Teller:
             while not self._ended:
                 now = time.monotonic()
                 if now >= check_at:
-                    self._check()
+                    with self._rooting:
+                        for root in self._roots.values():
+                            root.check()
                     took_s = time.monotonic() - now
                     check_at = time.monotonic() + max(self._poll_s, took_s / _BUSY_FRACTION)
                 with self._lock:
@@ -215,50 +220,23 @@ class _Teller:
                     root.stop()
                 self._sources.stop()
 
-    def _check(self) -> None:
-        with self._rooting:
-            for root in self._roots.values():
-                root.check()
-
     def _tell(self, paths: Collection[Path]) -> None:
         with self._lock:
-            self._listeners = [each for each in self._listeners if each.is_there]
+            self._listeners = [each for each in self._listeners if each() is not None]
             listeners = list(self._listeners)
         for listener in listeners:
-            if not self._ended:
-                listener.tell(paths)
-
-
-class _Listener:
-    """One who is told; the first failure is a warning, the next ones are nothing new."""
-
-    def __init__(self, heard: Heard) -> None:
-        self._heard = WeakMethod(heard) if inspect.ismethod(heard) else lambda: heard
-        self._warned = False
-
-    @property
-    def is_there(self) -> bool:
-        return self._heard() is not None
-
-    def tell(self, paths: Collection[Path]) -> None:
-        heard = self._heard()
-        try:
-            if heard is not None:
-                heard(paths)
-        except Exception:
-            if not self._warned:
-                _LOGGER.warning("who listens to changed files failed", exc_info=True)
-            self._warned = True
+            heard = listener()
+            try:
+                if heard is not None and not self._ended:
+                    heard(paths)
+            except Exception:
+                if not self._warned:
+                    _LOGGER.warning("who listens to changed files failed", exc_info=True)
+                self._warned = True
 
 
 class Pending:
-    """Paths that wait until it is quiet; each that was added is told, or a folder above it. The time is handed in.
-
-    Args:
-        debounce_s: how long it must be quiet before they are told, in seconds.
-        longest_s: after which time they are told at the latest, from the first of them, in seconds.
-        most_paths: how many are held; beyond that, the fullest folders stand for what is in them.
-    """
+    """Paths that wait until it is quiet; each that was added is told, or a folder above it. The time is handed in."""
 
     def __init__(
         self, *, debounce_s: float, longest_s: float, most_paths: int = MOST_PATHS
@@ -266,30 +244,23 @@ class Pending:
         self._debounce_s = debounce_s
         self._longest_s = longest_s
         self._most_paths = most_paths
-        self._tops: dict[str, str] = {}  # path -> the folder above which it must not be told
+        self._tops: dict[str, str] = {}  # path -> its root
         self._first = self._last = 0.0
 
     def add(self, path: str, *, top: str, now: float) -> None:
-        """A path changed.
-
-        Args:
-            path: absolute; of a folder, it stands for all below it.
-            top: the path itself or a folder above it; nothing above this is ever told in its place.
-            now: the time, in seconds.
-        """
+        """A path below a root changed; where too many wait, the roots stand for them."""
         if not self._tops:
             self._first = now
         self._last = now
-        if path in self._tops or self.holds(path):  # most events are of what has just changed
-            return
-        self._tops[path] = top
+        if path not in self._tops and not self.holds(path):
+            self._tops[path] = top
         if len(self._tops) > self._most_paths:
-            self._fold(self._most_paths // 2)
+            self._tops = {each: each for each in self._tops.values()}
 
     def holds(self, path: str) -> bool:
         """Whether a change waits to be told of a path, or of a folder above it."""
         while self._tops and path not in self._tops:
-            above = folder_of(path)
+            above = path.rpartition(os.sep)[0] or os.sep
             if above == path:
                 return False
             path = above
@@ -297,7 +268,7 @@ class Pending:
 
     @property
     def due_at(self) -> float | None:
-        """When the paths are to be told, in seconds on the clock of ``add``; ``None`` where there are none."""
+        """When the paths are to be told, on the clock of ``add``; ``None`` where there are none."""
         if not self._tops:
             return None
         return min(self._last + self._debounce_s, self._first + self._longest_s)
@@ -307,15 +278,173 @@ class Pending:
         taken, self._tops = self._tops, {}
         return sorted(taken)
 
-    def _fold(self, most: int) -> None:
-        """Have folders stand for what is in them until there are few enough: those with more than others."""
-        while len(self._tops) > most:
-            folders = {p: p if p == top else folder_of(p) for p, top in self._tops.items()}
-            crowds = Counter(folders.values())
-            fewer: dict[str, str] = {}
-            for path, top in self._tops.items():
-                is_crowd = crowds[folders[path]] * len(crowds) >= len(self._tops)
-                fewer[folders[path] if is_crowd else path] = top
-            if fewer == self._tops:  # all of them are tops
-                return
-            self._tops = fewer
+
+class Sources:
+    """Where changes of a folder are learned of: from the system, or by looking; one at a time."""
+
+    def __init__(self, *, poll: bool, begin: "Callable[[], InotifyFD] | None" = None) -> None:
+        self._poll = poll
+        self._begin = begin
+        self._reader: InotifyFD | None = None
+        self._told: set[str] = set()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether what the system tells is read, where anything is."""
+        return self._reader is None or self._reader.is_alive()
+
+    def begin(self, top: str, changed: Callable[[str], None]) -> "InotifyTree | PolledTree":
+        """Learn of the changes of a folder from now on."""
+        reason = "" if self._poll else _reason_to_poll(top)
+        if reason is None:
+            from autogen_context.cache.inotify import InotifyTree, begin_reading  # noqa: PLC0415 - Linux has it
+
+            try:
+                if self._reader is None or not self._reader.is_alive():
+                    self._reader = (self._begin or begin_reading)()
+                return InotifyTree(self._reader, top, changed)
+            except OSError as error:
+                reason = error.strerror or str(error)
+        if reason and top not in self._told:
+            self._told.add(top)
+            _LOGGER.warning("%s is polled: %s", top, reason)
+        return PolledTree(top, changed)
+
+    def stop(self) -> None:
+        """Read no more of what the system tells."""
+        if self._reader is not None:
+            self._reader.stop()
+
+
+class WatchedRoot:
+    """A folder that is followed, whatever becomes of it: that it went, came or is another one is a change of all in it."""
+
+    def __init__(self, path: str, sources: Sources, changed: Callable[[str, str], None]) -> None:
+        self._path = path
+        self._sources = sources
+        self._changed = changed
+        self._identity: tuple[str, int, int] | None = None
+        self._source: InotifyTree | PolledTree | None = None
+
+    def start(self) -> None:
+        """Follow it from now on, if it is there."""
+        self._identity = _identity(self._path)
+        if self._identity is not None:
+            self._source = self._sources.begin(self._identity[0], self._change)
+
+    def check(self) -> None:
+        """Look whether it is still what it was, and do what is due."""
+        watching = self._source is not None and self._source.is_watching
+        identity = _identity(self._path)
+        if identity != self._identity or (identity and not watching):
+            self.stop()
+            self.start()
+            self._changed(self._path, self._path)
+        elif self._source is not None:
+            self._source.check()
+
+    def stop(self) -> None:
+        """Follow it no more."""
+        if self._source is not None:
+            self._source.stop()
+        self._source = None
+
+    def covers(self, folder: str) -> bool:
+        """Whether each change of what is in a folder, and not ignored, is learned of at once."""
+        source, identity = self._source, self._identity
+        if source is None or identity is None:
+            return False
+        if folder != self._path and not folder.startswith(self._path.rstrip(os.sep) + os.sep):
+            return False
+        return source.covers(identity[0] + folder[len(self._path) :])
+
+    def _change(self, path: str) -> None:
+        """What changed has a name without links here; it is told by the name that is followed."""
+        top = self._identity[0] if self._identity else self._path
+        self._changed(self._path + path[len(top) :], self._path)
+
+
+class PolledTree:
+    """A folder that is looked at: a change that is still there at the next look is told.
+
+    Size, times and identity of each entry that is not ignored are compared; nothing is opened.
+    """
+
+    is_watching = True
+
+    def __init__(
+        self, top: str, changed: Callable[[str], None], *, most_entries: int = MOST_ENTRIES
+    ) -> None:
+        self._top = top
+        self._changed = changed
+        self._most_entries = most_entries
+        self._seen = self._look()
+        if len(self._seen) == most_entries:
+            numbers = {"most_entries": most_entries}
+            _LOGGER.warning("not all of %s is polled; it is too large", top, extra=numbers)
+
+    def stop(self) -> None:
+        """Nothing runs here that could end."""
+
+    def check(self) -> None:
+        """Look again, and tell what differs, by name."""
+        before, self._seen = self._seen, self._look()
+        for path in sorted(before.keys() | self._seen.keys()):
+            if before.get(path) != self._seen.get(path):
+                self._changed(path)
+
+    def covers(self, folder: str) -> bool:  # noqa: ARG002 - of none
+        """Never: what changed since the last look is not known."""
+        return False
+
+    def _look(self) -> dict[str, tuple[int, ...]]:
+        """Each entry with what changes when it does; of a folder that is which one it is: the rest is of what is in it."""
+        seen: dict[str, tuple[int, ...]] = {}
+        entries = chain.from_iterable((*each.folders, *each.files) for each in levels(self._top))
+        for entry in islice(entries, self._most_entries):
+            with suppress(OSError):  # it went in the meantime
+                found = entry.stat(follow_symlinks=False)
+                times = (found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+                is_folder = entry.is_dir(follow_symlinks=False)
+                seen[entry.path] = (found.st_ino, *(() if is_folder else times))
+        return seen
+
+
+def _reason_to_poll(top: str) -> str | None:
+    """Why the system would not tell of changes; ``None`` where it does."""
+    if sys.platform != "linux":
+        return "its changes are told on Linux only"
+    try:
+        mounts = Path("/proc/mounts").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return None  # its events are believed
+    kind = remote_type(top, mounts)
+    return kind and f"others may write to this {kind} file system"
+
+
+def remote_type(folder: str, mounts: str) -> str | None:
+    """The type of the remote file system that a folder lies on, or that is mounted below it; ``None`` if there is none.
+
+    Source:
+        https://man7.org/linux/man-pages/man5/proc_mounts.5.html; later lines stand before earlier ones.
+    """
+    types: dict[Path, str] = {}
+    for fields in (line.split(" ") for line in mounts.splitlines() if line.count(" ") > 1):
+        types[Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), fields[1]))] = fields[2]
+    here = Path(folder)
+    around = max(
+        (p for p in types if here.is_relative_to(p)), key=lambda p: len(p.parts), default=None
+    )
+    below = sorted(p for p in types if p.is_relative_to(here))
+    kinds = (types[point] for point in ([around] if around else []) + below)
+    return next((kind for kind in kinds if kind in REMOTE or kind.startswith("fuse.")), None)
+
+
+def _identity(path: str) -> tuple[str, int, int] | None:
+    """Which folder is there: its path without links, and what it is; ``None`` if there is none."""
+    place = Path(path)
+    try:
+        found = place.stat()
+        return (str(place.resolve()), found.st_dev, found.st_ino) if place.is_dir() else None
+    except (OSError, RuntimeError):
+        return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from autogen_context.cli import printable
 from autogen_context.tokens.discovery import Discovery
-from autogen_context.tokens.limits import ModelLimit, ModelLimits, Row, known_rows, variable_for
+from autogen_context.tokens.limits import ModelLimit, ModelLimits, known_rows, variable_for
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if model is not None:
         lines = one(model, url, as_json=arguments.json)
     elif arguments.json:
-        facts = [facts_of(row.limit(row.name, source=row.source)) for row in known_rows().values()]
+        facts = [facts_of(row) for row in known_rows().values()]
         lines = [json.dumps(facts, indent=2)]
     else:
         lines = table(list(known_rows().values()))
@@ -107,13 +107,13 @@ def facts_of(limit: ModelLimit) -> dict[str, object]:
     }
 
 
-def table(rows: list[Row]) -> Iterator[str]:
+def table(rows: list[ModelLimit]) -> Iterator[str]:
     """The known models by provider."""
-    width = max(len(row.name) for row in rows)
+    width = max(len(row.model) for row in rows)
     for provider, models in groupby(rows, key=lambda row: row.provider):
         yield f"{provider:<{width + 2}}  {'input':>10}  {'output':>9}  {'window':>10}"
         for row in models:
             limits = f"{row.input_tokens:>10,}  {row.output_tokens or 0:>9,}"
-            yield f"  {row.name:<{width}}  {limits}  {row.window_tokens:>10,}"
+            yield f"  {row.model:<{width}}  {limits}  {row.window_tokens:>10,}"
         yield ""
     yield f"{len(rows)} models. Any other name is looked up too: autogen-context limits MODEL"

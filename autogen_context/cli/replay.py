@@ -252,8 +252,8 @@ def price_note(one: Replayed) -> Iterator[str]:
     """What the prices mean."""
     price = one.price
     note = f"Prices are of the input: a cached token costs {price.cached_fraction:g}"
-    if price.cache_write_fraction != 1:
-        note += f", one that is written {price.cache_write_fraction:g}"
+    if price.write_fraction != 1:
+        note += f", one that is written {price.write_fraction:g}"
     yield f"{note}."
     if price.input_per_million is None:
         rule = "assumed" if price.provider == OTHER else f"as for {price.provider}"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from autogen_context.compressor.shorten import ERROR_LINE, CountText
+from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
@@ -153,7 +153,7 @@ def error_of(kind: ToolKind, answer: str) -> str:
     failed = is_failure(answer)
     if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
         return ""
-    lines = [match.group() for match in ERROR_LINE.finditer(ends_of(answer))]
+    lines = [line for line in ends_of(answer).split("\n") if is_error_line(line)]
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")

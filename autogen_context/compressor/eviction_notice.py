@@ -10,15 +10,14 @@ from typing import Generic
 from autogen_context.compressor.compressor import Compressor, SemanticCompressor
 from autogen_context.compressor.notice import LeftOut, Summarised
 from autogen_context.compressor.people import STATES_NOTHING
-from autogen_context.compressor.source import reopened, without_outdated
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.statements import Name, Statements
+from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import Message
 from autogen_context.messages.people import People, people_in
-from autogen_context.messages.piece import Written
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import Written, same_at_front
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision

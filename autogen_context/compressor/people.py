@@ -12,9 +12,8 @@ from itertools import pairwise
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import is_strong
+from autogen_context.messages.people import is_strong, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced

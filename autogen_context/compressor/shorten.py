@@ -21,10 +21,10 @@ class Shorten(Protocol):
         ...
 
 
-ERROR_LINE = re.compile(
-    r"^.*(?:(?i:\b(?:error|exception|traceback|fail(?:ed|ure|ures)?|fatal|panic|denied|refused)\b)"
-    r"|[a-z](?:Error|Exception)\b).*$",
-    re.MULTILINE,
+NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # no error, 0 failed: a count of none is no error
+ERROR = re.compile(
+    rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
+    r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[a-z](?:Error|Exception|Failure)\b"
 )
 ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
 
@@ -140,13 +140,18 @@ def tail_of(text: str, chars: int) -> str:
     return cut[border + 1 :]
 
 
+def is_error_line(line: str) -> bool:
+    """Whether a line tells of something that went wrong, in the words of loggers, compilers and test runners."""
+    return ERROR.search(line) is not None
+
+
 def error_lines(text: str, *, head: int, tail: int, most: int) -> str:
     """Lines between head and tail that tell of an error, first ones first, ``most`` characters in all."""
     middle = text[head : len(text) - tail][:SCANNED_CHARS]
     kept: list[str] = []
     used = 0
-    for match in ERROR_LINE.finditer(middle):
-        line = match.group().strip()[:LONGEST_LINE]
+    for whole in filter(is_error_line, middle.split("\n")):
+        line = whole.strip()[:LONGEST_LINE]
         used += len(line) + 1
         if used > most:
             break

@@ -14,8 +14,7 @@ from autogen_context.compressor.passage import FENCE
 from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
-from autogen_context.messages.people import People, people_in
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.view.decision import Candidate
 
 Speaker = Literal["system", "user", "assistant", "tool"]

@@ -35,9 +35,8 @@ from autogen_context.ledger.rendering import (
 )
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.people import People, is_users, people_in
+from autogen_context.messages.people import People, is_users, people_in, words_and_output
 from autogen_context.messages.saved import read_saved
-from autogen_context.messages.user_output import words_and_output
 
 SCHEMA = 2
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
@@ -128,8 +127,8 @@ class Ledger:
         """
         require_text("text", text)
         learnt: list[Entry] = []
-        for speaker, said in speeches(text, author):
-            at = 0
+        for speaker, start, end in speeches(text, author):
+            said, at = text[start:end], 0
             for block in BLOCK.finditer(said) if speaker in AUTHORITIES else ():
                 if speaker == "person" and is_quoted(said, block.start()):
                     continue
@@ -325,16 +324,16 @@ def withdraws(statement: Statement, old: Entry) -> bool:
     return bool(shared) and all(value.text in statement.text for value in known.values)
 
 
-def speeches(text: str, author: Author) -> Iterator[tuple[Author, str]]:
-    """Who says what part of a text, which may be a transcript: all speakers are written as the first one is."""
+def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
+    """Who says what is between two places of a text, which may be a transcript: all speakers are written as the first one is."""
     markers = list(MARKER.finditer(text)) if author in AUTHORITIES else []
     before = markers[0].start() if markers else len(text)
     opens = not text[:before].strip()
     if not markers or not (opens or (len(markers) > 1 and not is_quoted(text, before))):
-        yield author, text
+        yield author, 0, len(text)
         return
     turns = [match for match in markers if match.lastgroup == markers[0].lastgroup]
-    yield author, text[:before]
+    yield author, 0, before
     ends = [match.start() for match in turns[1:]] + [len(text)]
     for turn, end in zip(turns, ends, strict=True):
         speaker = SPEAKERS[turn[cast("str", turn.lastgroup)].lower()]
@@ -345,7 +344,7 @@ def speeches(text: str, author: Author) -> Iterator[tuple[Author, str]]:
             named = SPEAKERS[inner["bracketed"].lower()]  # who said first what was handed on
             start = inner.end()
             speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
-        yield speaker, text[start:end]
+        yield speaker, start, end
 
 
 def spoken(

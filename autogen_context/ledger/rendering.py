@@ -125,7 +125,10 @@ def shortened(text: str) -> str:
             parts.append(text[at : each.start])
             at = each.stop + (text[each.stop : each.stop + 1] == " ")
     short = " ".join("".join([*parts, text[at:]]).split())
-    return short if says_the_same(short, text) else text
+    plain = short if says_the_same(short, text) else text
+    link = next(iter(looked_at(plain).cues.get("is", ())), None)
+    keyed = f"{plain[: link.start].strip()}: {plain[link.stop :].strip()}" if link else plain
+    return keyed if says_the_same(keyed, plain) and looked_at(plain).key else plain
 
 
 def says_the_same(short: str, text: str) -> bool:

@@ -14,8 +14,8 @@ from autogen_context.compressor.compressor import (
     Compressor,
     CountsText,
     SemanticCompressor,
-    Summarises,
 )
+from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import cuts_finished
 from autogen_context.manager.state import State
@@ -26,17 +26,14 @@ from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
-    from autogen_context.compressor.summaries import Summaries
     from autogen_context.manager.engine import Engine
-    from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.advising import Advising
+    from autogen_context.prioritizer.advice import Advice, Advising
     from autogen_context.triggers.decision import Trigger
     from autogen_context.triggers.intent_model import Intents
 
@@ -85,7 +82,6 @@ class Ahead:
         maker = summarizing(self.compressor, self._model_client, counter)
         if maker is None:
             return dict(state.summaries)
-        from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
         self._summaries.append(
             Summaries(maker, counter, state.summaries, self._background, self._cache)
@@ -96,8 +92,7 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._model_client is None:
             return state.advice
-        from autogen_context.prioritizer.advice import Advisor  # noqa: PLC0415 - as above
-        from autogen_context.prioritizer.advising import Advising  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advice import Advising, Advisor  # noqa: PLC0415 - as above
 
         self._advising.append(
             Advising(Advisor(self._model_client), state.advice, self._background, self._cache)

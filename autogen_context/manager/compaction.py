@@ -22,13 +22,17 @@ from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import Means, plan
 from autogen_context.messages.identifiers import is_telling
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.prioritizer.advice import Advice
-from autogen_context.prioritizer.advising import key_of
-from autogen_context.prioritizer.category import SECTION_OF
-from autogen_context.prioritizer.explanation import Explanation, explained
+from autogen_context.prioritizer.advice import Advice, key_of
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need, Scores, SectionScores, efficiency_of
+from autogen_context.prioritizer.score import (
+    Explanation,
+    Need,
+    Scores,
+    SectionScores,
+    efficiency_of,
+    explained,
+)
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
@@ -178,13 +182,12 @@ class CompactionPlanner:
         """The scores within the shares of sections, if any."""
         if budget.sections is None:
             return scores
-        sections: list[Section] = [SECTION_OF[unit.category] for unit in self.references.units]
-        shares = efficiency_of(self.references, sections).moved(budget.sections)
+        shares = efficiency_of(self.references).moved(budget.sections)
         filled = budget.total_tokens * budget.kept_fraction
         left: dict[Section, int] = {
             section: int(filled * share) for section, share in shares.items()
         }
-        return SectionScores(scores, self.references, sections, left)
+        return SectionScores(scores, self.references, left)
 
     def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
         """What people said, what holds longest first."""

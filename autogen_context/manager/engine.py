@@ -24,8 +24,7 @@ from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
 from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import SYSTEM_ROLES
-from autogen_context.messages.piece import messages_of
-from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.piece import RoleRules, messages_of
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -47,7 +46,7 @@ from autogen_context.view.view import ContextView
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.explanation import Explanation
+    from autogen_context.prioritizer.score import Explanation
     from autogen_context.triggers.finished import FinishedEstimate
 
 logger = logging.getLogger(__name__)
@@ -101,7 +100,7 @@ class Engine:
             counter,
             kinds=parts.kinds,
             keep=parts.original_store.put_text,
-            on_arrival=parts.compressor.on_arrival,
+            compressor=parts.compressor,
         )
         self._arrived = Decisions()  # what the index of lines above has read
         self._is_read = False

@@ -14,8 +14,7 @@ from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.recall.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.tokens.prices import price_of, rates_of
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.decision import Trigger
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
@@ -62,7 +61,7 @@ class Parts:
 
 def rates_in(config: ContextConfig) -> Rates:
     """What input tokens cost: by the settings, else by the model's provider."""
-    rates, cached = rates_of(price_of(config.model)), config.cached_input_fraction
+    rates, cached = price_of(config.model), config.cached_input_fraction
     return rates if cached is None else replace(rates, cached_fraction=cached)
 
 
@@ -79,7 +78,7 @@ def originals_of(
     """Where originals are kept, with what a saved state holds of them, and what is shared with other agents."""
     tiers: list[OriginalTier] = [] if shared is None else [shared]
     if config.originals_directory:
-        from autogen_context.cache.kept_originals import DiskOriginals  # noqa: PLC0415 - for who asks
+        from autogen_context.cache.originals import DiskOriginals  # noqa: PLC0415 - for who asks
 
         scope = Scope(tenant=config.tenant, agent=config.agent)
         room = config.originals_disk_bytes

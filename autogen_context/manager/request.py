@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from autogen_context.manager.outbox import Outbox
 from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import HostFormat
-from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
-from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.piece import Piece, RoleRules, Verbatim, Written, coalesce
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import (
     Certificate,

@@ -1,25 +1,24 @@
 """Ask a model what matters for a task; where it gives no sound answer, the rules do.
 
 Promise: ``advise`` always answers, within its time limit and with multipliers within their bounds; a task is asked about
-once, also by concurrent callers; what goes wrong is one warning that tells nothing of the task. Cancellation passes
-through.
-
-The task's text goes into the prompt as data, in a fence that it cannot close. Whatever it makes the model say, all that
-comes back is seven numbers within bounds and one of three words.
+once; what goes wrong is one warning that tells nothing of the task. Cancellation passes through. The task's text goes into
+the prompt as data, in a fence that it cannot close.
 """
 
 import asyncio
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autogen_context.budget.task import Complexity, TaskDefinition
+from autogen_context.cache.values import Cache
 from autogen_context.messages.message import content_digest
+from autogen_context.models.background import Background, is_cut_off
 from autogen_context.models.completion import Complete
 from autogen_context.prioritizer.category import (
     BASE_WEIGHTS,
@@ -34,8 +33,11 @@ logger = logging.getLogger(__name__)
 
 SHOWN_CHARS = 4_000  # of a task's text; three quarters from its beginning, the rest from its end
 READ_CHARS = 10_000  # of an answer; a sound one has 300
+REMEMBERED = 128  # tasks
+KIND = "advice"  # in the cache
+FAILED = "a model gave no advice; the rules are used"
 
-_PROMPT = """\
+PROMPT = """\
 An agent works on the task below. Its context window is small, so we weigh what to keep of each category:
 
 requirements: what the task requires
@@ -90,7 +92,10 @@ class Advice:
         return replace(task, complexity=self.complexity, reasons=(*task.reasons, why))
 
 
-class _Proposal(BaseModel):
+ADVICE = TypeAdapter(Advice)
+
+
+class Proposal(BaseModel):
     """What a model is asked to answer; a category or the complexity may be missing, nothing else may be there."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -105,22 +110,17 @@ class Advisor:
     Args:
         complete: answers a prompt: ``CompletionClient(...).complete``, or a function around a host's own client.
         timeout_s: how long an answer may take, in seconds; a task that waits for it waits no longer.
-        entries: how many tasks are remembered; the one that was asked for longest ago goes first.
 
     Raises:
-        ValueError: ``timeout_s`` or ``entries`` is not positive.
+        ValueError: ``timeout_s`` is not positive.
     """
 
-    def __init__(self, complete: Complete, *, timeout_s: float = 5.0, entries: int = 128) -> None:
+    def __init__(self, complete: Complete, *, timeout_s: float = 5.0) -> None:
         if not timeout_s > 0:
             raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
-        if entries < 1:
-            raise ValueError(f"entries={entries}: give 1 or more")
         self._complete = complete
         self._timeout_s = timeout_s
-        self._entries = entries
-        self._kept: OrderedDict[bytes, Advice] = OrderedDict()
-        self._asking: dict[bytes, asyncio.Event] = {}
+        self._known: dict[bytes, Advice] = {}
 
     async def advise(self, task: TaskDefinition) -> Advice:
         """What matters for a task, by the model, or by the rules where it gives no sound answer in time.
@@ -128,25 +128,12 @@ class Advisor:
         A failure is remembered as well: a model that hangs delays a task once, not in each of its turns.
         """
         key = content_digest(task.text, task.type, task.complexity)
-        while key not in self._kept:
-            if key not in self._asking:
-                return await self._asked_once(key, task)
-            await self._asking[
-                key
-            ].wait()  # who asked may have been cancelled: then the next one asks
-        self._kept.move_to_end(key)
-        return self._kept[key]
-
-    async def _asked_once(self, key: bytes, task: TaskDefinition) -> Advice:
-        """Ask, and let those who want to know the same wait for it."""
-        answered = self._asking[key] = asyncio.Event()
-        try:
+        if key not in self._known:
             advice = await self._asked(task)
-        finally:
-            del self._asking[key]
-            answered.set()
-        self._keep(key, advice)
-        return advice
+            if len(self._known) >= REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[key] = advice
+        return self._known[key]
 
     async def _asked(self, task: TaskDefinition) -> Advice:
         try:
@@ -154,25 +141,18 @@ class Advisor:
                 answer = await self._complete(prompt_for(task))
             return read(answer, task)
         except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its advice, not the turn
-            reason = (
-                "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
-            )
-            logger.warning("a model gave no advice; the rules are used", extra={"reason": reason})
+            reason = type(error).__name__
+            if isinstance(error, TimeoutError):
+                reason = "no answer in time"
+            logger.warning(FAILED, extra={"reason": reason})
             return by_rules(task, reason)
-
-    def _keep(self, key: bytes, advice: Advice) -> None:
-        self._kept[key] = advice
-        while len(self._kept) > self._entries:
-            self._kept.popitem(last=False)
 
 
 def by_rules(task: TaskDefinition, reason: str = "") -> Advice:
     """What the rules say of a task."""
+    multipliers = multipliers_of(task.type)
     return Advice(
-        multipliers=multipliers_of(task.type),
-        complexity=task.complexity,
-        source="rules",
-        reason=reason,
+        multipliers=multipliers, complexity=task.complexity, source="rules", reason=reason
     )
 
 
@@ -185,22 +165,20 @@ def read(answer: str, task: TaskDefinition) -> Advice:
     start, stop = answer.find("{"), answer.rfind("}")
     if start < 0 or stop < start or len(answer) > READ_CHARS:
         raise ValueError("no JSON object, or far too much")
-    proposal = _Proposal.model_validate_json(answer[start : stop + 1])
-    proposed: dict[Category, float] = {
-        category: clamped(value) for category, value in proposal.multipliers.items()
-    }
-    return Advice(
-        multipliers=multipliers_of(task.type) | proposed,
-        complexity=proposal.complexity or task.complexity,
-        source="model",
-    )
+    proposal = Proposal.model_validate_json(answer[start : stop + 1])
+    multipliers = multipliers_of(task.type)
+    multipliers |= {category: clamped(each) for category, each in proposal.multipliers.items()}
+    complexity = proposal.complexity or task.complexity
+    return Advice(multipliers=multipliers, complexity=complexity, source="model")
 
 
 def prompt_for(task: TaskDefinition) -> str:
     """What a model is asked about a task."""
-    text = shown(task.text)
+    text = task.text
+    if len(text) > SHOWN_CHARS:
+        text = f"{text[: SHOWN_CHARS * 3 // 4]}\n[…]\n{text[-SHOWN_CHARS // 4 :]}"
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    return _PROMPT.format(
+    return PROMPT.format(
         type=task.type,
         complexity=task.complexity,
         least=LEAST_MULTIPLIER,
@@ -211,9 +189,62 @@ def prompt_for(task: TaskDefinition) -> str:
     )
 
 
-def shown(text: str) -> str:
-    """What of a task's text a model sees."""
-    if len(text) <= SHOWN_CHARS:
-        return text
-    head, tail = text[: SHOWN_CHARS * 3 // 4], text[-SHOWN_CHARS // 4 :]
-    return f"{head}\n[…]\n{tail}"
+class Advising:
+    """The advice on the task of one conversation, asked for in the background; each turn may have an event loop of its own.
+
+    Args:
+        advisor: asks a model.
+        known: advice of a saved state, by the key of its task.
+        background: where it is asked for.
+        cache: keeps advice for other conversations, and for later processes.
+
+    Attributes:
+        known: the advice of a model on the newest task, by its key; a turn takes what is there.
+    """
+
+    def __init__(
+        self,
+        advisor: Advisor,
+        known: Mapping[str, Advice],
+        background: Background,
+        cache: Cache | None = None,
+    ) -> None:
+        self.known = dict(known)
+        self._background = background
+        self._cache = cache
+        self._advisor = advisor
+        self._key = ""
+        self._task: asyncio.Task[None] | None = None
+
+    def ask(self, text: str) -> None:
+        """Have a task thought about, unless it was; needs a running event loop."""
+        key = key_of(text)
+        if key in self.known or (self._key == key and self._task and not is_cut_off(self._task)):
+            return
+        self._key = key
+        self._task = self._background.start(self._ask(key, text), name="advice")
+
+    async def _ask(self, key: str, text: str) -> None:
+        advice = await self._cached(key)
+        if advice is None:
+            advice = await self._advisor.advise(TaskDefinition.from_text(text))
+            if advice.source == "model" and self._cache is not None:
+                self._cache.remember(KIND, key, ADVICE.dump_python(advice, mode="json"))
+        if advice.source == "model" and key == self._key:  # else there is a newer task
+            self.known.clear()
+            self.known[key] = advice
+
+    async def _cached(self, key: str) -> Advice | None:
+        """The advice that the cache has; what is not sound was not written here."""
+        if self._cache is None:
+            return None
+        await self._cache.warm(KIND, [key])
+        with suppress(ValueError):
+            advice = ADVICE.validate_python(self._cache.remembered(KIND, key))
+            return advice if advice.is_sound else None
+        return None
+
+
+def key_of(text: str) -> str:
+    """What stands for a task: 32 hex digits."""
+    return content_digest(text).hex()

@@ -1,8 +1,7 @@
 """How relevant the labelled parts of a context are to a query, and which of them are kept.
 
-Promise: a score says what a part alone has to do with the query, on a fixed scale: neither the number of the other parts nor
-what stands in them moves it. Where an embedding model is slow or fails, scores are those by words. A filter keeps what is
-critical, whatever it scores and however many parts there are.
+Promise: a score says what a part alone has to do with the query, on a fixed scale: no other part moves it. Where an
+embedding model fails, scores are those by words. A filter keeps what is critical, whatever it scores.
 """
 
 import logging
@@ -126,19 +125,30 @@ class AttentionScorer:
         lexical = relevances(texts, [part.text for part in parts])
         semantic = semantic_scores(texts, parts, vectors)
         scores = fused(lexical, semantic)
-        wanted = words_by_term(texts)
-        return [
-            AttentionScore(
-                part=part,
-                score=score,
-                share=share,
-                temperature=self._temperature,
-                reasons=tuple(reasons_of(part, wanted, words, meaning)),
+        best = max(scores, default=0.0)
+        powers = [exp((score - best) / self._temperature) for score in scores]
+        whole = sum(powers)
+        wanted: dict[str, str] = {}  # the word that each term of the query comes from
+        for word in (word for text in texts for word in text.split()):
+            wanted |= {term: word for term in terms(word) if term not in wanted}
+        found: list[AttentionScore] = []
+        for i, part in enumerate(parts):
+            held, meaning = {*terms(part.text)}, semantic[i]
+            shared = [wanted[t].strip(".,:;!?()\"'")[:NAMED_CHARS] for t in wanted if t in held]
+            named = ", ".join([*dict.fromkeys(shared)][:NAMED_WORDS])
+            reasons = [f"words {lexical[i]:.2f}: {named}" if named else "no word in common"]
+            reasons += [f"meaning {meaning:.2f}"] if meaning is not None else []
+            reasons += ["critical"] if part.critical else []
+            found.append(
+                AttentionScore(
+                    part=part,
+                    score=scores[i],
+                    share=powers[i] / whole,
+                    temperature=self._temperature,
+                    reasons=tuple(reasons),
+                )
             )
-            for part, score, share, words, meaning in zip(
-                parts, scores, softmax(scores, self._temperature), lexical, semantic, strict=True
-            )
-        ]
+        return found
 
 
 class AttentionFilter:
@@ -198,21 +208,13 @@ class AttentionFilter:
 
 
 def require_parts(parts: object) -> None:
-    """Refuse what is no part, such as a plain text or a message.
-
-    Raises:
-        ValueError: one is none, or it is no list.
-    """
+    """Refuse what is no part, such as a plain text or a message."""
     for at, part in enumerate(listed("parts", parts, give="a list of ContextPart(label, text)")):
         require_kind(f"parts[{at}]", part, ContextPart, give="ContextPart(label, text)")
 
 
 def asked(query: object, parts: object) -> Mapping[str, float]:
-    """The texts of a query with their weights, where it is one and the parts are such.
-
-    Raises:
-        ValueError: it is none, a weight is not positive, or one of the parts is none.
-    """
+    """The texts of a query with their weights, where it is one and the parts are such."""
     require_parts(parts)
     if not isinstance(query, str | Mapping):
         raise wrong_argument("query", query, "a text, or several with their weights")
@@ -233,35 +235,3 @@ def semantic_scores(
         for part, cosine in zip(scores, cosines, strict=True):
             scores[part] += weight / whole * relatedness(cosine)
     return [min(1.0, scores[part.text]) if part.text in scores else None for part in parts]
-
-
-def softmax(scores: Sequence[float], temperature: float) -> list[float]:
-    """Shares of 1 that grow with the scores."""
-    best = max(scores, default=0.0)
-    powers = [exp((score - best) / temperature) for score in scores]
-    whole = sum(powers)
-    return [power / whole for power in powers]
-
-
-def words_by_term(texts: Mapping[str, float]) -> dict[str, str]:
-    """The word that each term of a query comes from, in its order."""
-    words: dict[str, str] = {}
-    for text in texts:
-        for word in text.split():
-            words |= {term: word for term in terms(word) if term not in words}
-    return words
-
-
-def reasons_of(
-    part: ContextPart, wanted: Mapping[str, str], words: float, meaning: float | None
-) -> list[str]:
-    """Where a part's score comes from, in words."""
-    found = {*terms(part.text)} & wanted.keys()
-    shared = dict.fromkeys(
-        wanted[term].strip(".,:;!?()\"'")[:NAMED_CHARS] for term in wanted if term in found
-    )
-    named = ", ".join([*shared][:NAMED_WORDS])
-    reasons = [f"words {words:.2f}: {named}" if named else "no word in common"]
-    if meaning is not None:
-        reasons.append(f"meaning {meaning:.2f}")
-    return [*reasons, "critical"] if part.critical else reasons

@@ -1,10 +1,8 @@
 """The seven categories of context: what each weighs for a task, and which of them a unit or a labelled part belongs to.
 
 Promise: a weight for each category, above 0, for any task type and any multipliers. The same unit has the same category,
-whatever stands around it. Of a long text the beginning and the end are read.
-
-Base weights say what matters in general; multipliers say what matters for this kind of task. What people say is data
-(topic ``unit`` of the languages); names of files, labels and tools are technical, and stand here.
+whatever stands around it. What people say is data (topic ``unit`` of the languages); names of files, labels and tools are
+technical, and stand here.
 """
 
 import re
@@ -16,7 +14,7 @@ from autogen_context.budget.task import TaskType
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_action import ToolAction, ToolKind
 from autogen_context.messages.tool_call import actions_of
 
 Category = Literal[
@@ -128,8 +126,7 @@ def weights_of(
 
 def multipliers_of(task_type: TaskType) -> dict[Category, float]:
     """The multiplier of each category for a type of task, by the rules."""
-    named = TYPE_MULTIPLIERS[task_type]
-    return {category: named.get(category, 1.0) for category in BASE_WEIGHTS}
+    return {category: TYPE_MULTIPLIERS[task_type].get(category, 1.0) for category in BASE_WEIGHTS}
 
 
 def clamped(multiplier: float) -> float:
@@ -143,41 +140,38 @@ def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Cate
     Args:
         unit: the unit.
         actions: what its calls do, in their order; by the names of the tools where nothing is given.
-
-    Returns:
-        ``requirements`` for what a person or the system prompt says and for reads of a specification, ``structure`` for
-        listings, searches and the project's own pages, ``execution`` for runs and tests, ``memory`` for what a memory
-        gave, ``design`` for what the agent decided, ``related`` for other work on the task, ``general`` for the rest.
     """
     first = unit.messages[0]
+    text = first.text
     if first.calls:
-        return category_of_actions(actions_of(unit) if actions is None else actions, first)
+        return category_of_calls(first, actions_of(unit) if actions is None else actions)
     if first.results:
         return "execution"
-    if opens_memories(first.text):
-        return "memory"
+    heading = text.strip()[:END_CHARS].partition("\n")[0]
+    if len(heading) <= HEADING_CHARS:
+        found = next((f for f in phrases("unit").find(heading) if f.label == "memory"), None)
+        if found is not None and _PART.search(heading, 0, found.start) is None:
+            return "memory"
     if first.role in SYSTEM_ROLES or first.role == "user":
         return "requirements"
-    if is_decision(first.text):
+    if is_decision(text):
         return "design"
-    return "general" if len(first.text.split(None, FEWEST_WORDS)) < FEWEST_WORDS else "related"
+    return "general" if len(text.split(None, FEWEST_WORDS)) < FEWEST_WORDS else "related"
 
 
-def category_of_actions(actions: Sequence[ToolAction], message: Message) -> Category:
-    """The category of the calls in a message, by the one that says most."""
+def category_of_calls(message: Message, actions: Sequence[ToolAction]) -> Category:
+    """The category of a message with calls, by the one that says most."""
     names = {word for call in message.calls for word in words_of(call.name)}
     if not MEMORY_TOOLS.isdisjoint(names):
         return "memory"
-    chief = min(actions, key=lambda action: RANK.index(action.kind))
-    files = [path for action in actions for path in action.subjects] if chief.kind == "read" else []
+    kind = min((action.kind for action in actions), key=RANK.index)
+    files = [path for action in actions for path in action.subjects if kind == "read"]
     if any(_SPEC.search(path) for path in files):
         return "requirements"
     if any(_PAGE.search(path) for path in files):
         return "structure"
-    if chief.kind == "other":
-        decides = is_decision(message.text) or any(is_decision(c.arguments) for c in message.calls)
-        return "design" if decides else "general"
-    return OF_KIND[chief.kind]
+    said = [message.text, *(call.arguments for call in message.calls)]
+    return "design" if kind == "other" and any(map(is_decision, said)) else OF_KIND[kind]
 
 
 def category_of_label(label: str) -> Category:
@@ -199,36 +193,12 @@ def category_of_label(label: str) -> Category:
     return record or "general"
 
 
-def opens_memories(text: str) -> bool:
-    """Whether a text opens with a heading for what a memory gave."""
-    first = text.strip()[:END_CHARS].partition("\n")[0]
-    if len(first) > HEADING_CHARS:
-        return False
-    found = next((f for f in phrases("unit").find(first) if f.label == "memory"), None)
-    return found is not None and _PART.search(first, 0, found.start) is None
-
-
 def is_decision(text: str) -> bool:
     """Whether a text states what was decided."""
     read = ends_of(text)
     return any(
         found.label == "decision" or (found.label == "title" and read.startswith(":", found.stop))
         for found in phrases("unit").find(read)
-    )
-
-
-def is_error(unit: Unit, actions: Sequence[ToolAction] | None = None) -> bool:
-    """Whether a call failed, or what was run or tested tells of an error; what is read may well speak of one.
-
-    Args:
-        unit: the unit.
-        actions: what its calls do, in their order; by the names of the tools where nothing is given.
-    """
-    known = actions_of(unit) if actions is None else actions
-    return any(
-        is_failure(answer) or (action.kind in ("run", "test") and tells_of_error(answer))
-        for action, (_, answer) in zip(known, answers_of(unit), strict=True)
-        if answer is not None
     )
 
 

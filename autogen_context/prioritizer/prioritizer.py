@@ -1,22 +1,52 @@
 """ContextPrioritizer: what matters for the task at hand, and why.
 
-Promise: one score chooses what stays and is the one that ``explain`` shows. It keeps nothing: the same conversation and the
-same need give the same scores.
+Promise: one score chooses what stays and is the one that ``explain`` shows. A score is not negative, depends on the
+conversation and the need alone, and falls when the same values already stand among what is kept. Sums over sets are exact
+(``fsum``): their order differs from process to process, and must change no choice.
+
+The constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from math import exp, fsum, log, log1p
+from typing import NamedTuple
 
 from autogen_context.argument import require_fraction
 from autogen_context.budget.task import TaskDefinition
+from autogen_context.messages.identifiers import is_telling
 from autogen_context.prioritizer.attention import ContextPart, require_parts
+from autogen_context.prioritizer.blocks import Place
 from autogen_context.prioritizer.category import Category, category_of_label, weights_of
-from autogen_context.prioritizer.references import References
+from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.prioritizer.relevance import relevances
-from autogen_context.prioritizer.score import Need, Scores
-from autogen_context.prioritizer.value import AnswerScores, ValueScores
+from autogen_context.prioritizer.score import BlockAt, Need, Scores, relevance_of
 
 LEAST = 0.2  # of its weight, for a part that shares no word with the task
+
+PLAIN = 0.02  # of a telling value, for a plain word
+USED = 1.2  # beside 1, times log(1 + uses), for a value that the model used
+USE_FADES = 20  # units after its last use until that counts 1/e
+ASKED = 1.0  # beside 1, for a value that a person named
+FOCUS = 1.0  # beside 1, for a value of the newest step
+FOCUS_UNITS = 5  # that the newest steps are
+KEPT = 0.3  # of its weight, for a value that stands among what is kept
+KEPT_LINE = 0.15  # of a line, if that stands among what is kept
+LINE: Mapping[Place, float] = {"text": 0.0, "result": 0.5, "argument": 0.3}  # for a whole line
+HOTTEST = 6.0  # a block is not hotter than this
+HEATS_NEXT = 0.5  # of its heat, for the block behind it: what a heading names
+HEATS_LAST = 0.25  # of its heat, for the block before it
+CALLED = 1.5  # for the arguments of a call: what a model wrote it writes again
+SEARCHED = 0.5  # for what a search gave: names to choose from, in lines that no edit repeats
+SUPERSEDED = 0.25  # of the score of a unit that later ones show again
+STALE = 0.25  # of the score of a unit that shows a file as it was before it changed on disk
+FADES = 0.75  # of the room: where so much has come since, age counts
+FADING = 0.5  # exponent
+SHARPNESS = 4  # exponent of an answer's score: many half answers are worth less than a whole one
+AS_GOOD = 1e-6  # of what answers as well as another, or not at all, the newer one stays
+NAMED_VALUES = 3  # of a unit, in a reason
+NAMED_CHARS = 40  # of one of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +96,13 @@ class ContextPrioritizer:
         """Score the blocks of a conversation: by what they answer where a person asks for the past, else by what they name."""
         if need.relevance:
             return AnswerScores(conversation, need.relevance)
-        return ValueScores(conversation, need, self._categories(need))
-
-    def _categories(self, need: Need) -> Mapping[Category, float]:
-        """What the category of a unit counts: as a model advised, and by its weight for the task as far as that was asked for."""
         exponent = self._category_exponent
         if not exponent:
-            return need.advised
+            return ValueScores(conversation, need, need.advised)
         weights = weights_of(TaskDefinition.from_text(need.task).type, advised=need.advised)
         greatest = max(weights.values())
-        return {category: (weight / greatest) ** exponent for category, weight in weights.items()}
+        counts = {category: (weight / greatest) ** exponent for category, weight in weights.items()}
+        return ValueScores(conversation, need, counts)
 
     def prioritize(
         self,
@@ -101,10 +128,9 @@ class ContextPrioritizer:
         task = task if isinstance(task, TaskDefinition) else TaskDefinition.from_text(task)
         weights = weights_of(task.type, advised=advised)
         greatest = max(weights.values())
+        relevant = relevances(task.text, [part.text for part in parts])
         priorities: list[Priority] = []
-        for part, relevance in zip(
-            parts, relevances(task.text, [part.text for part in parts]), strict=True
-        ):
+        for part, relevance in zip(parts, relevant, strict=True):
             category = category_of_label(part.label)
             weight = weights[category] / greatest
             said = [f"{category}: weight {weight:.2f}", f"relevance {relevance:.2f}"]
@@ -115,3 +141,224 @@ class ContextPrioritizer:
             range(len(parts)), key=lambda i: (not parts[i].critical, -priorities[i].score)
         )
         return PrioritizedContext(task=task, priorities=tuple(priorities), order=tuple(order))
+
+
+class PassageScore(NamedTuple):
+    """What of a passage does not change while blocks are chosen.
+
+    Attributes:
+        alike: of each block what those of its values weigh that look like many others; empty where there are none.
+        heat: of each block; empty where lines are worth nothing.
+        factor: of the score of each block.
+        line: what a line is worth.
+    """
+
+    alike: Sequence[Mapping[str, float]]
+    heat: Sequence[float]
+    factor: float
+    line: float
+
+
+class ValueScores:
+    """Scores blocks by how likely the turns to come name again what they name, given what is kept.
+
+    A value counts by how telling it is, how rare, and whether the model used it, a person asked for it or the newest steps
+    are about it; a line that an edit could repeat counts more near what is being worked on. All of it fades with age. What
+    stands among what is kept counts little, and so does one of many values that look alike in a text.
+
+    Args:
+        conversation: its units, and who named what when; those that stand for choice are cut into blocks.
+        need: what is chosen for.
+        categories: what the category of a unit counts; 1 for one that is not in it.
+    """
+
+    def __init__(
+        self, conversation: References, need: Need, categories: Mapping[Category, float]
+    ) -> None:
+        self._conversation = conversation
+        self._units = units = conversation.units
+        self._stale = need.stale
+        self._categories = categories
+        self._fades = max(1.0, FADES * need.room_tokens)
+        self._ages: dict[int, int] = {}  # how many tokens came after a unit that stands for choice
+        behind = 0
+        for unit in range(len(units) - 1, min(conversation.standing, default=len(units)) - 1, -1):
+            self._ages[unit] = behind
+            behind += units[unit].candidate.tokens
+        newest = units[-FOCUS_UNITS:]
+        self._focus = {  # what the newest steps are about, 1 in the newest one and less before
+            value: (position + 1 + FOCUS_UNITS - len(newest)) / FOCUS_UNITS
+            for position, unit_text in enumerate(newest)
+            for value in unit_text.used
+        }
+        self._weights = {value: self._weight(value) for value in conversation.blocks}
+        self._weights_now = dict(self._weights)
+        self._kept: set[str] = set()
+        self._kept_lines: set[str] = set()
+        self._passages: dict[tuple[int, int], PassageScore] = {}
+
+    def keep_unit(self, unit: int) -> None:
+        """Take a unit as kept."""
+        text = self._units[unit]
+        self._keep(text.values, text.lines)
+
+    def keep(self, at: BlockAt) -> None:
+        """Take a block as kept."""
+        block = self._units[at.unit].passages[at.passage].blocks[at.block]
+        self._keep(block.values, block.lines)
+
+    def score(self, at: BlockAt) -> float:
+        """What a block adds to what is kept."""
+        unit, passage, position = at
+        block = self._units[unit].passages[passage].blocks[position]
+        known = self._passages.get((unit, passage))
+        if known is None:
+            known = self._passages[unit, passage] = self._passage(unit, passage)
+        weights, kept = self._weights_now, self._kept
+        if known.alike:
+            alike = known.alike[position]
+            parts = [w * KEPT if v in kept else w for v, w in alike.items()]
+            values = fsum(parts + [weights[v] for v in block.values if v not in alike])
+        else:
+            values = fsum([weights[v] for v in block.values])
+        if not known.line:
+            return known.factor * values
+        lines: float = len(block.lines)
+        if not self._kept_lines.isdisjoint(block.lines):
+            lines = sum([KEPT_LINE if line in self._kept_lines else 1.0 for line in block.lines])
+        return known.factor * (values + known.line * lines * (1 + known.heat[position]))
+
+    def reasons(self, unit: int) -> tuple[str, ...]:
+        """What a unit names that counts most, who used it since, its age, and what takes away from it."""
+        text, superseded = self._units[unit], self._conversation.superseded
+        values = sorted(text.values, key=lambda value: (-self._weight(value), value))
+        later = {i for value in values for i in self._conversation.uses(value) if i > unit}
+        age = self._ages.get(unit, 0)
+        said: list[str] = []
+        if values:
+            said.append(
+                "names " + ", ".join(value[:NAMED_CHARS] for value in values[:NAMED_VALUES])
+            )
+        if later:
+            said.append(f"used again by {len(later)} later message{'s' * (len(later) > 1)}")
+        if age:
+            said.append(f"{age} tokens old: counts {self._left_by_age(unit):.2f}")
+        if is_search(text):
+            said.append(f"a search: counts {SEARCHED}")
+        if superseded.by(unit) is not None:
+            said.append(f"superseded: {superseded.reason(unit)}: counts {SUPERSEDED}")
+        if self._categories:
+            said.append(f"{text.category}: counts {self._categories.get(text.category, 1.0):.2f}")
+        if unit in self._stale:
+            said.append(f"stale: changed on disk since: counts {STALE}")
+        return tuple(said)
+
+    def _weight(self, value: str) -> float:
+        """How likely a value is named again, relative to a telling one in a single block that nobody named."""
+        conversation, total = self._conversation, self._conversation.total_blocks
+        holders = conversation.blocks.get(value, 0)
+        weight = log(1 + total / holders) / log(1 + total) if holders else 1.0
+        weight *= 1.0 if is_telling(value) else PLAIN
+        uses = conversation.uses(value)
+        if uses:
+            since = len(self._units) - 1 - uses[-1]
+            weight *= 1 + USED * log1p(len(uses)) * exp(-since / USE_FADES)
+        if conversation.asked.get(value, 0):
+            weight *= 1 + ASKED
+        return weight * (1 + FOCUS * self._focus.get(value, 0.0))
+
+    def _keep(self, values: AbstractSet[str], lines: Iterable[str]) -> None:
+        for value in values - self._kept:
+            if value in self._weights:
+                self._weights_now[value] = self._weights[value] * KEPT
+        self._kept |= values
+        self._kept_lines.update(lines)
+
+    def _left_by_age(self, unit: int) -> float:
+        left: float = (1 + self._ages[unit] / self._fades) ** -FADING
+        return left
+
+    def _passage(self, unit: int, at: int) -> PassageScore:
+        """What of a passage is the same for all choices."""
+        text, weights = self._units[unit], self._weights
+        passage, factor = text.passages[at], self._left_by_age(unit)
+        if passage.place == "argument":
+            factor *= CALLED
+        if passage.place == "result" and is_search(text):
+            factor *= SEARCHED
+        if self._conversation.superseded.by(unit) is not None:
+            factor *= SUPERSEDED
+        if unit in self._stale:
+            factor *= STALE
+        if self._categories:
+            factor *= self._categories.get(text.category, 1.0)
+        used, asked, focus = self._conversation.used, self._conversation.asked, self._focus
+        alike = {  # of many that look alike the model picks one
+            value: weights[value] * max(1, n - 2) ** -0.5
+            for value, n in passage.alike.items()
+            if value not in used
+        }
+        line = LINE[passage.place]
+        heat = [
+            fsum([weights[v] for v in block.values if v in used or v in asked or v in focus])
+            for block in passage.blocks
+            if line
+        ]
+        return PassageScore(
+            alike=[{v: alike[v] for v in b.values & alike.keys()} for b in passage.blocks if alike],
+            heat=spread([min(HOTTEST, each) for each in heat]),
+            factor=factor,
+            line=line,
+        )
+
+
+def is_search(text: UnitText) -> bool:
+    """Whether a unit calls something, searches, and does nothing else."""
+    return bool(text.actions) and all(action.kind == "search" for action in text.actions)
+
+
+def spread(heat: Sequence[float]) -> list[float]:
+    """The heat of each block with what the others pass on to it, less with each block between them."""
+    passed = [0.0] * len(heat)
+    carried = 0.0
+    for i, own in enumerate(heat):
+        passed[i] += own + carried
+        carried = (carried + own) * HEATS_NEXT
+    carried = 0.0
+    for i in range(len(heat) - 1, -1, -1):
+        passed[i] += carried
+        carried = (carried + heat[i]) * HEATS_LAST
+    return passed
+
+
+class AnswerScores:
+    """Scores blocks for somebody who asks for the past: as much as their message answers, whatever is kept.
+
+    Args:
+        conversation: its units.
+        relevance: of each message to what is asked, 0..1.
+    """
+
+    def __init__(self, conversation: References, relevance: Sequence[float]) -> None:
+        self._units = conversation.units
+        self._relevance = relevance
+
+    def keep_unit(self, unit: int) -> None:
+        """Nothing changes."""
+
+    def keep(self, at: BlockAt) -> None:
+        """Nothing changes."""
+
+    def score(self, at: BlockAt) -> float:
+        """The score of its message, for each character: what answers best per token is kept first."""
+        text = self._units[at.unit]
+        passage = text.passages[at.passage]
+        message = min(text.unit.start + passage.message, len(self._relevance) - 1)
+        newer = AS_GOOD * (at.unit + 1) / len(self._units)
+        score = self._relevance[message] ** SHARPNESS + newer
+        return score * len(passage.blocks[at.block].text)
+
+    def reasons(self, unit: int) -> tuple[str, ...]:
+        """How relevant its messages are to what is asked."""
+        relevance = relevance_of(self._units[unit].unit, self._relevance)
+        return (f"relevance {relevance:.2f} to what is asked",)

@@ -10,8 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from autogen_context.language.query import ends_of, sentences
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.neighbours import means_around
-from autogen_context.prioritizer.relevance import LexicalIndex, fused, relatedness
+from autogen_context.prioritizer.relevance import (
+    LexicalIndex,
+    fused,
+    means_around,
+    relatedness,
+)
 
 OTHERS_FRACTION = 0.5  # of its score, for what somebody else said than who is asked about
 LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
@@ -28,7 +32,6 @@ def recollected(
     *,
     authors: Sequence[str] = (),
     cosines: Sequence[float | None] = (),
-    among: Sequence[int] | None = None,
 ) -> list[float]:
     """Score the messages of a conversation for a question.
 
@@ -38,30 +41,21 @@ def recollected(
         authors: the author of each message, see ``authors_of``; or none, where nobody is known.
         cosines: of each message's vector with the query's, None where a message has none yet, it is taken at its words
             then; or none at all.
-        among: positions of the messages that are judged, ascending; left out, all.
 
     Returns:
-        n scores in 0..1, 0 for what is not judged. Take messages whole, best first, until the room is full.
+        n scores in 0..1. Take messages whole, best first, until the room is full.
 
     Source:
         docs/decisions/0007-relevance.md.
     """
-    judged = range(len(index)) if among is None else among
-    found = index.scores_nearby(query, judged)
+    scores = index.scores_nearby(query)
     if cosines:
-        found = fused(found, means_around(judged, by_meaning(index.scores(query), cosines)))
-    scores = [0.0] * len(index)
-    for position, score in zip(judged, found, strict=True):
-        scores[position] = score
+        by_meaning = [
+            words if cosine is None else relatedness(cosine)
+            for words, cosine in zip(index.scores(query), cosines, strict=True)
+        ]
+        scores = fused(scores, means_around(by_meaning))
     return in_favour_of_named(scores, authors, query) if authors else scores
-
-
-def by_meaning(lexical: Sequence[float], cosines: Sequence[float | None]) -> list[float]:
-    """The semantic score of each message, or the one by its own words where it has no vector."""
-    return [
-        words if cosine is None else relatedness(cosine)
-        for words, cosine in zip(lexical, cosines, strict=True)
-    ]
 
 
 def authors_of(messages: Sequence[Message]) -> list[str]:

@@ -1,26 +1,36 @@
-"""Which values stand where in a conversation, and who used them again.
+"""What units have to do with each other: which values stand where, who used them again, and what later units supersede.
 
-Promise: following a conversation unit by unit or all at once gives the same references. Of each unit stays who named what in
-it and what was done; texts are cut into blocks, whose values are counted, only for the units that stand for choice: what a
-compaction costs does not grow with what is long gone.
+Promise: following a conversation unit by unit or all at once gives the same, and costs what is new in it. Texts are cut into
+blocks only for the units that stand for choice. A unit is superseded only where later ones show all that it shows.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import messages_of
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import messages_of, same_at_front
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import ToolAction
+from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of
 from autogen_context.prioritizer.blocks import Passage, parsed, passages_of, strings_in
 from autogen_context.prioritizer.category import Category, category_of
-from autogen_context.prioritizer.superseded import Superseded
 from autogen_context.view.decision import Candidate
+
+LEAST_FRACTION = 0.5  # of an older read's characters, that a newer one must have to take its place
+OUTCOMES: frozenset[ToolKind] = frozenset({"run", "test"})  # that they failed is what came out
+MOST_COMPARED = 200  # of the views of one file, with a newer one
+TOLD_CHARS = 80  # of a command, in a reason
+IN_CALL = 2**62  # characters of a content that stands in the call itself: nothing of it is missing
+WORDS: Mapping[ToolKind, str] = {
+    "read": "read",
+    "write": "version",
+    "search": "search",
+    "run": "run",
+    "test": "run",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +43,7 @@ class UnitText:
         passages: its texts, cut into blocks; none while it does not stand for choice.
         used: values that the model named, in what it said or called.
         asked: values that a person named.
-        told: values of the system prompt.
+        is_sought: whether people or the system prompt name something in it: that is sought after, so it keeps nothing small.
         actions: what its calls do, in their order.
     """
 
@@ -42,7 +52,7 @@ class UnitText:
     passages: tuple[Passage, ...]
     used: frozenset[str]
     asked: frozenset[str]
-    told: frozenset[str]
+    is_sought: bool
     actions: tuple[ToolAction, ...]
 
     @property
@@ -56,27 +66,19 @@ class UnitText:
         return category_of(self.unit, self.actions)
 
     @property
-    def is_sought(self) -> bool:
-        """Whether people or the system prompt say it: what these name is sought after, so that it keeps nothing small."""
-        return bool(self.asked or self.told)
-
-    @property
     def tokens_per_char(self) -> float:
         """Of its texts, as if its tokens were spread evenly over them."""
-        chars = sum(passage.chars for passage in self.passages)
-        return self.candidate.tokens / max(1, chars)
+        return self.candidate.tokens / max(1, sum(passage.chars for passage in self.passages))
 
     @property
     def values(self) -> frozenset[str]:
         """All that it names."""
-        blocks = (block.values for passage in self.passages for block in passage.blocks)
-        return self.used.union(*blocks)
+        return self.used.union(*(block.values for p in self.passages for block in p.blocks))
 
     @property
     def lines(self) -> frozenset[str]:
         """All lines of its blocks that an edit could repeat."""
-        blocks = (block.lines for passage in self.passages for block in passage.blocks)
-        return frozenset(chain.from_iterable(blocks))
+        return frozenset(line for p in self.passages for block in p.blocks for line in block.lines)
 
 
 class References:
@@ -121,15 +123,24 @@ class References:
         """Read what is new since the last time, and forget what is no longer there.
 
         Args:
-            candidates: n units, oldest first.
+            candidates: n units, oldest first; where one is the same object as before, so are those before it.
             messages: all messages of the host's list.
         """
-        same = same_at_front([known.candidate for known in self.units], candidates)
+        same = len(self.units)
+        if same and (
+            same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
+        ):
+            same = same_at_front([known.candidate for known in self.units], candidates)
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
         for candidate in candidates[same:]:
-            self._add(unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds))
+            text = unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds)
+            for value in text.used:
+                self._uses[value].append(len(self.units))
+            self.asked.update(text.asked)
+            self.units.append(text)
+            self.superseded.add(candidate.unit, text.actions)
 
     def cut(self, units: Iterable[int]) -> None:
         """Have the texts of these units in blocks, and of no others."""
@@ -144,29 +155,19 @@ class References:
         if unit in self._cut:
             return
         self._cut.add(unit)
-        text = self.units[unit]
-        passages = passages_of(text.messages)
-        self.units[unit] = replace(text, passages=passages)
-        blocks = [block for passage in passages for block in passage.blocks]
-        self.blocks.update(chain.from_iterable([block.values for block in blocks]))
-        self.total_blocks += len(blocks)
+        passages = passages_of(self.units[unit].messages)
+        self.units[unit] = replace(self.units[unit], passages=passages)
+        values = [block.values for passage in passages for block in passage.blocks]
+        self.blocks.update(chain.from_iterable(values))
+        self.total_blocks += len(values)
 
     def _forget_blocks(self, unit: int) -> None:
         self._cut.discard(unit)
-        text = self.units[unit]
-        for passage in text.passages:
+        for passage in self.units[unit].passages:
             for block in passage.blocks:
                 forget(block.values, self.blocks)
             self.total_blocks -= len(passage.blocks)
-        self.units[unit] = replace(text, passages=())
-
-    def _add(self, text: UnitText) -> None:
-        for value in text.used:
-            self._uses[value].append(len(self.units))
-        if text.asked:
-            self.asked.update(text.asked)
-        self.units.append(text)
-        self.superseded.add(text.candidate.unit, text.actions)
+        self.units[unit] = replace(self.units[unit], passages=())
 
     def _forget_last(self) -> None:
         self._forget_blocks(len(self.units) - 1)
@@ -187,12 +188,16 @@ def forget(values: Iterable[str], counts: Counter[str]) -> None:
 
 
 def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -> UnitText:
-    """What stands in a unit that says these messages."""
+    """What stands in a unit that says these messages; the keys of arguments are the tool's, and nothing that a model named."""
     messages = tuple(said)
     used, asked, told = NOTHING, NOTHING, NOTHING
     for message in messages:
         if message.role == "assistant":
-            used |= named_by_model(message)
+            texts = [message.text]
+            for call in message.calls:
+                value = parsed(call.arguments)
+                texts += [call.arguments] if value is None else strings_in(value)
+            used |= values_of("\n".join(texts))  # no value has that within
         elif message.role in SYSTEM_ROLES:
             told |= values_of(message.text)
         elif message.role == "user" and not (message.own or message.results):
@@ -203,15 +208,128 @@ def unit_text(candidate: Candidate, said: Iterable[Message], kinds: ToolKinds) -
         passages=(),
         used=used,
         asked=asked,
-        told=told,
+        is_sought=bool(asked or told),
         actions=actions_of(candidate.unit, kinds),
     )
 
 
-def named_by_model(message: Message) -> frozenset[str]:
-    """The values in what a model said and called; the keys of arguments are the tool's, not its own."""
-    texts = [message.text]
-    for call in message.calls:
-        value = parsed(call.arguments)
-        texts += [call.arguments] if value is None else strings_in(value)
-    return values_of("\n".join(texts))  # no value has that within
+# ---- what later units make worthless
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Shown:
+    """One thing that a unit shows: a view of a file, or the answer to what was asked; and which unit shows it again."""
+
+    unit: int
+    kind: ToolKind
+    what: View | str
+    chars: int
+    by: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where things are kept that may supersede each other; no file has such a name as what was asked."""
+        return self.what.path if isinstance(self.what, View) else f"\0{self.what}"
+
+    @property
+    def told(self) -> str:
+        """What was shown, in words."""
+        what = self.what.told() if isinstance(self.what, View) else self.what
+        return what if len(what) <= TOLD_CHARS else f"{what[:TOLD_CHARS]}…"
+
+    def replaces(self, older: "Shown") -> bool:
+        """Whether it is all that was shown before; what gives far less, such as "unchanged since", is not."""
+        if isinstance(self.what, str) or isinstance(older.what, str):
+            return self.what == older.what
+        return self.what.covers(older.what) and self.chars >= LEAST_FRACTION * older.chars
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """A unit: what it shows, what it replaced in older units, and whether it did more than can be shown again."""
+
+    shown: list[Shown] = field(default_factory=list[Shown])
+    replaced: list[Shown] = field(default_factory=list[Shown])
+    lasting: bool = False
+
+
+class Superseded:
+    """Which unit of a growing list is superseded by which; a unit costs about the same however many there are."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._shown: defaultdict[str, list[Shown]] = defaultdict(list)  # by place
+
+    def __len__(self) -> int:
+        """How many units there are."""
+        return len(self._entries)
+
+    def add(self, unit: Unit, actions: Sequence[ToolAction] | None = None) -> None:
+        """Append a unit.
+
+        Args:
+            unit: the unit; a call that failed or has no result supersedes nothing.
+            actions: what its calls do, in their order; by the names of the tools where nothing is given.
+        """
+        here, entry = len(self), Entry()
+        self._entries.append(entry)
+        known = actions_of(unit) if actions is None else actions
+        for action, (_, answer) in zip(known, answers_of(unit), strict=True):
+            worked, size = answer is not None and not is_failure(answer), len(answer or "")
+            for view in action.views:
+                chars = IN_CALL if view.path in action.writes else size
+                self._show(
+                    Shown(unit=here, kind=action.kind, what=view, chars=chars), counts=worked
+                )
+            if action.key:
+                counts = worked or (answer is not None and action.kind in OUTCOMES)
+                asked = Shown(unit=here, kind=action.kind, what=action.key, chars=size)
+                self._show(asked, counts=counts)
+            whole = {view.path for view in action.views if view.whole}
+            shows_all = bool(action.views or action.key) and whole.issuperset(action.writes)
+            entry.lasting |= not shows_all
+
+    def truncate(self, units: int) -> None:
+        """Forget all but the first so many units, and what they made of those.
+
+        Raises:
+            ValueError: there are fewer, or the number is negative.
+        """
+        if not 0 <= units <= len(self):
+            raise ValueError(f"units={units}: give 0 to {len(self)}, what is there")
+        while len(self) > units:
+            entry = self._entries.pop()
+            for shown in reversed(entry.shown):
+                self._shown[shown.place].pop()
+                if not self._shown[shown.place]:
+                    del self._shown[shown.place]
+            for older in entry.replaced:
+                older.by = None
+
+    def by(self, index: int) -> int | None:
+        """The later unit that, with those before it, shows all that this one shows; ``None`` where none does."""
+        entry = self._entries[index]
+        found = [shown.by for shown in entry.shown if shown.by is not None]
+        complete = not entry.lasting and 0 < len(found) == len(entry.shown)
+        return max(found) if complete else None
+
+    def showing(self, path: str) -> list[int]:
+        """The units that show something of a file, or tried to, which no later unit shows, oldest first."""
+        return [shown.unit for shown in self._shown.get(path, ()) if shown.by is None]
+
+    def reason(self, index: int) -> str:
+        """Why a unit is superseded, in words; empty where it is not."""
+        if self.by(index) is None:
+            return ""
+        first = self._entries[index].shown[0]
+        return f"older {WORDS.get(first.kind, 'call')} of {first.told}"
+
+    def _show(self, shown: Shown, *, counts: bool) -> None:
+        """The newest unit shows something; if that counts, what was shown of it before has had its time."""
+        entry, same = self._entries[-1], self._shown[shown.place]
+        entry.shown.append(shown)
+        for older in same[-MOST_COMPARED:] if counts else ():
+            if older.by is None and shown.replaces(older):
+                older.by = shown.unit
+                entry.replaced.append(older)
+        same.append(shown)

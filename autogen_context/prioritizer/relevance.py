@@ -2,29 +2,25 @@
 
 Promise: scores are numbers in 0..1 on a fixed scale, whatever the query and the number of texts: 1 for one that holds all
 of the query as densely as the query itself, 0 for one that shares no term with it.
-
-There are two ways to ask. ``relevances`` judges each text alone, so that a score can be held against a threshold.
-``LexicalIndex`` ranks the documents of a growing list: terms that few of them hold say more, and what a document adds costs
-time in proportion to it alone.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, log
+from operator import mul
 
 from autogen_context.language.terms import terms
-from autogen_context.prioritizer.neighbours import REACH, Neighbours, means_around
 
 SATURATION = 2.0  # k1 of BM25: how much more a term says that comes again and again
 LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts against it
 USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
+REACH = 4  # neighbours on each side that count, each half as much as the one before it
+NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 
 Query = str | Mapping[str, float]
 """What is asked: a text, or several with their weights."""
-Held = Callable[[Sequence[int], Sequence[int]], Iterable[tuple[int, float]]]
-"""Of the documents that hold a term, and how often each does, those that are judged, and how often it counts for them."""
 
 
 def relevances(query: Query, texts: Iterable[str]) -> list[float]:
@@ -47,27 +43,25 @@ def relevances(query: Query, texts: Iterable[str]) -> list[float]:
     Source:
         docs/decisions/0007-relevance.md.
     """
-    counted = ((Counter(terms(text)), weight) for text, weight in weighted(query).items())
+    counted = [(Counter(terms(text)), weight) for text, weight in weighted(query).items()]
     wanted = [(counts, weight) for counts, weight in counted if counts]
     whole = sum(weight for _, weight in wanted)
-    found = [Counter(terms(text)) for text in texts]
-    return [
-        min(1.0, sum(weight / whole * share_held(counts, each) for counts, weight in wanted))
-        for each in found
-    ]
-
-
-def share_held(wanted: Counter[str], found: Counter[str]) -> float:
-    """How much of what is wanted was found, 0..1; something is wanted."""
-    pivot = max(wanted.total(), USUAL_TERMS)
-    own_damping, damping = dampings_of([wanted.total(), found.total()], pivot)
-    own = sum(count / (count + own_damping) for count in wanted.values())
-    held = sum(found[term] / (found[term] + damping) for term in wanted if term in found)
-    return min(1.0, held / own)
+    scores: list[float] = []
+    for found in (Counter(terms(text)) for text in texts):
+        score = 0.0
+        for counts, weight in wanted:
+            pivot = max(counts.total(), USUAL_TERMS)
+            own_damping = damping_of(counts.total(), pivot)
+            damping = damping_of(found.total(), pivot)
+            own = sum(count / (count + own_damping) for count in counts.values())
+            held = sum(found[term] / (found[term] + damping) for term in counts if term in found)
+            score += weight / whole * min(1.0, held / own)
+        scores.append(min(1.0, score))
+    return scores
 
 
 class LexicalIndex:
-    """BM25 over documents that come one by one.
+    """BM25 over documents that come one by one; what a document adds costs time in proportion to it alone.
 
     A score is the BM25 of the document over that of the query itself, had it been a document, at most 1. A term that no
     document holds counts like one that a single document holds. Lengths are relative to the average document, or to the
@@ -81,8 +75,10 @@ class LexicalIndex:
     def __init__(self) -> None:
         self._terms: list[tuple[str, ...]] = []  # of each document, each once
         self._lengths: list[int] = []  # in terms, each as often as it stands there
-        self._mean_lengths: list[float] = []  # with the neighbours, where these are complete
-        self._holders: defaultdict[str, list[int]] = defaultdict(list)  # document, times, and so on
+        self._total_length = 0
+        self._holders: defaultdict[str, dict[int, int]] = defaultdict(
+            dict
+        )  # how often, by document
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -90,12 +86,13 @@ class LexicalIndex:
 
     def add(self, text: str) -> None:
         """Append a document; without any term it is one that scores 0."""
-        document, found = len(self), terms(text)
+        found = terms(text)
         counts = Counter(found)
         for term, times in counts.items():
-            self._holders[term].extend((document, times))
+            self._holders[term][len(self)] = times
         self._terms.append(tuple(counts))
         self._lengths.append(len(found))
+        self._total_length += len(found)
 
     def truncate(self, documents: int) -> None:
         """Forget all but the first so many documents.
@@ -105,11 +102,12 @@ class LexicalIndex:
         """
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
-        for found in self._terms[documents:]:
-            for term in found:
-                self._forget_newest_holder(term)
-        del self._terms[documents:], self._lengths[documents:]
-        del self._mean_lengths[max(0, documents - REACH) :]
+        while len(self) > documents:
+            for term in self._terms.pop():
+                del self._holders[term][len(self)]
+                if not self._holders[term]:
+                    del self._holders[term]
+            self._total_length -= self._lengths.pop()
 
     def scores(self, query: str) -> list[float]:
         """How much each document has to do with a query.
@@ -117,58 +115,64 @@ class LexicalIndex:
         Returns:
             One score in 0..1 for each document, in order; all 0 where the query has no term.
         """
-        return self._scores_of(Counter(terms(query)), self._lengths, alone)
+        return self._scores_of(query, lambda held: held, self._lengths.__getitem__)
 
-    def scores_nearby(self, query: str, documents: Sequence[int] | None = None) -> list[float]:
+    def scores_nearby(self, query: str) -> list[float]:
         """The same with the words of neighbours: half of what a direct neighbour holds, a quarter of the next, four on each side.
 
         What stands between others that match then scores as they do.
-
-        Args:
-            query: a text.
-            documents: positions of m documents that are judged, ascending; left out, all. The fewer, the less time.
-
-        Returns:
-            m scores in 0..1.
         """
-        judged = range(len(self)) if documents is None else documents
-        return self._scores_of(Counter(terms(query)), *self._nearby(judged))
+        return self._scores_of(query, self._lent, lambda at: mean_around(self._lengths, at))
 
-    def _forget_newest_holder(self, term: str) -> None:
-        """Take the newest document out of a term's list."""
-        holders = self._holders[term]
-        del holders[-2:]
-        if not holders:
-            del self._holders[term]
+    def _lent(self, held: Mapping[int, int]) -> Mapping[int, float]:
+        """How often each document holds a term, its own and what its neighbours lend; sums of such counts are exact."""
+        lent: defaultdict[int, float] = defaultdict(float)
+        last = len(self) - 1
+        for document, times in held.items():
+            first = max(0, document - REACH)
+            for at in range(first, min(last, document + REACH) + 1):
+                lent[at] += NEARNESS[at - document + REACH] * times
+        return lent
 
-    def _nearby(self, documents: Sequence[int]) -> tuple[list[float], Held]:
-        """Documents with their neighbours: the mean lengths, and what they hold."""
-        known = self._mean_lengths
-        means = known + means_around(range(len(known), len(self)), self._lengths)
-        self._mean_lengths = means[: max(0, len(self) - REACH)]
-        held = Neighbours(documents, len(self)).held
-        return [means[document] for document in documents], held
-
-    def _scores_of(self, wanted: Counter[str], lengths: Sequence[float], held: Held) -> list[float]:
-        """The scores for a query of which the terms are counted."""
+    def _scores_of(
+        self,
+        query: str,
+        held_by: Callable[[Mapping[int, int]], Mapping[int, float]],
+        length_at: Callable[[int], float],
+    ) -> list[float]:
+        """The scores for a query, by how often documents hold a term and how long they are; only those are looked at."""
+        wanted, totals = Counter(terms(query)), [0.0] * len(self)
         if not wanted:
-            return [0.0] * len(lengths)
-        pivot = max(wanted.total(), sum(self._lengths) / max(1, len(self)))
-        own_damping, *dampings = dampings_of([wanted.total(), *lengths], pivot)
-        totals, own = [0.0] * len(lengths), 0.0
+            return totals
+        pivot = max(wanted.total(), self._total_length / max(1, len(self)))
+        own_damping, own = damping_of(wanted.total(), pivot), 0.0
+        dampings: dict[int, float] = {}
         for term, count in wanted.items():
-            holders = self._holders.get(term, ())
-            documents, times = holders[::2], holders[1::2]
-            rarity = self._rarity(len(documents))
+            holders = self._holders.get(term, {})
+            frequency = max(1, len(holders)) + 0.5
+            rarity = log(1 + (len(self) - frequency + 1) / frequency)
             own += rarity * count / (count + own_damping)
-            for at, often in held(documents, times):
-                totals[at] += rarity * often / (often + dampings[at])
-        return [min(1.0, total / own) for total in totals]
+            for at, often in held_by(holders).items():
+                damping = dampings.get(at)
+                if damping is None:
+                    damping = dampings[at] = damping_of(length_at(at), pivot)
+                totals[at] += rarity * often / (often + damping)
+        for at in dampings:
+            totals[at] = min(1.0, totals[at] / own)
+        return totals
 
-    def _rarity(self, holders: int) -> float:
-        """The inverse document frequency of a term that so many documents hold, positive."""
-        frequency = max(1, holders) + 0.5
-        return log(1 + (len(self) - frequency + 1) / frequency)
+
+def mean_around(values: Sequence[float], at: int) -> float:
+    """The mean of a value and its neighbours, by their nearness; at both ends there are fewer."""
+    first = max(0, at - REACH)
+    weights = NEARNESS[first - at + REACH : len(values) - at + REACH]
+    weighed: float = sum(map(mul, weights, values[first : at + REACH + 1]))
+    return weighed / sum(weights)
+
+
+def means_around(values: Sequence[float]) -> list[float]:
+    """For each value the mean of it and its neighbours."""
+    return [mean_around(values, at) for at in range(len(values))]
 
 
 def relatedness(cosine: float) -> float:
@@ -177,18 +181,7 @@ def relatedness(cosine: float) -> float:
 
 
 def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[float]:
-    """Two scores of each document as one.
-
-    Args:
-        lexical: n scores in 0..1 by words.
-        semantic: n scores in 0..1 by meaning (``relatedness``), or None for a document without a vector.
-
-    Returns:
-        n scores in 0..1: the mean of both; the one by words where there is no other.
-
-    Source:
-        docs/decisions/0007-relevance.md.
-    """
+    """Two scores of each document as one: their mean, or the one by words where there is none by meaning."""
     return [
         words if meaning is None else words + SEMANTIC_FRACTION * (meaning - words)
         for words, meaning in zip(lexical, semantic, strict=True)
@@ -210,12 +203,6 @@ def weighted(query: Query) -> Mapping[str, float]:
     return texts
 
 
-def dampings_of(lengths: Iterable[float], pivot: float) -> list[float]:
-    """How often a term has to stand in documents of these lengths to say half of what it can."""
-    fixed = 1 - LENGTH_FRACTION
-    return [SATURATION * (fixed + LENGTH_FRACTION * (length / pivot)) for length in lengths]
-
-
-def alone(documents: Sequence[int], times: Sequence[int]) -> Iterable[tuple[int, float]]:
-    """All documents by their own words."""
-    return zip(documents, times, strict=True)
+def damping_of(length: float, pivot: float) -> float:
+    """How often a term has to stand in a document of this length to say half of what it can."""
+    return SATURATION * (1 - LENGTH_FRACTION + LENGTH_FRACTION * (length / pivot))

@@ -12,14 +12,16 @@ A prioritizer of your own is one method, ``scores``; ``UnitScores`` makes the sc
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import NamedTuple, Protocol
 
 from autogen_context.budget.policy import Efficiency, Section
 from autogen_context.messages.identifiers import is_telling
-from autogen_context.prioritizer.category import Category
-from autogen_context.prioritizer.references import References
+from autogen_context.messages.segment import Unit
+from autogen_context.prioritizer.category import SECTION_OF, Category
+from autogen_context.prioritizer.references import References, UnitText
+from autogen_context.view.decision import Decision
 
 BEYOND = 1e-6  # of its score, for a block of a section that has its share
 
@@ -132,22 +134,18 @@ class SectionScores:
     Args:
         scores: what blocks score otherwise.
         conversation: the units.
-        sections: of each unit.
         shares: what each section may have, in tokens.
     """
 
     def __init__(
-        self,
-        scores: Scores,
-        conversation: References,
-        sections: Sequence[Section],
-        shares: Mapping[Section, int],
+        self, scores: Scores, conversation: References, shares: Mapping[Section, int]
     ) -> None:
         self._scores = scores
         self._units = conversation.units
-        self._sections = sections
+        self._sections = sections_of(conversation)
         self._left: dict[Section, float] = dict(shares)
         self.keep_unit = scores.keep_unit
+        self.reasons = scores.reasons
 
     def score(self, at: BlockAt) -> float:
         """What a block adds to what is kept."""
@@ -161,29 +159,64 @@ class SectionScores:
         tokens = len(unit.passages[at.passage].blocks[at.block].text) * unit.tokens_per_char
         self._left[self._sections[at.unit]] -= tokens
 
-    def reasons(self, unit: int) -> tuple[str, ...]:
-        """Those of the score, and the section where that has its share."""
-        section = self._sections[unit]
-        full = () if self._left[section] > 0 else (f"{section} has its share of the budget",)
-        return (*self._scores.reasons(unit), *full)
+
+def sections_of(conversation: References) -> dict[int, Section]:
+    """The section of each unit that stands for choice."""
+    return {i: SECTION_OF[conversation.units[i].category] for i in conversation.standing}
 
 
-def efficiency_of(references: References, sections: Sequence[Section]) -> Efficiency:
-    """What each section was given so far, and what of it later turns named again.
-
-    A block was used where the model named one of its telling values in a later unit.
-    """
+def efficiency_of(conversation: References) -> Efficiency:
+    """What each section has on offer, and what of it the model named again in later units, by telling values."""
     given, used = Counter[Section](), Counter[Section]()
-    for i, (unit, section) in enumerate(zip(references.units, sections, strict=True)):
+    for i, section in sections_of(conversation).items():
+        unit = conversation.units[i]
         for block in (block for passage in unit.passages for block in passage.blocks):
             tokens = round(len(block.text) * unit.tokens_per_char)
             given[section] += tokens
-            if any(is_named_after(value, i, references) for value in block.values):
+            uses = ((conversation.uses(value), value) for value in block.values)
+            if any(later and later[-1] > i and is_telling(value) for later, value in uses):
                 used[section] += tokens
     return Efficiency(given=given, used=used)
 
 
-def is_named_after(value: str, unit: int, references: References) -> bool:
-    """Whether the model named a telling value in a unit behind this one."""
-    uses = references.uses(value)
-    return bool(uses) and uses[-1] > unit and is_telling(value)
+def relevance_of(unit: Unit, relevance: Sequence[float]) -> float:
+    """How relevant the messages of a unit are, the most relevant one; the newest may not be known yet."""
+    return max(relevance[unit.start : unit.stop], default=relevance[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Decision):
+    """A decision, and the score of its unit.
+
+    Attributes:
+        score: for each token of its best part: the one that decided, where ``rank`` is there; else as it is now.
+        reasons: its place by that, and where the score comes from, in words.
+    """
+
+    score: float
+    reasons: tuple[str, ...]
+
+
+def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores) -> Explanation:
+    """What became of a unit, and why.
+
+    Args:
+        decision: the one in force.
+        at: its position among the units.
+        unit: what stands in it; ``None`` while a loaded state is all there is.
+        scores: of the conversation as it is now.
+    """
+    known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
+    score, reasons = 0.0, scores.reasons(at) if unit else ("its messages were not read yet",)
+    if unit:
+        blocks = ((i, n, b) for i, p in enumerate(unit.passages) for n, b in enumerate(p.blocks))
+        score = max(
+            (
+                scores.score(BlockAt(at, i, n)) / max(1.0, len(block.text) * unit.tokens_per_char)
+                for i, n, block in blocks
+            ),
+            default=0.0,
+        )
+    if decision.rank:
+        score, reasons = decision.rank.score, (str(decision.rank), *reasons)
+    return Explanation(**known, score=score, reasons=reasons)

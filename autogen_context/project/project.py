@@ -36,7 +36,7 @@ from autogen_context.project.since import (
     with_room,
 )
 from autogen_context.project.tree import Reason
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 MOST_FILES = 20_000
 DEFAULT_TOKENS = 8_000

@@ -6,10 +6,10 @@ A unit is read once, by what its calls name. What a later unit shows again is no
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
-from autogen_context.prioritizer.superseded import Superseded
+from autogen_context.prioritizer.references import Superseded
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.notice import Notice
 

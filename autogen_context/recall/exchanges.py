@@ -22,7 +22,7 @@ from typing import Literal
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import words_and_output
 
 Tier = Literal["immediate", "working", "retrieved"]
 

@@ -14,9 +14,8 @@ from autogen_context.argument import (
     wrong_argument,
 )
 from autogen_context.language.query import QueryKind, kind_of
-from autogen_context.messages.json_value import canonical, fields_of
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.openai_chat import read_content
+from autogen_context.messages.openai_chat import canonical, fields_of, read_content
 from autogen_context.prioritizer.recollection import asked_about
 from autogen_context.recall.known import names_asked, stands_in
 

@@ -19,7 +19,7 @@ from autogen_context.language.query import ends_of, is_question, sentences
 from autogen_context.language.terms import STOP_WORDS
 from autogen_context.messages.identifiers import MOST, RUN, is_telling, values_in
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.prefix import still_there
+from autogen_context.messages.piece import still_there
 
 RARE = 2  # messages that a word stands in at most, for it to tell what is asked
 SHORT_WORDS = 3  # a query of no more is about what it names

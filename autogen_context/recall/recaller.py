@@ -13,7 +13,7 @@ from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.prefix import same_at_front, still_there
+from autogen_context.messages.piece import same_at_front, still_there
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.recollection import authors_by, authors_of, opening_of, recollected
@@ -94,8 +94,8 @@ class Recaller:
             self._sight.follow(seen())
         return [name for name in named if name not in self._sight]
 
-    def scores(self, query: str, *, among: Sequence[int] | None = None) -> list[float]:
-        """What each message that was read has to do with a query, in 0..1; or only some, and 0 for the others."""
+    def scores(self, query: str) -> list[float]:
+        """What each message that was read has to do with a query, in 0..1."""
         for text in self._texts[len(self._index) :]:  # most questions do not come this far
             self._index.add(text)
         return recollected(
@@ -103,7 +103,6 @@ class Recaller:
             query,
             authors=authors_by(self._messages, self._openings),
             cosines=self._cosines(query, self._texts),
-            among=among,
         )
 
     def text(
@@ -124,8 +123,7 @@ class Recaller:
             for exchange in exchanges
             if exchange.messages and not unseen.isdisjoint(range(exchange.start, exchange.stop))
         ]
-        searched = [at for exchange in out_of_sight for at in searched_in(exchange)]
-        scores = self.scores(query, among=searched)
+        scores = self.scores(query)
         found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
         chosen = {exchange.start for exchange in found}
         newer = {e.start: at for e in exchanges if e.start in chosen for at in self._newer(e)}
@@ -153,7 +151,7 @@ class Recaller:
             for at in range(exchange.stop, len(self._messages))
             if is_of_a_person(self._messages[at])
         ]
-        alike = self.scores(joined_text(exchange.asked), among=later)
+        alike = self._index.scores(joined_text(exchange.asked))
         found: list[int] = []
         for at in sorted(sorted(later, key=lambda at: -alike[at])[:MOST_LATER]):
             holding = set(ledger)

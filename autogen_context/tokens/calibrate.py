@@ -3,13 +3,9 @@
 Promise: the bound of a request that continues the last billed one is never below that bill, it grows with the count,
 and it does not move for a bill that cannot be true.
 
-A bill is ``offset + ratio * counted``: the offset is what the host adds unseen (system prompt, tools), the ratio is the
-difference between the provider's tokenizer and ours, and it varies with the text. Each bill holds the offset exactly,
-so it anchors the bound of requests that continue it: more text costs at most the highest ratio. After a rewrite other
-text stands there; then the offset counts, which is at most what a bill leaves over the lowest ratio of its text.
-
-A bill above its bound may be false. It counts at once, but what was known before it is kept beside it until the next
-bill confirms it, or says less than it leaves possible and takes its place.
+A bill is ``offset + ratio * counted``: what the host adds unseen, and how the provider's tokenizer differs from ours. A bill
+anchors the bound of requests that continue it; after a rewrite the offset counts. A bill above its bound counts at once, but
+what was known before is kept until the next one confirms it or takes its place (docs/decisions/0005-calibration.md).
 """
 
 from bisect import bisect_right
@@ -19,9 +15,7 @@ from math import ceil, inf
 
 MEASURED_TEXT = 200  # counted tokens between two bills, below which their ratio is mostly rounding
 ABOVE_STEEPEST = 1.1  # new text may be as much steeper than the steepest so far
-STEEPEST = (
-    4.0  # no known tokenizer needs more for the same text; a steeper bill tells of something else
-)
+STEEPEST = 4.0  # no known tokenizer needs more for the same text
 LARGEST_REQUEST = 20_000_000  # tokens; twice the largest window of any model (2026-11)
 EXACT_UP_TO = 1.02  # a tokenizer whose ratio never exceeded this is the provider's own
 MARGIN_FRACTION = 0.02  # on a bound that rests on the bills of another tokenizer
@@ -74,7 +68,8 @@ class Calibration:
             billed = self.last.billed + self._highest_ratio * more
         elif rewrites == self.last.rewrites:
             billed = min(billed, self.last.billed)
-        return whole(billed * (1 + self._margin_fraction))
+        margin_fraction = MARGIN_FRACTION if self._highest_ratio > EXACT_UP_TO else 0.0
+        return whole(billed * (1 + margin_fraction))
 
     def room(self, limit_tokens: int, *, rewrites: int = 0) -> int:
         """The greatest count whose bound is within the limit; 0 where even the offset exceeds it."""
@@ -86,13 +81,9 @@ class Calibration:
     @property
     def _highest_ratio(self) -> float:
         """Billed tokens per counted token at most, as far as is known now."""
-        if max(self.ratio, self.steepest) <= EXACT_UP_TO:
-            return max(self.ratio, self.steepest)
-        return max(self.ratio, self.steepest * ABOVE_STEEPEST)
-
-    @property
-    def _margin_fraction(self) -> float:
-        return MARGIN_FRACTION if self._highest_ratio > EXACT_UP_TO else 0.0
+        highest = max(self.ratio, self.steepest)
+        exact = highest <= EXACT_UP_TO
+        return highest if exact else max(self.ratio, self.steepest * ABOVE_STEEPEST)
 
     def _offset(self, last: Bill) -> int:
         """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""
@@ -130,30 +121,19 @@ class Calibration:
             return self
         if self.before and self.last and bill.billed < self.before.least_beside(bill, self.last):
             return self.before.after(bill)
-        settled, steepest = replace(self, before=None), self.steepest
-        if self.last is not None and is_measured(self.last, bill):
-            grown = (bill.billed - self.last.billed) / (bill.counted - self.last.counted)
-            steepest = max(steepest, min(grown, STEEPEST))
+        settled, steepest, last = replace(self, before=None), self.steepest, self.last
+        if last is not None and last.rewrites == bill.rewrites:
+            more = bill.counted - last.counted
+            if more >= MEASURED_TEXT:
+                steepest = max(steepest, min((bill.billed - last.billed) / more, STEEPEST))
         above = bill.billed > settled.bound(bill.counted, rewrites=bill.rewrites)
-        return Calibration(
-            ratio=self.ratio,
-            lowest_ratio=self.lowest_ratio,
-            first=self.first or bill,
-            last=bill,
-            steepest=steepest,
-            before=settled if above else None,
-        )
+        before = settled if above else None
+        return replace(self, first=self.first or bill, last=bill, steepest=steepest, before=before)
 
     def least_beside(self, bill: Bill, other: Bill) -> int:
         """What a request is billed at least, if what another bill has above the highest ratio is an offset."""
         text = max(0, bill.counted - bill.assumed)
         return int(self._least_offset(other) + self.lowest_ratio * text)
-
-
-def is_measured(before: Bill, after: Bill) -> bool:
-    """Whether two bills tell the ratio of the text between them."""
-    more = after.counted - before.counted
-    return after.rewrites == before.rewrites and more >= MEASURED_TEXT
 
 
 def whole(tokens: float) -> int:

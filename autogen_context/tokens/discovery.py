@@ -1,11 +1,7 @@
 """Ask a running endpoint what its models accept.
 
 Promise: asking ends within its time limit, and whatever goes wrong is one warning and no limit, never an error.
-Cancellation passes through.
-
-It goes through ``openai.AsyncOpenAI`` (extra ``openai``), so that keys, proxies and certificates work as they do
-for the calls that follow. Where ``/v1/models`` lists a model without a number, what the two servers that do so
-say elsewhere is read: LM Studio's ``/api/v0/models`` and Ollama's ``/api/ps`` and ``/api/show``.
+It goes through ``openai.AsyncOpenAI``, so that keys, proxies and certificates work as they do for the calls that follow.
 """
 
 import asyncio
@@ -19,8 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, TypeAdapter
 
 from autogen_context.errors import MissingExtra
-from autogen_context.tokens.limits import ModelLimit
-from autogen_context.tokens.model_name import squash, unrouted
+from autogen_context.tokens.limits import ModelLimit, shared_window, squash, unrouted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -29,7 +24,6 @@ _LOGGER = logging.getLogger(__name__)
 
 # Whatever a server reports outside of this is taken for a fault of the server.
 _PLAUSIBLE_TOKENS = range(256, 100_000_001)
-
 # What servers call the window, what holds for the running instance first:
 # LM Studio; vLLM, SGLang; OpenRouter (of the provider it routes to, then of the model), Ollama, Together; Groq; Mistral.
 _WINDOW_FIELDS = (
@@ -42,15 +36,15 @@ _WINDOW_FIELDS = (
 )
 _OUTPUT_FIELDS = ("top_provider.max_completion_tokens", "max_completion_tokens")
 
-
+Rows = list[dict[str, object]]
 _Nested = TypeAdapter(dict[str, object])
 
 
 class _Listing(BaseModel):
     """A list of models: OpenAI's and LM Studio's under ``data``, Ollama's under ``models``."""
 
-    data: list[dict[str, object]] = Field(default_factory=list[dict[str, object]])
-    models: list[dict[str, object]] = Field(default_factory=list[dict[str, object]])
+    data: Rows = Field(default_factory=Rows)
+    models: Rows = Field(default_factory=Rows)
 
 
 class _Shown(BaseModel):
@@ -95,27 +89,22 @@ class Discovery:
         """The limits of ``model`` where the endpoint serves and knows it, else None."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._ask(model)
+                # Importing openai takes about a second: not on the event loop.
+                async with await asyncio.to_thread(self._client) as client:
+                    return await self._ask(client, model)
         except Exception as error:  # noqa: BLE001 - an endpoint that fails in any way costs one source, not the look-up
+            # Nothing that the server said is told: it may repeat the key.
+            status: object = getattr(error, "status_code", None)
+            reason = f"HTTP {status}" if status else type(error).__name__
+            if type(error) is ValueError:
+                reason = str(error)
             _LOGGER.warning(
                 "%s did not tell the limits of %r: %s; the next source is used",
                 self.address,
                 model,
-                _reason(error),
+                "no answer in time" if isinstance(error, TimeoutError) else reason,
             )
             return None
-
-    async def _ask(self, model: str) -> ModelLimit | None:
-        # Importing openai takes about a second: not on the event loop.
-        async with await asyncio.to_thread(self._client) as client:
-            answer = await client.models.with_raw_response.list()
-            listing = _Listing.model_validate_json(answer.content)
-            row = _row_of(model, listing.data, key="id")
-            if row is None:
-                return None
-            return self._limit(model, row) or await self._ask_natively(
-                client, model, str(row["id"])
-            )
 
     def _client(self) -> "AsyncOpenAI":
         from openai import AsyncOpenAI  # noqa: PLC0415 - an extra, and slow to import
@@ -124,36 +113,44 @@ class Discovery:
             base_url=self._base_url, api_key=self._api_key, timeout=self._timeout_s, max_retries=0
         )
 
-    async def _ask_natively(
-        self, client: "AsyncOpenAI", model: str, served: str
-    ) -> ModelLimit | None:
-        """What LM Studio or Ollama say of the model that they serve under that name, beside ``/v1``."""
-        root = self._base_url.removesuffix("/v1")
+    async def _ask(self, client: "AsyncOpenAI", model: str) -> ModelLimit | None:
+        """From ``/v1/models``; where that has no number, from LM Studio's and Ollama's own doors."""
+        answer = await client.models.with_raw_response.list()
+        row = _row_of(model, _Listing.model_validate_json(answer.content).data, key="id")
+        if row is None:
+            return None
+        if limit := self._limit(model, row):
+            return limit
+        root, served = self._base_url.removesuffix("/v1"), str(row["id"])
         for path, key in (("/api/v0/models", "id"), ("/api/ps", "name")):
-            listing = _Listing.model_validate(await _answer(client, "GET", root + path))
+            listing = _Listing.model_validate(await _answer(client, root + path))
             row = _row_of(served, listing.data or listing.models, key=key)
             if row and (limit := self._limit(model, row)):
                 return limit
-        shown = _Shown.model_validate(
-            await _answer(client, "POST", f"{root}/api/show", model=served)
-        )
-        return self._limit(model, {"context_length": _shown_tokens(shown)})
+        told = await _answer(client, f"{root}/api/show", {"model": served})
+        shown = _Shown.model_validate(told)
+        info = shown.model_info.items()
+        tokens = next((value for key, value in info if key.endswith(".context_length")), None)
+        if running := re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE):
+            tokens = int(
+                running[1]
+            )  # what the model is set to run with, not what it was trained for
+        return self._limit(model, {"context_length": tokens})
 
     def _limit(self, model: str, row: Mapping[str, object]) -> ModelLimit | None:
         window = _tokens(row, _WINDOW_FIELDS)
         if window is None:
             return None
-        output = _tokens(row, _OUTPUT_FIELDS)
-        source = f"discovery {self.address}"
-        return ModelLimit.of_window(model, window, source=source, output_tokens=output)
+        output, source = _tokens(row, _OUTPUT_FIELDS), f"discovery {self.address}"
+        return shared_window(model, window, source=source, output_tokens=output)
 
 
-async def _answer(client: "AsyncOpenAI", method: str, url: str, **body: str) -> object:
+async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | None = None) -> object:
     """What a server says at a door that few servers have; nothing where there is no such door."""
     from openai import APIStatusError  # noqa: PLC0415 - an extra, and slow to import
 
     try:
-        if method == "GET":
+        if body is None:
             answer = await client.get(url, cast_to=object)
         else:
             answer = await client.post(url, cast_to=object, body=body)
@@ -162,25 +159,13 @@ async def _answer(client: "AsyncOpenAI", method: str, url: str, **body: str) -> 
     return {} if isinstance(answer, str) else answer  # a page, where a server answers everything
 
 
-def _row_of(
-    model: str, rows: Sequence[Mapping[str, object]], *, key: str
-) -> Mapping[str, object] | None:
-    """The row of a model: of exactly that name, else of the same name under another route or none."""
-    named = [(_plain(row[key]), row) for row in rows if isinstance(row.get(key), str)]
-    for form in (squash, _last):
-        for name, row in named:
-            if form(name) == form(_plain(model)):
-                return row
-    return None
-
-
-def _plain(name: object) -> str:
-    """A served name without Ollama's mark for "no tag"."""
-    return str(name).removesuffix(":latest")
-
-
-def _last(name: str) -> str:
-    return squash(unrouted(name))
+def _row_of(model: str, rows: Sequence[dict[str, object]], *, key: str) -> dict[str, object] | None:
+    """The row of exactly that name, else of the same name under another route or none; ``:latest`` is no tag."""
+    plain = [(str(row.get(key)).removesuffix(":latest"), row) for row in rows]
+    asked = model.removesuffix(":latest")
+    exact = (row for name, row in plain if squash(name) == squash(asked))
+    routed = (row for name, row in plain if squash(unrouted(name)) == squash(unrouted(asked)))
+    return next(exact, None) or next(routed, None)
 
 
 def _tokens(row: Mapping[str, object], fields: Sequence[str]) -> int | None:
@@ -190,36 +175,13 @@ def _tokens(row: Mapping[str, object], fields: Sequence[str]) -> int | None:
         ValueError: it is no plausible number of tokens.
     """
     for field in fields:
-        value = _at(row, field)
+        outer, _, inner = field.partition(".")
+        value = row.get(outer)
+        if inner:
+            value = _Nested.validate_python(value).get(inner) if isinstance(value, dict) else None
         if value is None:
             continue
         if not isinstance(value, int) or value not in _PLAUSIBLE_TOKENS:
             raise ValueError(f"{field} is {value!r:.40}, which is no plausible number of tokens")
         return value
     return None
-
-
-def _at(row: Mapping[str, object], field: str) -> object:
-    outer, _, inner = field.partition(".")
-    value = row.get(outer)
-    if not inner:
-        return value
-    return _Nested.validate_python(value).get(inner) if isinstance(value, dict) else None
-
-
-def _shown_tokens(shown: _Shown) -> object:
-    """Ollama's window: what the model is set to run with, else what it was trained for."""
-    if running := re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE):
-        return int(running[1])
-    trained = (value for key, value in shown.model_info.items() if key.endswith(".context_length"))
-    return next(trained, None)
-
-
-def _reason(error: Exception) -> str:
-    """What went wrong, without anything that the server said: it may repeat the key."""
-    if isinstance(error, TimeoutError):
-        return "no answer in time"
-    if type(error) is ValueError:
-        return str(error)
-    status: object = getattr(error, "status_code", None)
-    return f"HTTP {status}" if status else type(error).__name__

@@ -1,8 +1,8 @@
 """How many tokens a model accepts: the first source that knows.
 
 Promise: a look-up always answers, says where the answer is from, and never waits for the network. The order is cache,
-environment, the user's files, discovery if on, the known table, inference from the name, default. No source raises,
-whatever it reads, and each reports a fault once; a broken row costs no other row.
+environment, the user's files, discovery if on, the known table, inference from the name, default. No source raises; each
+reports a fault once, and a broken row costs no other row. A name is never taken for a model of another version.
 """
 
 import asyncio
@@ -11,18 +11,17 @@ import logging
 import os
 import re
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, cast
 from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from autogen_context.tokens.model_name import ancestor, squash, stated_tokens, unrouted
+from autogen_context.messages.message import Text
+from autogen_context.messages.saved import faults
 
 if TYPE_CHECKING:  # only who asks an endpoint pays for what talks to it
     from autogen_context.tokens.discovery import Discovery
@@ -31,92 +30,59 @@ _LOGGER = logging.getLogger(__name__)
 _VARIABLE = "MODEL_LIMIT_"
 _RETRY_S = 60.0  # an endpoint that failed, or does not know the model, is not asked again before
 
+# More than any model's name needs; what lies beyond is not looked at, so that a hostile name costs little.
+_LONGEST_NAME, _MOST_STARTS, _LONGEST_KNOWN = 200, 16, 64
+# Where a model's name may begin: after a route ("azure/"), a label ("ft:"), a vendor ("us.anthropic."), or a
+# host that puts its own name before the model's.
+_STARTS = re.compile(r"[/:]|(?<=[a-z])\.(?=[a-z])|\b(?:databricks|openai|snowflake)-")
+# Where a known name may end: before a date, a tag, a revision, the name of a tuned variant.
+_BORDERS = re.compile(r"[-_.:@/ ]")
+# What goes on with one or two digits is another version, not a variant: "-4", ".1", but not "-08-2024".
+_ANOTHER_VERSION = re.compile(r"[-_.]\d{1,2}(?![\da-z])(?!-\d\d)")
+# A window in the name, in thousands: "-32k", "_8k".
+_THOUSANDS = re.compile(r"(?:^|[-_.:])(\d{1,4})k(?![a-z\d])")
+_SPELLINGS = (
+    (re.compile(r"(?<=\d)p(?=\d)"), "."),  # Fireworks writes 3p1 for 3.1
+    (re.compile(r"(?:meta-)?llama-?v?(?=\d)"), "llama-"),  # llama3.1, Meta-Llama-3.1, llama-v3.1
+)
 Positive = Annotated[int, Field(strict=True, gt=0)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLimit:
+class ModelLimit(BaseModel):
     """What a model accepts and gives, and who says so.
 
+    In a table a window alone is shared by input and output; an input alone is taken as it is.
+
     Attributes:
-        model: the name that was asked for.
+        model: the name that was asked for, or of the row.
         input_tokens: the most a request may have as input, in tokens.
         output_tokens: the most an answer may have, in tokens; None where the source does not say.
         window_tokens: input and output together, in tokens.
-        source: where the numbers come from: ``"environment MODEL_LIMIT_GPT4"``,
-            ``"file ./model_limits.json"``, ``"discovery http://127.0.0.1:8000"``, ``"known"``,
-            ``"inferred from gpt-4o"``, ``"default"``.
-    """
-
-    model: str
-    input_tokens: int
-    output_tokens: int | None
-    window_tokens: int
-    source: str
-
-    @classmethod
-    def of_input(cls, model: str, tokens: int, *, source: str) -> Self:
-        """A single number that is meant as the input limit: it is taken as it is."""
-        return cls(
-            model=model,
-            input_tokens=tokens,
-            output_tokens=None,
-            window_tokens=tokens,
-            source=source,
-        )
-
-    @classmethod
-    def of_window(
-        cls, model: str, tokens: int, *, source: str, output_tokens: int | None = None
-    ) -> Self:
-        """A window that input and output share; an answer may fill it unless ``output_tokens`` is less."""
-        output = min(output_tokens or tokens, tokens)
-        return cls(
-            model=model,
-            input_tokens=tokens,
-            output_tokens=output,
-            window_tokens=tokens,
-            source=source,
-        )
-
-    @property
-    def prompt_tokens(self) -> int:
-        """What a request should have at most, so that an answer still fits, in tokens.
-
-        Where input and output share one window: the window less the room for the answer, which is
-        ``output_tokens``, but a quarter of the window at most. Otherwise ``input_tokens`` as it is: the
-        limits are apart, or somebody named the input on purpose.
-        """
-        if self.output_tokens is None or self.input_tokens < self.window_tokens:
-            return self.input_tokens
-        return self.window_tokens - min(self.output_tokens, self.window_tokens // 4)
-
-
-class Row(BaseModel):
-    """One model of a table: its numbers, in tokens, and what the table says about their origin.
-
-    A window alone is one whole that input and output share, so an answer may be as long as it. An input alone is what a
-    request may have, as it is, and the window is at least that and the output.
+        source: where the numbers come from: ``"environment MODEL_LIMIT_GPT4"``, ``"file ./model_limits.json"``,
+            ``"discovery http://127.0.0.1:8000"``, ``"known"``, ``"inferred from gpt-4o"``, ``"default"``.
+        provider: whose model it is, where a table says so.
+        checked: when the row was looked up, as an ISO date.
     """
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
-    name: str = Field(pattern=r"[^\W_]")
+    model: Text
     input_tokens: Positive
     output_tokens: Positive | None = None
     window_tokens: Positive
+    source: Text = ""
     provider: str = ""
-    source: str = ""
     checked: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, given: dict[str, object]) -> dict[str, object]:
         row = {key: value for key, value in given.items() if value is not None}
-        if "window_tokens" not in row and isinstance(row.get("input_tokens"), int):
-            output = row.get("output_tokens", 0)
-            more = output if isinstance(output, int) else 0
-            row["window_tokens"] = cast("int", row["input_tokens"]) + more
+        if not squash(str(row.get("model", ""))):
+            raise ValueError("a model has a name")
+        tokens, output = row.get("input_tokens"), row.get("output_tokens")
+        if "window_tokens" not in row and isinstance(tokens, int):
+            row["window_tokens"] = tokens + (output if isinstance(output, int) else 0)
         elif "input_tokens" not in row and "window_tokens" in row:
             row["input_tokens"] = row["window_tokens"]
             row.setdefault("output_tokens", row["window_tokens"])
@@ -130,89 +96,73 @@ class Row(BaseModel):
             )
         return self
 
-    def limit(self, model: str, *, source: str) -> ModelLimit:
+    @property
+    def prompt_tokens(self) -> int:
+        """What a request should have at most, so that an answer still fits, in tokens.
+
+        Where input and output share one window: the window less ``output_tokens``, but less a quarter of it at most.
+        Otherwise ``input_tokens`` as it is: the limits are apart, or somebody named the input on purpose.
+        """
+        if self.output_tokens is None or self.input_tokens < self.window_tokens:
+            return self.input_tokens
+        return self.window_tokens - min(self.output_tokens, self.window_tokens // 4)
+
+    def as_answer(self, model: str, *, source: str) -> "ModelLimit":
         """These numbers as the answer for ``model``."""
-        return ModelLimit(
-            model=model,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            window_tokens=self.window_tokens,
-            source=source,
-        )
+        return self.model_copy(update={"model": model, "source": source})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """What a text holds: n rows by squashed name, in the text's order, and what is wrong by line (from 1)."""
+def shared_window(
+    model: str, tokens: int, *, source: str, output_tokens: int | None = None
+) -> ModelLimit:
+    """A window that input and output share; an answer may fill it unless ``output_tokens`` is less."""
+    output = min(output_tokens or tokens, tokens)
+    return ModelLimit(
+        model=model, input_tokens=tokens, output_tokens=output, window_tokens=tokens, source=source
+    )
 
-    rows: Mapping[str, Row]
-    problems: tuple[tuple[int, str], ...]
 
+class Table(NamedTuple):
+    """The rows of a text by squashed name, in their order, and what is wrong by line (from 1)."""
 
-_EMPTY = Table(rows={}, problems=())
+    rows: Mapping[str, ModelLimit]
+    problems: tuple[tuple[int, str], ...] = ()
 
 
 def read_table(text: str) -> Table:
-    """Read a table of limits: one JSON object, a row for each model.
-
-    Args:
-        text: ``{"name": 16384, "other": {"input_tokens": …, "output_tokens": …, "window_tokens": …}}``.
-
-    Returns:
-        The rows that are sound, and a problem for each that is not.
-    """
+    """Read ``{"name": 16384, "other": {"input_tokens": …, "output_tokens": …, "window_tokens": …}}``; any text goes."""
     try:
         document = TypeAdapter(dict[str, object]).validate_python(json.loads(text))
     except ValidationError:
-        return Table(rows={}, problems=((1, "a table is a JSON object, a row for each model"),))
+        return Table({}, ((1, "a table is a JSON object, a row for each model"),))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return Table(rows={}, problems=((line, f"this is no JSON ({error})"),))
-    rows: dict[str, Row] = {}
+        return Table({}, ((line, f"this is no JSON ({error})"),))
+    rows: dict[str, ModelLimit] = {}
     problems: list[tuple[int, str]] = []
     for name, value in document.items():
-        fields = (
-            cast("dict[str, object]", value) if isinstance(value, dict) else {"input_tokens": value}
+        row = cast(
+            "dict[str, object]", value if isinstance(value, dict) else {"input_tokens": value}
         )
         try:
-            rows[squash(name)] = Row.model_validate({**fields, "name": name})
+            rows[squash(name)] = ModelLimit.model_validate({**row, "model": name})
         except ValidationError as error:
-            faults = {
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}".lstrip(": "): 0
-                for e in error.errors()
-            }
-            problems.append((_line_of(name, text), f"row {name!r}: {'; '.join(faults)}"))
-    return Table(rows=rows, problems=tuple(problems))
-
-
-def _line_of(name: str, text: str) -> int:
-    """The line of a row's key, from 1; 1 where the key is written in another spelling of JSON."""
-    spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
-    key = re.search("(?:" + "|".join(map(re.escape, spellings)) + r")\s*:", text)
-    return text.count("\n", 0, key.start()) + 1 if key else 1
-
-
-def known_rows() -> Mapping[str, Row]:
-    """The table that ships with this package: its rows by squashed name."""
-    return _known_table().rows
+            spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
+            key = re.search("(?:" + "|".join(map(re.escape, spellings)) + r")\s*:", text)
+            line = text.count("\n", 0, key.start()) + 1 if key else 1
+            problems.append((line, f"row {name!r}: {faults(error)}"))
+    return Table(rows, tuple(problems))
 
 
 @cache
-def _known_table() -> Table:
-    return read_table(shipped_text())
+def known_rows() -> Mapping[str, ModelLimit]:
+    """The table that ships with this package: its rows by squashed name."""
+    return read_table(shipped_text()).rows
 
 
 @cache
 def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
-    """The text of the table that ships with this package.
-
-    Args:
-        package: the folder of the package. A wheel has the table in it; an editable install runs from
-            the project's folder, and there the table is one folder up.
-
-    Raises:
-        FileNotFoundError: it is in neither place; the installation is incomplete.
-    """
+    """The table that ships: in the package as a wheel has it, or one folder up as an editable install has it."""
     places = [folder / "model_limits.json" for folder in (package, package.parent)]
     for place in places:
         if place.is_file():
@@ -222,23 +172,22 @@ def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One source and its answer.
-
-    Attributes:
-        source: the name of the source.
-        limit: what it knows of the model, None if nothing.
-        note: why nothing, or what the answer rests on; may be empty.
-    """
+class Step(NamedTuple):
+    """One source, what it knows of the model, and why nothing, or what the answer rests on."""
 
     source: str
     limit: ModelLimit | None = None
     note: str = ""
 
 
-Ask = Callable[[str], Step]
-"""What a source knows of a model, without waiting for anything."""
+def squash(name: str) -> str:
+    """A name without punctuation and case: two spellings of one model give the same."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def unrouted(name: str) -> str:
+    """A name without the route before it: ``openai/gpt-4o`` is ``gpt-4o``, wherever it is served."""
+    return name.rpartition("/")[2] or name
 
 
 def variable_for(model: str) -> str:
@@ -247,150 +196,80 @@ def variable_for(model: str) -> str:
     return _VARIABLE + "_".join(words)
 
 
-class _Environment:
-    """``MODEL_LIMIT_<NAME>=<tokens>``, the name in any spelling, with or without its route."""
+def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
+    """The known model that a dated, prefixed, tagged or fine-tuned name is a variant of.
 
-    def __init__(self, environ: Mapping[str, str] | None) -> None:
-        self._environ = environ
-        self._reported: set[tuple[str, str]] = set()
+    Returns:
+        The longest of the squashed ``known`` names that the name begins with, else the one that stands for its family,
+        and what of the name is left. None if there is neither.
+    """
+    spelled = name.casefold()[:_LONGEST_NAME]
+    for pattern, replacement in _SPELLINGS:
+        spelled = pattern.sub(replacement, spelled)
+    starts = [0, *(mark.end() for mark in _STARTS.finditer(spelled))][:_MOST_STARTS]
+    for start in starts:
+        borders = _BORDERS.finditer(spelled, start + 1, start + _LONGEST_KNOWN)
+        for end in (len(spelled), *reversed([mark.start() for mark in borders])):
+            if squash(spelled[start:end]) in known and not _ANOTHER_VERSION.match(spelled, end):
+                return squash(spelled[start:end]), spelled[end:]
+    route_end = spelled.rfind("/") + 1  # what serves a model is not its family: "mistral/x"
+    for start in sorted({route_end, *starts}, reverse=True):
+        for pattern, model in _families():
+            if start >= route_end and (head := pattern.match(spelled, start)):
+                return squash(model), spelled[head.end() :]
+    return None
 
-    def ask(self, model: str) -> Step:
-        """The variable whose name is the model's: the full name first, then the one without its route."""
-        environ = os.environ if self._environ is None else self._environ
-        by_name = {squash(v.removeprefix(_VARIABLE)): v for v in environ if v.startswith(_VARIABLE)}
-        for name in (squash(model), squash(unrouted(model))):
-            variable = by_name.get(name, "")
-            tokens = self._tokens(variable, environ[variable]) if variable else 0
-            if tokens:
-                limit = ModelLimit.of_input(model, tokens, source=f"environment {variable}")
-                return Step(source="environment", limit=limit, note=variable)
-        return Step(source="environment", note=f"no {variable_for(model)}")
 
-    def _tokens(self, variable: str, value: str) -> int:
-        """A positive integer as Python writes it (``8192``, ``1_048_576``); anything else is reported, and 0."""
-        try:
-            tokens = max(0, int(value))
-        except ValueError:
-            tokens = 0
-        if not tokens and (variable, value) not in self._reported:
-            self._reported.add((variable, value))
-            _LOGGER.warning(
-                "environment variable %s=%.60r is no positive integer and is ignored; "
-                "write the input limit in tokens, as in %s=8192",
-                variable,
-                value,
-                variable,
-            )
-        return tokens
+@cache
+def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Each family of models, most specific first, with the known model that stands for it.
+
+    That is its smallest: a guess that is too large fails in the provider's hands.
+    """
+    table = Path(__file__).with_name("ancestors.json").read_text("utf-8")
+    rows = TypeAdapter(dict[str, str]).validate_json(table).items()
+    return tuple((re.compile(rf"(?:{row})(?![a-z])(?!(?<=\d)\d)"), model) for row, model in rows)
 
 
 class _UserFile:
-    """A table that the user wrote. It is read again whenever it is asked, and parsed when it changed."""
+    """A table that the user wrote; read again whenever it is asked, and parsed when it changed."""
 
     def __init__(self, path: Path, *, required: bool) -> None:
         self._path = path
         self._required = required
         self._name = str(path) if path.is_absolute() else f"./{path}"
         self._seen: str | None = None
-        self._table = _EMPTY
+        self._rows: Mapping[str, ModelLimit] = {}
         self._trouble = ""
 
     def ask(self, model: str) -> Step:
         """The row whose name is the model's: the full name first, then the one without its route."""
-        rows = self._read().rows
-        row = rows.get(squash(model)) or rows.get(squash(unrouted(model)))
+        self._read()
+        row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
         if row is None:
-            return Step(source=self._name, note=self._trouble or "no row for it")
-        return Step(source=self._name, limit=row.limit(model, source=f"file {self._name}"))
+            return Step(self._name, note=self._trouble or "no row for it")
+        return Step(self._name, row.as_answer(model, source=f"file {self._name}"))
 
-    def _read(self) -> Table:
+    def _read(self) -> None:
+        text, trouble = None, ""
         try:
             text = self._path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            return self._without_file("no such file", report=self._required)
+            trouble = "no such file"
         except (OSError, ValueError) as error:  # ValueError: it is no UTF-8
-            return self._without_file(f"unreadable ({type(error).__name__})", report=True)
-        if text != self._seen:
+            trouble = f"unreadable ({type(error).__name__})"
+        if text is None:
+            if trouble != self._trouble and (self._required or trouble != "no such file"):
+                _LOGGER.warning("%s: %s; the next source of limits is used", self._name, trouble)
+            self._seen, self._rows, self._trouble = None, {}, trouble
+        elif text != self._seen:
             # In a clone of this project ./model_limits.json is no user's file. As one it would hide discovery.
             is_ours = text == shipped_text()
-            self._seen, self._trouble = text, "the known table itself" if is_ours else ""
-            self._table = _EMPTY if is_ours else read_table(text)
-            for line, problem in self._table.problems:
+            table = Table({}) if is_ours else read_table(text)
+            self._seen, self._rows = text, table.rows
+            self._trouble = "the known table itself" if is_ours else ""
+            for line, problem in table.problems:
                 _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
-        return self._table
-
-    def _without_file(self, trouble: str, *, report: bool) -> Table:
-        if report and trouble != self._trouble:
-            _LOGGER.warning("%s: %s; the next source of model limits is used", self._name, trouble)
-        self._seen, self._trouble = None, trouble
-        return _EMPTY
-
-
-class _Discovered:
-    """What discovery found so far; a finding answers until a newer one takes its place."""
-
-    def __init__(
-        self, discovery: "Discovery | None", *, ttl_s: float, clock: Callable[[], float]
-    ) -> None:
-        self._discovery = discovery
-        self._ttl_s = ttl_s
-        self._clock = clock
-        self._found: dict[str, ModelLimit] = {}
-        self._due_at: dict[str, float] = {}
-        self._locks: WeakKeyDictionary[
-            asyncio.AbstractEventLoop, defaultdict[str, asyncio.Lock]
-        ] = WeakKeyDictionary()
-
-    def ask(self, model: str) -> Step:
-        """What was found of ``model``."""
-        if self._discovery is None:
-            return Step(source="discovery", note="off")
-        limit = self._found.get(model)
-        if limit is None:
-            asked = model in self._due_at
-            return Step(source="discovery", note="no number" if asked else "not asked yet")
-        return Step(source="discovery", limit=limit, note=self._discovery.address)
-
-    def is_due(self, model: str) -> bool:
-        """Whether the endpoint should be asked about ``model`` now."""
-        return self._discovery is not None and self._clock() >= self._due_at.get(model, 0.0)
-
-    async def refresh(self, model: str) -> bool:
-        """Ask the endpoint about ``model``, once for all who wait; whether it told something."""
-        locks = self._locks.setdefault(asyncio.get_running_loop(), defaultdict(asyncio.Lock))
-        async with locks[model]:
-            if self._discovery is None or not self.is_due(model):
-                return False
-            limit = await self._discovery.ask(model)
-            wait_s = self._ttl_s if limit else min(self._ttl_s, _RETRY_S)
-            self._due_at[model] = self._clock() + wait_s
-            if limit:
-                self._found[model] = limit
-            return limit is not None
-
-
-def _known(model: str) -> Step:
-    """The table that ships with this package: exact names in any spelling."""
-    row = known_rows().get(squash(model))
-    if row is None:
-        return Step(source="known", note="no row for it")
-    note = f"{row.source.partition(':')[0]}, checked {row.checked}"
-    return Step(source="known", limit=row.limit(model, source="known"), note=note)
-
-
-def _inferred(model: str) -> Step:
-    """A guess from the name: the known model that it is a variant of, or the window that it states."""
-    found = ancestor(model, known_rows())
-    stated = stated_tokens(found[1] if found else model)
-    if stated is not None:
-        note = f"from the {stated // 1000}k in its name"
-        limit = ModelLimit.of_window(model, stated, source=f"inferred {note}")
-        return Step(source="inference", limit=limit, note=note)
-    if found is None:
-        return Step(source="inference", note="no pattern fits")
-    row = known_rows()[found[0]]
-    note = f"from {row.name}"
-    return Step(source="inference", limit=row.limit(model, source=f"inferred {note}"), note=note)
 
 
 def standard_files() -> tuple[Path, ...]:
@@ -437,15 +316,18 @@ class ModelLimits:
             raise ValueError(f"files={str(files)!r}: give several, such as [{str(files)!r}]")  # noqa: TRY004 - a wrong argument is a ValueError here
         standard = standard_files()
         paths = standard if files is None else tuple(map(Path, files))
-        own_files = [_UserFile(path, required=path not in standard).ask for path in paths]
+        self._files = [_UserFile(path, required=path not in standard) for path in paths]
+        self._environ = environ
+        self._reported: set[tuple[str, str]] = set()
+        self._default_tokens = default_tokens
         self._ttl_s = ttl_s
         self._clock = clock
         self._kept: dict[str, tuple[ModelLimit, float]] = {}
-        self._default_tokens = default_tokens
-        self._discovered = _Discovered(discovery, ttl_s=ttl_s, clock=clock)
-        self._own: tuple[Ask, ...] = (_Environment(environ).ask, *own_files)
-        rest = (self._discovered.ask, _known, _inferred, self._default)
-        self._sources: tuple[Ask, ...] = (*self._own, *rest)
+        self._discovery = discovery
+        self._found: dict[str, ModelLimit] = {}
+        self._due_at: dict[str, float] = {}
+        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
+        self._locks = WeakKeyDictionary()
 
     def lookup(self, model: str) -> ModelLimit:
         """The limits of a model, at once and without the network.
@@ -457,7 +339,7 @@ class ModelLimits:
         kept = self._kept.get(model)
         if kept is not None and self._clock() < kept[1]:
             return kept[0]
-        limit = next(_answers(self._sources, model))
+        limit = next(step.limit for step in self._steps(model) if step.limit)
         self._kept[model] = (limit, self._clock() + self._ttl_s)
         return limit
 
@@ -471,9 +353,17 @@ class ModelLimits:
             ValueError: ``model`` is no name.
         """
         _check(model)
-        is_due = self._discovered.is_due(model) and not any(_answers(self._own, model))
-        if is_due and await self._discovered.refresh(model):
-            self._kept.clear()
+        asks = self._discovery if self._is_due(model) else None
+        if asks and not any(step.limit for step in self._own_steps(model)):
+            loop = asyncio.get_running_loop()
+            async with self._locks.setdefault(loop, asyncio.Lock()):  # once for all who wait
+                if self._is_due(model):
+                    limit = await asks.ask(model)
+                    wait_s = self._ttl_s if limit else min(self._ttl_s, _RETRY_S)
+                    self._due_at[model] = self._clock() + wait_s
+                    if limit:
+                        self._found[model] = limit
+                        self._kept.clear()
         return self.lookup(model)
 
     def trace(self, model: str) -> list[Step]:
@@ -485,24 +375,82 @@ class ModelLimits:
         _check(model)
         limit, until = self._kept.get(model, (None, 0.0))
         left_s = until - self._clock()
-        cached = Step(source="cache", note="empty")
+        cached = Step("cache", note="empty")
         if limit is not None and left_s > 0:
-            note = f"{limit.source}, for another {left_s:.0f} s"
-            cached = Step(source="cache", limit=limit, note=note)
-        return [cached, *(ask(model) for ask in self._sources)]
+            cached = Step("cache", limit, f"{limit.source}, for another {left_s:.0f} s")
+        return [cached, *self._steps(model)]
 
-    def _default(self, model: str) -> Step:
-        """What is assumed of a model that nobody knows."""
-        limit = ModelLimit.of_input(model, self._default_tokens, source="default")
-        return Step(source="default", limit=limit)
+    def _steps(self, model: str) -> Iterator[Step]:
+        """The answers of all sources but the cache, each asked when its turn comes."""
+        yield from self._own_steps(model)
+        found, note = self._found.get(model), "off"
+        if self._discovery:
+            unknown = "no number" if model in self._due_at else "not asked yet"
+            note = self._discovery.address if found else unknown
+        yield Step("discovery", found, note)
+        rows = known_rows()
+        if row := rows.get(squash(model)):
+            note = f"{row.source.partition(':')[0]}, checked {row.checked}"
+            yield Step("known", row.as_answer(model, source="known"), note)
+        else:
+            yield Step("known", note="no row for it")
+        variant = ancestor(model, rows)
+        name = (variant[1] if variant else model).casefold()[:_LONGEST_NAME]
+        stated = _THOUSANDS.search(name)
+        if stated and int(stated[1]):
+            note = f"from the {int(stated[1])}k in its name"
+            tokens = int(stated[1]) * 1000
+            limit = shared_window(model, tokens, source=f"inferred {note}")
+            yield Step("inference", limit, note)
+        elif variant:
+            note = f"from {rows[variant[0]].model}"
+            limit = rows[variant[0]].as_answer(model, source=f"inferred {note}")
+            yield Step("inference", limit, note)
+        else:
+            yield Step("inference", note="no pattern fits")
+        yield Step("default", _input_alone(model, self._default_tokens, "default"))
+
+    def _own_steps(self, model: str) -> Iterator[Step]:
+        """What the user says: ``MODEL_LIMIT_<NAME>`` in any spelling, with or without its route, then the files."""
+        environ = os.environ if self._environ is None else self._environ
+        by_name = {squash(v.removeprefix(_VARIABLE)): v for v in environ if v.startswith(_VARIABLE)}
+        for name in (squash(model), squash(unrouted(model))):
+            variable = by_name.get(name, "")
+            if variable and (tokens := self._tokens(variable, environ[variable])):
+                limit = _input_alone(model, tokens, f"environment {variable}")
+                yield Step("environment", limit, variable)
+                break
+        else:
+            yield Step("environment", note=f"no {variable_for(model)}")
+        for file in self._files:
+            yield file.ask(model)
+
+    def _is_due(self, model: str) -> bool:
+        return self._clock() >= self._due_at.get(model, 0.0)
+
+    def _tokens(self, variable: str, value: str) -> int:
+        """A positive integer as Python writes it (``8192``, ``1_048_576``); anything else is reported, and 0."""
+        try:
+            tokens = max(0, int(value))
+        except ValueError:
+            tokens = 0
+        if not tokens and (variable, value) not in self._reported:
+            self._reported.add((variable, value))
+            _LOGGER.warning(
+                "environment variable %s=%.60r is no positive integer and is ignored; "
+                "write the input limit in tokens, as in %s=8192",
+                variable,
+                value,
+                variable,
+            )
+        return tokens
 
 
-def _answers(sources: Sequence[Ask], model: str) -> Iterator[ModelLimit]:
-    return (step.limit for ask in sources if (step := ask(model)).limit)
+def _input_alone(model: str, tokens: int, source: str) -> ModelLimit:
+    """A single number that is meant as the input limit: it is taken as it is."""
+    return ModelLimit(model=model, input_tokens=tokens, window_tokens=tokens, source=source)
 
 
 def _check(model: object) -> None:
-    if not isinstance(model, str):
-        raise ValueError(f"model={model!r:.80}: give the model's name, a string")  # noqa: TRY004 - a wrong argument is a ValueError here
-    if not squash(model):
+    if not isinstance(model, str) or not squash(model):
         raise ValueError(f"model={model!r:.80}: give the model's name, such as 'gpt-4o'")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.decision import Trigger, TriggerKind
 from autogen_context.triggers.price import (
     CostEstimate,

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates
 from autogen_context.view.pace import Attempt, Pace, Situation
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is

@@ -23,7 +23,7 @@ from typing_extensions import Unpack
 from autogen_context import ContextConfig, ProjectContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
 from autogen_context.adapters.classic import ContextTransform
-from autogen_context.cache.kept_originals import DiskOriginals
+from autogen_context.cache.originals import DiskOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed

@@ -332,7 +332,7 @@ def test_an_unknown_model_is_told_of() -> None:
 def test_estimated_counts_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """F35: where no tokenizer is at hand."""
     from autogen_context.tokens import message_counter  # noqa: PLC0415
-    from autogen_context.tokens.estimate import EstimateCounter  # noqa: PLC0415
+    from autogen_context.tokens.measure import EstimateCounter  # noqa: PLC0415
 
     def estimates(_model: str) -> EstimateCounter:
         return EstimateCounter()

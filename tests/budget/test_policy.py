@@ -16,7 +16,7 @@ from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Profi
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.models.completion import Complete
-from autogen_context.prioritizer.advising import key_of
+from autogen_context.prioritizer.advice import key_of
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.fingerprint import Fingerprint
-from autogen_context.cache.memory import Memory
-from autogen_context.cache.store import sealed, unsealed
+from autogen_context.cache.tier import Memory, sealed, unsealed
 
 
 class Outline(BaseModel):

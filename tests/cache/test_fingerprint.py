@@ -13,15 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.dependency import absolute_names, is_touched, matches
-from autogen_context.cache.file_state import (
+from autogen_context.cache.fingerprint import (
     COARSE_TICK_NS,
     NEVER_NS,
     TICK_NS,
+    Fingerprint,
+    FingerprintReader,
+    absolute_names,
+    is_touched,
+    matches,
     settled_ns,
     state_of,
 )
-from autogen_context.cache.fingerprint import Fingerprint, FingerprintReader
 from support.waiting import tick
 
 SETTLED_NS = NEVER_NS - 1  # so late that every time proves something

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.cache.kept_originals import DiskOriginals
-from autogen_context.cache.originals import MESSAGE_BYTES, OriginalStore, size_of
+from autogen_context.cache.originals import MESSAGE_BYTES, DiskOriginals, OriginalStore, size_of
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreUnavailable

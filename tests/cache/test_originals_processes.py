@@ -8,8 +8,7 @@ from threading import Barrier
 
 import pytest
 
-from autogen_context.cache.kept_originals import DiskOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore
 from autogen_context.cache.tier import Scope
 from support.entries import said
 
@@ -23,7 +22,7 @@ from autogen_context.messages.message import Message
 from autogen_context.cache.tier import Scope
 from autogen_context.cache import store as disk
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.kept_originals import DiskOriginals
+from autogen_context.cache.originals import DiskOriginals
 
 disk._LOCKED_S = 60.0  # a busy machine is no fault
 folder, name, entries = sys.argv[1:]

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from autogen_context.cache.kept_originals import RedisOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import OriginalStore, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.tier import Scope

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.kept_originals import DiskOriginals, RedisOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import OriginalNotFound, StoreRefused
@@ -27,7 +26,7 @@ from itertools import count
 from autogen_context.messages.message import Message
 from autogen_context.cache.redis.server import RedisLimits
 from autogen_context.cache.redis.server import RedisServer
-from autogen_context.cache.kept_originals import RedisOriginals
+from autogen_context.cache.originals import RedisOriginals
 from autogen_context.cache.tier import Scope
 from autogen_context.cache.originals import OriginalStore
 

@@ -12,10 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.kept_originals import KeptOriginals
-from autogen_context.cache.originals import OriginalStore
-from autogen_context.cache.redis.outbox import Order, Outbox
-from autogen_context.cache.redis.server import RedisLimits, RedisServer, checked_url, shown_url
+from autogen_context.cache.originals import KeptOriginals, OriginalStore
+from autogen_context.cache.redis.server import RedisLimits, RedisServer, shown_url
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Scope, Tier
@@ -228,70 +226,6 @@ def test_a_child_process_has_a_line_of_its_own(server: RedisServer) -> None:
     assert tier.read_all(["after"]) == {"after": b"2"}
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("wds"), st.sampled_from("abc"), st.binary(max_size=9))),
-    st.integers(1, 20),
-)
-def test_an_outbox_holds_what_is_not_sent(
-    steps: list[tuple[str, str, bytes]], limit_bytes: int
-) -> None:
-    """What it says of a key is the last thing done to it and not sent; it holds its limit, and names what goes."""
-    outbox, last = Outbox(limit_bytes), dict[str, bytes | None]()
-    for step, key, value in steps:
-        if step == "w":
-            last[key] = value
-            for gone in outbox.write(key, value, ttl_ms=1):
-                del last[gone]
-        elif step == "d":
-            last[key] = None
-            outbox.delete(key)
-        else:
-            outbox.sent(list(outbox.due().items()))
-            last = {}
-        assert sum(len(kept or b"") for kept in last.values()) <= limit_bytes
-        for name in "abc":
-            order = outbox.look(name)
-            assert (order is not None) == (name in last)
-            assert order is None or order.value == last[name]
-        assert len(outbox) == len(last)
-
-
-@pytest.mark.parametrize("how", ["write", "delete", "everything"])
-def test_what_is_ordered_meanwhile_is_done_again(how: str) -> None:
-    """What took the place of an order while that was on its way is still to be sent."""
-    outbox = Outbox(100)
-
-    def order() -> None:
-        if how == "write":
-            outbox.write("a", b"1", ttl_ms=1)
-        elif how == "delete":
-            outbox.delete("a")
-        else:
-            outbox.delete_everything()
-
-    order()
-    on_its_way = list(outbox.due().items())
-    order()
-    outbox.sent(on_its_way)
-    assert outbox.look("a") is not None
-    outbox.sent(list(outbox.due().items()))
-    assert outbox.look("a") is None
-    assert len(outbox) == 0
-
-
-def test_too_many_deletions_delete_everything() -> None:
-    """None is dropped; what is written from then on is sent after that."""
-    outbox = Outbox(100)
-    for number in range(2_001):
-        outbox.delete(str(number))
-    outbox.write("new", b"1", ttl_ms=1)
-    (first,) = outbox.due().items()
-    assert first[0] is None
-    assert outbox.look("anything") == Order() or outbox.look("anything") is first[1]
-    outbox.sent([first])
-    assert [*outbox.due()] == ["new"]
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -318,13 +252,13 @@ def test_a_url_of_something_else_is_an_error(url: str) -> None:
 
 
 @given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))
+@settings(max_examples=50)
 def test_no_name_of_a_url_shows_its_password(user: str, password: str) -> None:
     """Quoted or not, before the host or among the options."""
     assert password not in shown_url(f"redis://{user}:{password}@host:1/0")
     assert password not in shown_url(f"unix:///a.sock?password={password}")
     assert "Q" not in shown_url(f"redis://host/0?password={password}")
     assert shown_url("rediss://u:p@host:1/2?protocol=3") == "rediss://host:1/2"
-    assert checked_url("unix:///a.sock") == "unix:///a.sock"
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])

@@ -20,8 +20,7 @@ from watchdog.observers.inotify_c import (
 )
 
 from autogen_context.cache.inotify import InotifyTree
-from autogen_context.cache.watch import Pending
-from autogen_context.cache.watched_root import PolledTree, Sources, WatchedRoot, remote_type
+from autogen_context.cache.watch import Pending, PolledTree, Sources, WatchedRoot, remote_type
 from support.hearing import wait_until
 
 MOUNTS = """\
@@ -101,9 +100,7 @@ def project(tmp_path: Path) -> Path:
 def followed(project: Path, sources: Sources) -> tuple[WatchedRoot, list[str]]:
     """A root, and what is told of it."""
     told: list[str] = []
-    root = WatchedRoot(
-        str(project), recursive=True, sources=sources, changed=lambda path, _: told.append(path)
-    )
+    root = WatchedRoot(str(project), sources, lambda path, _: told.append(path))
     root.start()
     return root, told
 
@@ -189,7 +186,7 @@ def silent() -> Iterator[Silent]:
 def test_where_the_system_lost_events_all_may_have_changed(project: Path, silent: Silent) -> None:
     """It is told once, and what came unheard is watched; watchdog's Observer tells nobody."""
     told: list[str] = []
-    tree = InotifyTree(silent, str(project), recursive=True, changed=told.append)
+    tree = InotifyTree(silent, str(project), told.append)
     (project / "new" / "deep").mkdir(parents=True)
     (project / "folder0").rename(project / "moved")
     silent.paths.clear()
@@ -203,7 +200,7 @@ def test_where_the_system_lost_events_all_may_have_changed(project: Path, silent
 def test_what_is_no_longer_watched_is_not_heard(project: Path, silent: Silent) -> None:
     """Though an event of it was on its way."""
     told: list[str] = []
-    InotifyTree(silent, str(project), recursive=True, changed=told.append).stop()
+    InotifyTree(silent, str(project), told.append).stop()
     for callback in silent.callbacks:
         callback.on_event(InotifyEvent(WatchDescriptor(1), InotifyConstants.IN_MODIFY, 0, b"file"))
         callback.on_watch_deleted(WatchDescriptor(1))
@@ -215,7 +212,7 @@ def test_ignored_folders_take_no_watches(project: Path, silent: Silent) -> None:
     """Nor does what lies in them; watchdog's Observer watches them all."""
     (project / "node_modules" / "deep").mkdir(parents=True)
     (project / ".gitignore").write_text("folder1/\n")
-    InotifyTree(silent, str(project), recursive=True, changed=lambda _: None).stop()
+    InotifyTree(silent, str(project), lambda _: None).stop()
     assert len(silent.callbacks) == 3
 
 
@@ -224,7 +221,7 @@ def test_a_queue_that_flows_over_loses_nothing(project: Path) -> None:
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     told: set[str] = set()
     reader = InotifyFD()
-    tree = InotifyTree(reader, str(project), recursive=True, changed=told.add)
+    tree = InotifyTree(reader, str(project), told.add)
     for number in range(limit // 2 + 1):  # each comes and goes
         (project / f"early{number}").touch()
         (project / f"early{number}").unlink()
@@ -244,12 +241,12 @@ def test_polling_opens_nothing_and_is_bounded(
 ) -> None:
     """A pipe, a link in a circle, a file that nobody may read; of a large tree what lies deepest is left out, and said so."""
     told: list[str] = []
-    PolledTree(str(project), recursive=True, changed=told.append, most_entries=4).check()
+    PolledTree(str(project), told.append, most_entries=4).check()
     assert f"not all of {project} is polled" in caplog.text
     os.mkfifo(project / "pipe")
     (project / "circle").symlink_to(project / "circle")
     (project / "closed").touch(mode=0)
-    tree = PolledTree(str(project), recursive=True, changed=told.append)
+    tree = PolledTree(str(project), told.append)
     tree.check()
     assert told == []
     (project / "circle").unlink()
@@ -303,16 +300,3 @@ def test_it_is_told_when_quiet_or_when_it_lasts(pauses: list[float]) -> None:
     assert waiting.take() == ["/one/a"]
     assert waiting.due_at is None
     assert waiting.take() == []
-
-
-def test_the_fullest_folder_goes_first() -> None:
-    """A quiet folder keeps its names; where no folder has two paths, all of them go up a level together."""
-    waiting = pending(10)
-    quiet = ["/one/quiet/a", "/one/quiet/b"]
-    for path in [*quiet, *(f"/one/rush/{number}" for number in range(1_000))]:
-        waiting.add(path, top="/one", now=0)
-    assert waiting.take() == [*quiet, "/one/rush"]
-    waiting = pending(4)
-    for number in range(5):
-        waiting.add(f"/one/{number % 2}/{number}/x/y", top="/one", now=0)
-    assert waiting.take() == ["/one/0", "/one/1"]

@@ -59,7 +59,7 @@ def asked_back(one: IncrementalContextManager, handle: str) -> str:
     return text
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -> None:
     """The whole unit, as the host had it; also after a restart."""
@@ -77,7 +77,7 @@ def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -
             assert again.recall(handle) == one.recall(handle)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_mark(messages: list[ChatMessage], window: int) -> None:
     """What the tool returned, read with the tool itself, as an agent would."""
@@ -91,7 +91,7 @@ def test_by_the_handle_of_a_mark(messages: list[ChatMessage], window: int) -> No
                 assert asked_back(one, mark[1]) == original
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(runs(RESULTS | st.sampled_from([*LONG.values()])), st.integers(2_000, 12_000))
 def test_what_is_sent_as_it_came_has_no_handle(messages: list[ChatMessage], window: int) -> None:
     """And what has none is there word for word."""

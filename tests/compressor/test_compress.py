@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.compressor.concepts import flattened
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import Count
+from autogen_context.tokens.measure import Count, EstimateCounter
 from support.prose import REPORT, SENTENCES, TEXTS, Letters, Quarters
 from support.texts import HOSTILE
 

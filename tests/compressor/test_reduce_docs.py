@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.compressor.arrival.arrive import MOST_CODE_TOKENS, MOST_TOKENS, mark_of
+from autogen_context.compressor.arrival.arrival import MOST_CODE_TOKENS, MOST_TOKENS, mark_of
 from autogen_context.compressor.arrival.deduplication import mark_of as lines_mark_of
 from autogen_context.compressor.arrival.output import note_of
 

@@ -77,25 +77,17 @@ def test_without_blanks_everything_is_spelled_as_it_was(text: str) -> None:
 
 @given(WRITTEN)
 def test_values_come_back_from_tables(text: str) -> None:
-    """And numbers are spelled as they were."""
+    """All of them, in less."""
     tight = JSON.tighten(text)
     assert len(tight) <= len(text)
     if '"columns"' not in text:
         assert json.dumps(unrolled(json.loads(tight))) == json.dumps(json.loads(text))
 
 
-@pytest.mark.parametrize("number", ["1.0", "1e5", "12345678901234567890123", "-0.0", "0.1000"])
-def test_numbers_stay_as_they_are_spelled(number: str) -> None:
-    """In tables as well."""
-    text = "[" + ", ".join(f'{{"identifier": {number}, "name": {n}}}' for n in range(30)) + "]"
-    tight = JSON.tighten(text)
-    assert tight.startswith('{"columns":["identifier","name"],"rows":[[' + number + ",0],[")
-    assert len(tight) < len(text) * 2 / 3
-
-
-def test_repeated_keys_make_no_table() -> None:
-    """The text with them stays, without its blanks."""
-    text = "[" + ", ".join('{"identifier": 1, "identifier": 2}' for _ in range(30)) + "]"
+@pytest.mark.parametrize("row", ['"identifier": 2', '"size": 1e999', '"text": "\\ud800"'])
+def test_what_would_not_come_back_makes_no_table(row: str) -> None:
+    """Repeated keys, numbers that are too large, half characters: the text stays, without its blanks."""
+    text = "[" + ", ".join(f'{{"identifier": 1, {row}}}' for _ in range(30)) + "]"
     assert JSON.tighten(text) == text.replace(" ", "")
 
 
@@ -108,7 +100,7 @@ def test_promises(text: str, tokens: int) -> None:
 
 @pytest.mark.parametrize(
     "around",
-    ["{}", "The answer:\n{}\nThat was it.", "{}\n{}", "<output>\n{}\n</output>", "[INFO] x\n{}"],
+    ["{}", "The answer:\n{}\nThat was it.", "{}\n{}", "[INFO] x\n{}"],
 )
 def test_blocks_inside_text(around: str) -> None:
     """They lose their blanks; the text around them stays."""
@@ -175,12 +167,11 @@ def test_rows_and_marks_are_as_many_as_there_were() -> None:
 
 
 def test_long_values_are_shortened_where_they_stand() -> None:
-    """Their ends and what is wanted in them stay, marks count the rest; runs of numbers are few."""
+    """Their ends and what is wanted in them stay, marks count the rest."""
     text = "word " * 400 + NEEDLE + " word" * 400
     rows = [{"id": n, "text": text, "vector": [x / 7 for x in range(90)]} for n in range(30)]
     short = JSON.cut(json.dumps(rows), room_of(400, NEEDLE))
     assert NEEDLE in short
-    assert "numbers …]" in short
     assert re.search(r" \[… \d+ characters …\] ", short)
     assert short.count('"word word') >= 2
     assert exact(short) <= 400

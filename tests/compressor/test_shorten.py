@@ -18,7 +18,7 @@ from autogen_context.compressor.shorten import (
     tail_of,
 )
 from autogen_context.messages.message import Image, Message, without_images
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 LINES = (
     "all is well here\n",

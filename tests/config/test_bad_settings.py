@@ -7,7 +7,7 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 
 def manager(window: int, *, enabled: bool = True) -> IncrementalContextManager:

@@ -294,7 +294,7 @@ def test_nothing_stands_in_the_room_of_a_safety_rule() -> None:
 
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
-    assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool is 5 nodes in Q3"
+    assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
 
 
 def test_saved_and_loaded() -> None:

@@ -12,7 +12,7 @@ from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.tokens.measure import EstimateCounter
 
 COUNTERS = pytest.mark.parametrize("counter", ["gpt-4o", "estimate"])
 MEGABYTES_10 = "one line of a very long log, number 4711\n" * 250_000

@@ -10,8 +10,7 @@ from autogen_context import IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import LARGEST_REQUEST
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import TokenCounter
+from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from support.counting import Characters
 
 TURNS = 6

@@ -9,8 +9,7 @@ from typing_extensions import override
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript, NotInHistory
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.estimate import EstimateCounter
-from autogen_context.tokens.measure import Count, TokenCounter
+from autogen_context.tokens.measure import Count, EstimateCounter, TokenCounter
 
 
 class Counted:

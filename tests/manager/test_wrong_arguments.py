@@ -12,8 +12,7 @@ from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import Compare
-from autogen_context.cache.kept_originals import DiskOriginals
-from autogen_context.cache.originals import OriginalStore
+from autogen_context.cache.originals import DiskOriginals, OriginalStore
 from autogen_context.cache.tier import Scope, SharedTier
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.errors import InvalidTranscript
@@ -30,8 +29,8 @@ from autogen_context.prioritizer.prioritizer import ContextPrioritizer
 from autogen_context.recall import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.estimate import EstimateCounter
 from autogen_context.tokens.limits import ModelLimits
+from autogen_context.tokens.measure import EstimateCounter
 
 # Each of them is no such thing; the casts are what a caller without a type checker does.
 TEXTS = cast("list[ContextPart]", ["a text"])

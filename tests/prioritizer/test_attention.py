@@ -83,19 +83,6 @@ def test_parts_that_are_alike_are_all_kept(count: int) -> None:
     assert {score.temperature for score in scores} == {0.1}
 
 
-@given(PARTS, TEXTS)
-async def test_waiting_gives_the_same_where_nothing_is_due(
-    parts: list[ContextPart], query: str
-) -> None:
-    """Without vectors, or with all at hand, both ways to ask have one answer."""
-    scorer = AttentionScorer()
-    assert await scorer.score(query, parts) == scorer.score_nowait(query, parts)
-    full = AttentionScorer(
-        Meanings({p.text: [1, len(p.text), 0] for p in parts} | {query: [1, 1, 1]})
-    )
-    assert await full.score(query, parts) == full.score_nowait(query, parts)
-
-
 def test_nothing_in_common_is_no_error() -> None:
     """All score 0 and say so, also where there is no query or no part."""
     parts = [ContextPart("memory", "deploy"), ContextPart("actions", "")]
@@ -123,16 +110,6 @@ async def test_meaning_is_fused() -> None:
     assert same.score == pytest.approx(0.5, abs=0.01)
     assert same.reasons == ("no word in common", "meaning 0.99")
     assert other.score == 0
-
-
-def test_a_turn_takes_what_is_ready() -> None:
-    """A part without a vector is scored by its words, and so are all where the query has none."""
-    parts = [*FRUIT, ContextPart("memory", "my car")]
-    scores = [score.score for score in AttentionScorer(MEANINGS).score_nowait("car", parts)]
-    assert scores[0] > scores[1] == 0
-    assert scores[2] == AttentionScorer().score_nowait("car", parts)[2].score
-    unknown = AttentionScorer(MEANINGS).score_nowait("bus", parts)
-    assert unknown == AttentionScorer().score_nowait("bus", parts)
 
 
 async def test_several_texts_mean_the_weighted_mean() -> None:
@@ -186,14 +163,6 @@ def test_top_k_takes_its_place(scores: list[AttentionScore], top_k: int) -> None
     kept = AttentionFilter(threshold=1, top_k=top_k).filter(scores)
     ranked = sorted(scores, key=lambda score: -score.score)
     assert kept == [s for i, s in enumerate(ranked) if i < top_k or is_critical(s)]
-
-
-def test_labels_of_your_own() -> None:
-    """They take the place of the default ones, in any case of letters."""
-    scores = [scored(ContextPart(label, ""), 0) for label in ("Goal", "RULE", "memory")]
-    labels = [s.part.label for s in AttentionFilter(critical_labels={"Rule"}).filter(scores)]
-    assert labels == ["RULE"]
-    assert AttentionFilter(critical_labels=()).filter(scores) == []
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -259,10 +259,3 @@ def test_parts_by_label_and_words() -> None:
     assert ranked.priorities[1].reasons == ("execution: weight 0.90", "relevance 0.78")
     many = ContextPrioritizer().prioritize("Fix the crash in auth.py", [parts[1]] * 50)
     assert {priority.score for priority in many.priorities} == {ranked.priorities[1].score}
-
-
-@pytest.mark.parametrize("task", ["", TaskDefinition(text="?!")])
-def test_nothing_to_rank(task: str | TaskDefinition) -> None:
-    """No parts are no error, nor is a task without words."""
-    assert ContextPrioritizer().prioritize(task, []).order == ()
-    assert ContextPrioritizer().prioritize(task, [ContextPart("notes", "x")]).order == (0,)

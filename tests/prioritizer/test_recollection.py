@@ -134,22 +134,6 @@ def test_vectors_count_half() -> None:
     assert all(0 <= score < 0.5 for score in scores)
 
 
-@given(
-    judged=st.sets(st.integers(0, len(TALK) - 1)).map(sorted),
-    authors=st.sampled_from([(), ("Ann", "Ben") * 3]),
-    cosines=st.just([])
-    | st.lists(st.none() | st.floats(-1, 1), min_size=len(TALK), max_size=len(TALK)),
-)
-def test_some_are_judged_as_among_all(
-    judged: list[int], authors: tuple[str, ...], cosines: list[float | None]
-) -> None:
-    """Whichever messages are asked for; the others have 0."""
-    query = "Which dog did Ben find?"
-    everything = recollected(talk(), query, authors=authors, cosines=cosines)
-    some = recollected(talk(), query, authors=authors, cosines=cosines, among=judged)
-    assert some == [score if at in judged else 0 for at, score in enumerate(everything)]
-
-
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """The Python of the guide runs as one program, and its first example prints what the guide shows."""
     guide = GUIDE.read_text("utf-8")

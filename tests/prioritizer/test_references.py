@@ -1,20 +1,26 @@
-"""Which values stand where, and who named them again."""
+"""Which values stand where, who named them again, and what later units make worthless."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.segment import Unit, segment
+from autogen_context.messages.tool_action import ToolAction, View
+from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
-from autogen_context.prioritizer.references import References, named_by_model
+from autogen_context.prioritizer.references import References, Superseded
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.decision import Candidate
 from support.units import candidates_of, read_all
 
-MESSAGES = (transcripts() | broken_transcripts()).map(read_all)
+FEW = settings(max_examples=50)
+MESSAGES = (transcripts(max_messages=16) | broken_transcripts()).map(read_all)
 NAMED = frozenset({"never", "path", "4711", "src"})
 
 
@@ -28,7 +34,7 @@ def followed(candidates: Sequence[Candidate], messages: Sequence[Message]) -> Re
 
 def read_from(references: References) -> list[object]:
     """All that can be asked of it."""
-    named = NAMED.union(*(unit.values | unit.told | unit.asked for unit in references.units))
+    named = NAMED.union(*(unit.values | unit.asked for unit in references.units))
     return [
         references.units,
         references.total_blocks,
@@ -38,6 +44,7 @@ def read_from(references: References) -> list[object]:
     ]
 
 
+@FEW
 @given(MESSAGES, MESSAGES, st.data())
 def test_following_in_steps_is_following_at_once(
     messages: list[Message], others: list[Message], data: st.DataObject
@@ -45,7 +52,7 @@ def test_following_in_steps_is_following_at_once(
     """Unit by unit or many at a time; what is cut off or goes on in another way leaves nothing, and nothing is read twice."""
     candidates, same = candidates_of(messages), data.draw(st.integers(0, len(messages)))
     references = References()
-    for stop in data.draw(st.lists(st.integers(0, len(candidates)))):
+    for stop in data.draw(st.lists(st.integers(0, len(candidates)), max_size=4)):
         before = list(references.units)
         references.follow(candidates[:stop], messages)
         assert [a is b for a, b in zip(before, references.units, strict=False)].count(False) == 0
@@ -58,56 +65,204 @@ def test_following_in_steps_is_following_at_once(
     assert read_from(references) == read_from(followed(candidates_of(changed), changed))
 
 
-@given(transcripts().map(read_all))
+@FEW
+@given(transcripts(max_messages=16).map(read_all))
 def test_a_naive_count_finds_the_same(messages: list[Message]) -> None:
     """Blocks by what they say, persons by their role, uses by what the model said and called."""
     candidates = candidates_of(messages)
     references = followed(candidates, messages)
     blocks: Counter[str] = Counter()
+    uses: dict[str, list[int]] = {}
     total = 0
-    for text in (t for m in messages for t in texts_of(m)):
-        total += len(blocks_of(text))
-        for block in blocks_of(text):
-            blocks.update(values_of(block.text))
+    for i, candidate in enumerate(candidates):
+        for m in candidate.unit.messages:
+            leaves = [s for call in m.calls for s in strings_in(parsed(call.arguments))]
+            texts = [m.text, *(r.text for r in m.results), *(s for s in leaves if len(s) > 120)]
+            for block in (block for text in texts for block in blocks_of(text)):
+                blocks.update(values_of(block.text))
+                total += 1
+            bad = [call.arguments for call in m.calls if parsed(call.arguments) is None]
+            said = "\n".join([m.text, *leaves, *bad]) if m.role == "assistant" else ""
+            for value in values_of(said):
+                uses[value] = [*(u for u in uses.get(value, ()) if u != i), i]
     asked = Counter(v for m in messages if m.role == "user" for v in values_of(m.text))
     assert references.total_blocks == total
     assert (references.blocks, references.asked) == (blocks, asked)
-    for value in {*blocks, *NAMED}:
-        uses = [
-            i
-            for i, candidate in enumerate(candidates)
-            if any(
-                value in named_by_model(m) for m in candidate.unit.messages if m.role == "assistant"
-            )
-        ]
-        assert list(references.uses(value)) == uses
-
-
-def texts_of(message: Message) -> list[str]:
-    """What of a message is cut into blocks."""
-    leaves = [s for call in message.calls for s in strings_in(parsed(call.arguments))]
-    return [message.text, *(r.text for r in message.results), *(s for s in leaves if len(s) > 120)]
+    assert {value: list(references.uses(value)) for value in references.used} == uses
 
 
 def test_who_names_what() -> None:
     """What a model says or calls is used, what a person says is asked for, what a tool returns is neither."""
     call = ToolCall(id="1", name="read", arguments='{"file_path": "src/app.py", "line": 12}')
+    bad = ToolCall(id="2", name="read", arguments='{"path": "src/bad.py')  # no JSON
     messages = [
         Message(role="system", text="policy_x"),
         Message(role="user", text="find bug_7"),
         Message(role="assistant", text="looking at main.py", calls=(call,)),
         Message(role="tool", results=(ToolResult(call_id="1", text="found total_cents"),)),
         Message(role="user", text="[left_out]", own=True),
+        Message(role="assistant", calls=(bad,)),
     ]
-    system, person, step, ours = followed(candidates_of(messages), messages).units
-    assert system.told == {"policy_x"}
+    system, person, step, ours, broken = followed(candidates_of(messages), messages).units
+    assert [u.is_sought for u in (system, person, step, ours)] == [True, True, False, False]
     assert person.asked == {"find", "bug_7"}
     assert step.used == {"looking", "main.py", "main", "src/app.py", "src", "app"}
     assert step.values == step.used | {"found", "total_cents"}
     assert (step.asked, ours.asked, ours.used) == (frozenset(), frozenset(), frozenset())
+    assert "src/bad.py" in broken.used
 
 
-def test_arguments_that_are_no_json_are_read_as_they_are() -> None:
-    """A call that a model wrote badly names something too."""
-    call = ToolCall(id="1", name="read", arguments='{"path": "src/app.py')
-    assert "src/app.py" in named_by_model(Message(role="assistant", calls=(call,)))
+# ---- what later units make worthless
+
+ENOUGH = "\n".join("abcdefghij")
+FAILURE = "cat: a.py: No such file or directory"
+COMMANDS = [
+    *["cat a.py", "cat b.py", "sed -n 1,5p a.py", "sed -n 2,4p a.py", "sed -n 3,9p a.py", "tail -3 a.py"],
+    *["pytest a.py", "python a.py", "grep x a.py", "ls", "cat a.py b.py", "cat a.py && pytest a.py"],
+    *["cat <<E > a.py\nnew\nE", "cat <<E > a.py\nnew\nE\npython a.py", "sleep 1", "sed -i s/a/b/ a.py", "rm a.py"],
+]  # fmt: skip  # a row a kind
+STEPS = st.lists(
+    st.tuples(st.sampled_from(COMMANDS), st.sampled_from([ENOUGH, "ok", FAILURE, None])), max_size=3
+)
+TRANSCRIPTS = st.lists(STEPS, max_size=14)
+
+
+def unit_of(steps: Sequence[tuple[str, str | None]]) -> Unit:
+    """One message with these commands as its calls, and their results; a result that is ``None`` is still to come."""
+    calls = tuple(
+        ToolCall(id=str(i), name="bash", arguments=json.dumps({"command": command}))
+        for i, (command, _) in enumerate(steps)
+    )
+    results = (
+        ToolResult(call_id=str(i), text=t) for i, (_, t) in enumerate(steps) if t is not None
+    )
+    answers = [Message(role="tool", results=(result,)) for result in results]
+    (unit,) = segment([Message(role="assistant", text="so", calls=calls), *answers])
+    return unit
+
+
+def following(units: Sequence[Unit], kinds: ToolKinds | None = None) -> Superseded:
+    """What was added unit by unit."""
+    found = Superseded()
+    for unit in units:
+        found.add(unit, actions_of(unit, kinds) if kinds else None)
+    return found
+
+
+def state(found: Superseded) -> list[tuple[int | None, str]]:
+    """All that can be asked."""
+    return [(found.by(i), found.reason(i)) for i in range(len(found))]
+
+
+def answers(unit: Unit) -> list[tuple[ToolAction, str | None]]:
+    """What its calls do, each with its result."""
+    texts = {result.call_id: result.text for message in unit.messages for result in message.results}
+    calls = unit.messages[0].calls
+    return [(a, texts.get(call.id)) for call, a in zip(calls, actions_of(unit), strict=True)]
+
+
+def things_of(action: ToolAction, text: str | None) -> list[tuple[View | str, float]]:
+    """What a call shows, and how many characters that takes; what stands in the call itself is without end."""
+    size = len(text or "")
+    views = [(v, float("inf") if v.path in action.writes else float(size)) for v in action.views]
+    return [*views, *([(action.key, float(size))] if action.key else [])]
+
+
+def shows_again(later: Unit, thing: View | str, size: float) -> bool:
+    """Whether a later unit shows a thing again, said as plainly as can be."""
+    for action, text in answers(later):
+        worked = text not in (None, FAILURE)
+        for again, now in things_of(action, text):
+            if isinstance(again, str) or isinstance(thing, str):
+                came_out = worked or (text is not None and action.kind in ("run", "test"))
+                found = again == thing and came_out
+            else:
+                found = again.covers(thing) and worked and now >= size / 2
+            if found:
+                return True
+    return False
+
+
+@given(TRANSCRIPTS)
+def test_a_unit_is_superseded_where_later_ones_show_all_of_it(
+    transcript: list[list[tuple[str, str | None]]],
+) -> None:
+    """P8: and it did nothing that cannot be shown again; by the last of the first that do, and with a reason."""
+    units = [unit_of(steps) for steps in transcript]
+    found = following(units)
+    for i, unit in enumerate(units):
+        things = [thing for action, text in answers(unit) for thing in things_of(action, text)]
+        changes = any(
+            not things_of(action, text)
+            or {*action.writes} - {view.path for view in action.views if view.whole}
+            for action, text in answers(unit)
+        )
+        later = range(i + 1, len(units))
+        first = [next((j for j in later if shows_again(units[j], *t)), -1) for t in things]
+        superseded_here = first and -1 not in first and not changes
+        assert found.by(i) == (max(first) if superseded_here else None)
+        assert bool(found.reason(i)) == bool(superseded_here)
+
+
+@given(TRANSCRIPTS, st.data())
+def test_forgetting_leaves_what_was_before(
+    transcript: list[list[tuple[str, str | None]]], data: st.DataObject
+) -> None:
+    """As if the units had never come, and others can come in their place."""
+    units = [unit_of(steps) for steps in transcript]
+    kept = data.draw(st.integers(0, len(units)))
+    found = following(units)
+    found.truncate(kept)
+    assert state(found) == state(following(units[:kept]))
+    for unit in reversed(units):
+        found.add(unit)
+    assert state(found) == state(following([*units[:kept], *reversed(units)]))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "reason"),
+    [
+        ("cat a.py", "nl -ba ./a.py", "older read of a.py"),
+        ("sed -n 2,4p a.py", "sed -n 1,5p a.py", "older read of a.py from line 2 to 4"),
+        ("cat a.py", "sed -n 1,5p a.py", ""),
+        ("sed -n 1,5p a.py", "sed -n 2,6p a.py", ""),
+        ("cat a.py", "cat b.py", ""),
+        ("cat a.py b.py", "cat a.py", ""),
+        ("cat a.py", "cat a.py b.py", "older read of a.py"),
+        ("cat a.py", ("cat a.py", FAILURE), ""),
+        ("cat a.py", ("cat a.py", "same"), ""),
+        ("pytest a.py", "pytest a.py -v", "older run of pytest a.py"),
+        ("pytest a.py", ("pytest a.py", "ERROR: none"), "older run of pytest a.py"),
+        ("pytest a.py", ("pytest a.py", None), ""),
+        ("pytest a.py", "pytest b.py", ""),
+        ("grep x a.py", ("grep x a.py", "1: x"), "older search of grep x a.py"),
+        ("cat <<E > a.py\n1\nE", "cat <<E > a.py\n2\nE", "older version of a.py"),
+        ("cat a.py", ("cat <<E > a.py\n2\nE", ""), "older read of a.py"),
+        ("cat a.py", "sed -i s/a/b/ a.py", ""),
+        ("sed -i s/a/b/ a.py", "sed -i s/a/b/ a.py", ""),
+        ("sed -i s/a/b/ a.py && pytest", "pytest", ""),
+        ("sleep 1", "sleep 1", "older call of sleep 1"),
+    ],
+)
+def test_two_units(older: str, newer: str | tuple[str, str | None], reason: str) -> None:
+    """P8: what the newer one makes of the older one, in words."""
+    steps = [(older, ENOUGH), (newer, ENOUGH) if isinstance(newer, str) else newer]
+    found = following([unit_of([step]) for step in steps])
+    assert found.reason(0) == reason
+    assert (found.by(0) is not None) == bool(reason)
+
+
+def test_tools_of_the_users() -> None:
+    """What they do is what the user said."""
+    call = ToolCall(id="1", name="inventory", arguments='{"shelf": 3}')
+    result = Message(role="tool", results=(ToolResult(call_id="1", text="9 books"),))
+    units = segment([Message(role="assistant", calls=(call,)), result] * 2)
+    assert following(units).by(0) is None
+    assert following(units, ToolKinds(named={"inventory": "read"})).by(0) == 1
+
+
+@pytest.mark.parametrize("units", [-1, 3])
+def test_truncate_to_what_is_there(units: int) -> None:
+    """No other number makes sense."""
+    with pytest.raises(ValueError, match=f"units={units}: give 0 to 2"):
+        following([unit_of([("ls", ENOUGH)])] * 2).truncate(units)

@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Verbatim, Written, messages_of
+from autogen_context.prioritizer.prioritizer import ValueScores
 from autogen_context.prioritizer.score import BlockAt, Need
 from autogen_context.prioritizer.selection import (
-    LEAST_ROOM,
     BlockSelector,
     Filled,
     Selection,
-    UnitCost,
 )
-from autogen_context.prioritizer.value import ValueScores
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.tokens.measure import Count
 from autogen_context.tokens.message_counter import MessageCounter
@@ -54,14 +52,6 @@ def test_what_is_chosen_fits(case: Case, room: int) -> None:
     assert chosen(Case(costs=costs, scores=case.scores, room_tokens=0), room) == found
 
 
-@given(CASES)
-def test_with_room_for_all_all_is_chosen(case: Case) -> None:
-    """The choice leaves nothing out without need."""
-    room = cost(case.costs, case.scores.named) + LEAST_ROOM
-    extra = 20 * len(case.scores.named)  # marks that go again when what is between them is kept
-    assert set(chosen(case, room + extra)) == case.scores.named.keys()
-
-
 @pytest.mark.parametrize("overlapping", [False, True], ids=["each its own", "shared values"])
 def test_it_is_near_the_best(*, overlapping: bool) -> None:
     """In 200 cases small enough to try each choice: docs/decisions/0011-plan.md."""
@@ -75,36 +65,6 @@ def test_it_is_near_the_best(*, overlapping: bool) -> None:
     assert fmean(ratios) >= 0.97
     assert min(ratios) >= 0.5
     assert sum(ratio > 1 - 1e-9 for ratio in ratios) >= 0.65 * len(ratios)
-
-
-def test_a_frame_is_paid_once() -> None:
-    """Blocks of a unit that is there already go before equal ones that would need another frame."""
-    costs = {i: UnitCost(frame_tokens=40, passages=[[50, 50]]) for i in range(4)}
-    blocks = [BlockAt(unit, 0, block) for unit in costs for block in range(2)]
-    scores = Covering(
-        named={at: [str(at)] for at in blocks}, weights=dict.fromkeys(map(str, blocks), 1.0)
-    )
-    case = Case(costs=costs, scores=scores, room_tokens=300)
-    assert sorted(chosen(case)) == blocks[-4:]
-
-
-def test_a_value_that_is_there_counts_less() -> None:
-    """Of three blocks, two of which name the same, the newer of these and the other one stay."""
-    costs = {i: UnitCost(frame_tokens=4, passages=[[100]]) for i in range(3)}
-    named = {BlockAt(0, 0, 0): ["a"], BlockAt(1, 0, 0): ["a"], BlockAt(2, 0, 0): ["b"]}
-    scores = Covering(named=named, weights={"a": 1.0, "b": 0.5})
-    case = Case(costs=costs, scores=scores, room_tokens=230)
-    assert chosen(case) == [BlockAt(1, 0, 0), BlockAt(2, 0, 0)]
-
-
-def test_beside_what_stays_no_mark_is_needed() -> None:
-    """Of blocks of equal score, those that close a gap come first."""
-    costs = {0: UnitCost(frame_tokens=4, passages=[[30] * 5])}
-    blocks = [BlockAt(0, 0, block) for block in range(5)]
-    weights = {"0": 1.0, "1": 1.0, "2": 9.0, "3": 1.0, "4": 1.0}
-    scores = Covering(named={at: [str(at.block)] for at in blocks}, weights=weights)
-    case = Case(costs=costs, scores=scores, room_tokens=120)
-    assert {at.block for at in chosen(case)} in ({1, 2, 3}, {0, 1, 2}, {2, 3, 4})
 
 
 def filled(

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.prioritizer.prioritizer import AnswerScores
 from autogen_context.prioritizer.score import BlockAt
 from autogen_context.prioritizer.selection import BlockSelector
-from autogen_context.prioritizer.value import AnswerScores
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from support.counting import COUNTER
 from support.scoring import PAUSE, asks, blocks_in, references_of, returns, says, scores_of, steps
@@ -51,7 +51,7 @@ def test_a_score_is_the_same_in_each_process() -> None:
         from autogen_context.messages.segment import segment
         from autogen_context.prioritizer.references import References
         from autogen_context.prioritizer.score import BlockAt, Need
-        from autogen_context.prioritizer.value import ValueScores
+        from autogen_context.prioritizer.prioritizer import ValueScores
         from autogen_context.view.decision import Candidate
 
         text = "".join(f"Flight HAT{i:03} from a{i} to b_{i} at {i * 7 % 24}:00 for {i * 31}. " for i in range(99))
@@ -106,17 +106,6 @@ def test_references_count() -> None:
     assert scores[rows[5]] > 1.15 * scores[best[2]]
 
 
-@pytest.mark.parametrize(
-    ("telling", "plain"),
-    [("total_cents", "totalcents"), ("4711", "many"), ("src/app.py", "source")],
-)
-def test_a_telling_value_is_worth_more_than_a_word(telling: str, plain: str) -> None:
-    """Words are everywhere."""
-    messages = [asks("go"), *returns(telling), *returns(plain), *PAUSE]
-    scores = scores_of(messages)
-    assert scores.score(BlockAt(1, 0, 0)) > 2 * scores.score(BlockAt(2, 0, 0))
-
-
 def test_one_of_many_alike_is_worth_less() -> None:
     """Of forty flights the model picks one; the one that it picked is worth what a value is."""
     listing = "".join(f"HAT{i:03} leaves\n" for i in range(100, 140))
@@ -153,16 +142,6 @@ def test_age_counts() -> None:
         scores = [found.score(BlockAt(i + 1, 0, 0)) for i in range(len(texts))]
         assert scores == sorted(scores)
         assert (scores[0] < scores[-1] / 1.5) == (room == 100)
-
-
-def test_what_was_shown_again_since_scores_little() -> None:
-    """P8: a file that was read again is the newer reading's to keep."""
-    first, again, other = (
-        returns("alpha_1 and more\n" * 20, arguments=f'{{"path": "{path}"}}', name="read_file")
-        for path in ("a.py", "a.py", "b.py")
-    )
-    shown = scores_of([asks("go"), *first, *again, *PAUSE]).score(FIRST)
-    assert shown < scores_of([asks("go"), *first, *other, *PAUSE]).score(FIRST) / 2
 
 
 def test_a_line_that_an_edit_may_repeat_counts() -> None:
@@ -241,17 +220,6 @@ def stays(messages: Sequence[Message], scores: Sequence[float], room_tokens: int
     return sorted(i for i, decision in decided.items() if decision.action == "keep")
 
 
-@given(MESSAGES, SCORES)
-def test_an_answer_scores_for_itself(messages: list[Message], scores: list[float]) -> None:
-    """Never negative, and what was kept before changes nothing."""
-    references = references_of(messages)
-    one, other = AnswerScores(references, scores), AnswerScores(references, scores)
-    for at in blocks_in(messages):
-        assert one.score(at) == other.score(at) >= 0
-        other.keep(at)
-        other.keep_unit(at.unit)
-
-
 @given(st.permutations([n / 10 for n in range(10)]))
 def test_the_best_answers_stay(scores: list[float]) -> None:
     """Of messages of one length those that score highest, as many as fit."""
@@ -259,11 +227,3 @@ def test_the_best_answers_stay(scores: list[float]) -> None:
     room = 4 * COUNTER.message(messages[0])
     best = sorted(range(len(scores)), key=lambda i: -scores[i])[:4]
     assert stays(messages, scores, room) == sorted(best)
-
-
-def test_of_equal_answers_the_newer_ones_stay() -> None:
-    """Also where nothing answers."""
-    messages = talk(6)
-    for score in (0.0, 0.5):
-        room = 2 * COUNTER.message(messages[0])
-        assert stays(messages, [score] * len(messages), room) == [4, 5]

@@ -55,7 +55,7 @@ HARMLESS = [
     "The token is kept. The password: ask Bob.",
     "secret-santa: the rule of 2024 says so",
     "redis://user:password@host:6379/0",
-    "from autogen_context.tokens.tokenizers import tokenizer_named",
+    "from autogen_context.tokens.measure import tokenizer_named",
 ]
 
 

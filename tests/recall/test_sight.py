@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message
-from autogen_context.messages.prefix import still_there
+from autogen_context.messages.piece import still_there
 from autogen_context.recall.known import MOST_COUNTED, Sight, count_off, stands_in
 
 NAMES = ["falcon", "staging-7", "src/app.py", "app.py", "ann's", "ann", "i\u0307d_1", "a.b", "b"]

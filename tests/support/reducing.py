@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.reducer import Reducer, Room
-from autogen_context.tokens.estimate import EstimateCounter
+from autogen_context.compressor.arrival.lines import Reducer, Room
+from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.tokens.message_counter import MessageCounter
 
 EXACT = MessageCounter.for_model("gpt-4")

@@ -17,10 +17,11 @@ from autogen_context.tokens.limits import (
     ModelLimits,
     known_rows,
     read_table,
+    shared_window,
     shipped_text,
+    squash,
     standard_files,
 )
-from autogen_context.tokens.model_name import squash
 
 KNOWN = known_rows()
 PROVIDERS = [
@@ -36,7 +37,7 @@ PROVIDERS = [
 ]
 HOUR_S = 3600.0
 
-names = st.sampled_from([row.name for row in KNOWN.values()])
+names = st.sampled_from([row.model for row in KNOWN.values()])
 sizes = st.integers(1, 10**8)
 
 
@@ -98,7 +99,7 @@ def test_the_table_is_sorted_and_has_a_row_per_line() -> None:
     """A person finds a model: names sorted within a provider, a provider in one block, a row on a line."""
     rows = list(KNOWN.values())
     blocks = list(dict.fromkeys(row.provider for row in rows))
-    assert rows == sorted(rows, key=lambda row: (blocks.index(row.provider), row.name))
+    assert rows == sorted(rows, key=lambda row: (blocks.index(row.provider), row.model))
     assert sum(line.startswith('  "') for line in shipped_text().splitlines()) == len(rows)
 
 
@@ -149,7 +150,7 @@ def test_an_environment_variable_holds_for_its_model_alone(name: str, tokens: in
     found = subject.lookup(name)
     assert (found.input_tokens, found.prompt_tokens) == (tokens, tokens)
     assert found.source == f"environment {variable}"
-    others = [row.name for row in KNOWN.values() if row.name != name]
+    others = [row.model for row in KNOWN.values() if row.model != name]
     assert {subject.lookup(other).source for other in others} == {"known"}
 
 
@@ -451,7 +452,7 @@ def test_any_name_has_an_answer(name: str) -> None:
 @given(sizes, sizes)
 def test_room_for_the_answer_is_left_in_a_shared_window(window: int, output: int) -> None:
     """The output, but a quarter of the window at most."""
-    found = ModelLimit.of_window("m", window, source="s", output_tokens=output)
+    found = shared_window("m", window, source="s", output_tokens=output)
     assert window - found.prompt_tokens == min(output, window // 4)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.rates import Rates
+from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
 from autogen_context.triggers.finished import (
     LEAST_TOKENS,

@@ -5,36 +5,49 @@ name of this namespace, by anyone, or nothing. No name of one namespace is one o
 deleted while the server was away is deleted when it is back, and is not served before; all others hear of it.
 """
 
+import json
 import logging
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
+from itertools import islice
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, cast
+from uuid import uuid4
 
-from autogen_context.cache.redis.news import News
-from autogen_context.cache.redis.outbox import Order, Outbox
 from autogen_context.cache.redis.server import RedisServer, fault_of, server_of
-from autogen_context.cache.tier import EVERYTHING, Scope
-from autogen_context.errors import StoreRefused, StoreUnavailable
+from autogen_context.cache.tier import EVERYTHING, Scope, sealed, unsealed
+from autogen_context.errors import ContextError, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from redis import Redis
-    from redis.client import Pipeline
+    from redis.client import Pipeline, PubSub
 
 LONGEST_TTL_S = 7 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
-_MARK = b"1"  # before each value, so that an empty one differs from none; the number is that of the layout
 _TRIES = 3  # for a batch, of a server that goes each time
+_AT_ONCE = 200  # orders
+_MOST_DELETIONS = 2_000  # that wait; of more, everything is deleted
 _SCANNED = 1_000  # keys that the server looks at in one step
+_SEAL_BYTES = 4
+
+
+class _Order:
+    """What is to be done with a key: a value to be written for so long, or, without one, a deletion."""
+
+    __slots__ = ("ttl_ms", "value")
+
+    def __init__(self, value: bytes | None = None, ttl_ms: int = 0) -> None:
+        self.value = value
+        self.ttl_ms = ttl_ms
 
 
 class RedisTier:
-    """What one namespace of a server has; a ``SharedTier``.
-
-    A value is kept for seven days at most. What is checked of it is its caller's: whoever may write to the server may
-    write anything.
+    """What one namespace of a server has; a ``SharedTier``. A value is kept for seven days at most.
 
     Args:
         server: where it is, or its url.
@@ -50,14 +63,20 @@ class RedisTier:
         self, server: RedisServer | str, *, tenant: str = "", agent: str = "", kind: str = "cache"
     ) -> None:
         self._server = server_of(server)
-        self.namespace = namespace_of(kind, Scope(tenant=tenant, agent=agent))
-        self._outbox = Outbox(self._server.limits.waiting_bytes)
-        self._news = News(self._server, self.namespace)
+        scope = Scope(tenant=tenant, agent=agent)
+        # The beginning of all keys, without a name in the clear; also the channel of their news.
+        self.namespace = f"autogen-context:1:{kind}:{scope.key}"
+        self._lock = (
+            Lock()
+        )  # for what waits to be sent: deletions first, then writes, the oldest first
+        self._orders: OrderedDict[str, _Order] = OrderedDict()
+        self._everything: _Order | None = None  # all keys are to be deleted, before all else
+        self._news = _News(self._server, self.namespace)
         self._tries = 0
 
     def __len__(self) -> int:
         """How much waits to be sent."""
-        return len(self._outbox)
+        return len(self._orders) + (self._everything is not None)
 
     def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
         """The values under names, as far as they are there, and the server says so in time.
@@ -65,22 +84,22 @@ class RedisTier:
         Raises:
             StoreRefused: the server refuses the url, and has never answered.
         """
-        waiting = {name: self._outbox.look(name) for name in names}
+        waiting = {name: self._waiting(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
-        longest = self._server.limits.value_bytes + len(_MARK)  # planted ones cost no memory here
+        longest = self._server.limits.value_bytes + _SEAL_BYTES  # planted ones cost no memory here
 
         def get(pipeline: "Pipeline") -> None:
             for name in asked:
                 pipeline.getrange(self._key(name), 0, longest)
 
-        found = zip(asked, self._asked(get) if asked else [], strict=False)
-        values = {name: self._value(data) for name, data in found}
-        values |= {name: order.value for name, order in waiting.items() if order is not None}
+        values = {name: order.value for name, order in waiting.items() if order is not None}
+        for name, data in zip(asked, self._asked(get) if asked else [], strict=False):
+            values[name] = unsealed(self._key(name), data) if isinstance(data, bytes) else None
         return {name: value for name, value in values.items() if value is not None}
 
     def held(self, names: Iterable[str]) -> set[str]:
         """Which of these wait to be written, or are there; none that the server cannot say in time."""
-        waiting = {name: self._outbox.look(name) for name in names}
+        waiting = {name: self._waiting(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
 
         def exist(pipeline: "Pipeline") -> None:
@@ -88,11 +107,10 @@ class RedisTier:
                 pipeline.exists(self._key(name))
 
         here = {name for name, order in waiting.items() if order and order.value is not None}
-        try:
+        with suppress(StoreRefused):
             found = self._asked(exist) if asked else []
-        except StoreRefused:
-            return here
-        return here | {name for name, there in zip(asked, found, strict=False) if there}
+            here |= {name for name, there in zip(asked, found, strict=False) if there}
+        return here
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Have values written soon, for so many seconds at most.
@@ -102,14 +120,25 @@ class RedisTier:
         """
         gone: list[str] = []
         ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
-        limit_bytes = self._server.limits.value_bytes
+        limits = self._server.limits
         for name, value in values.items():
-            if len(value) > limit_bytes:
-                numbers = {"bytes": len(value), "limit_bytes": limit_bytes}
+            if len(value) > limits.value_bytes:
+                numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
                 _LOGGER.warning("a value is too large to be shared", extra=numbers)
                 gone.append(name)
-            else:
-                gone += self._outbox.write(name, value, ttl_ms=ttl_ms)
+                continue
+            with self._lock:
+                self._orders.pop(name, None)
+                self._orders[name] = _Order(value, ttl_ms)
+        with self._lock:
+            writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
+            excess = sum(writes.values()) - limits.waiting_bytes
+            for name, size_bytes in writes.items():
+                if excess <= 0:
+                    break
+                gone.append(name)
+                del self._orders[name]
+                excess -= size_bytes
         self._server.soon(self)
         return gone
 
@@ -120,15 +149,24 @@ class RedisTier:
             StoreUnavailable: the server cannot be had now, so that it may still be there; it is deleted when it is back.
             StoreRefused: it refuses the url.
         """
-        orders = list(names)
-        for name in orders:
-            self._outbox.delete(name)
-        self._done(lambda: not any(map(self._is_deleted, orders)))
+        deleted = list(names)
+        with self._lock:
+            for name in deleted:
+                self._orders[name] = _Order()
+                self._orders.move_to_end(name, last=False)
+            waiting = [name for name, order in self._orders.items() if order.value is None]
+            if len(waiting) > _MOST_DELETIONS:
+                self._everything = _Order()
+                for name in waiting:
+                    del self._orders[name]
+        self._done(lambda: not any(map(self._is_deleted, deleted)))
 
     def clear(self) -> None:
         """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does."""
-        self._outbox.delete_everything()
-        self._done(lambda: not self._is_deleted(EVERYTHING))
+        with self._lock:
+            self._orders.clear()
+            self._everything = _Order()
+        self._done(lambda: self._everything is None)
 
     def flush(self) -> None:
         """Wait until what was written is on the server.
@@ -137,7 +175,7 @@ class RedisTier:
             StoreUnavailable: it cannot be had now; what waits is written when it is back.
             StoreRefused: it refuses the url.
         """
-        if len(self._outbox) and not self._server.wait(self, lambda: not len(self._outbox)):
+        if len(self) and not self._server.wait(self, lambda: not len(self)):
             raise StoreUnavailable(self._server.name, reason="no answer in time")
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
@@ -158,67 +196,78 @@ class RedisTier:
 
     def send(self) -> bool:
         """Work off what waits while the server is there; ``False`` where it declines to delete something."""
-        while due := self._outbox.due():
+        while len(self):
+            with self._lock:
+                due = dict(islice(self._orders.items(), _AT_ONCE))
+                everything = self._everything
             try:
-                declined = self._server.answer(partial(self._sent, due=due))
+                done = self._server.tell(partial(self._sent, due={} if everything else due))
             except (StoreUnavailable, StoreRefused) as error:
                 self._tries += 1
                 if self._tries >= _TRIES:  # perhaps it goes because of what is written
-                    self._give_up(due, error)
+                    _LOGGER.warning("something was not written: %s", error)
+                    self._take_out(
+                        {n: order for n, order in due.items() if order.value is not None}
+                    )
                     self._tries = 0
                 return False
             self._tries = 0
-            if declined:
+            self._take_out(done)
+            with self._lock:
+                if everything and self._everything is everything:
+                    self._everything = None
+            if not everything and len(done) < len(due):
                 return False
         return True
 
-    def _sent(self, redis: "Redis", due: Mapping[str | None, Order]) -> bool:
-        """Send a batch, and tell the others what was deleted; whether something is declined that must be tried again."""
-        names = [name for name in due if name is not None]
-        deleted = [name for name in names if due[name].value is None]
+    def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> Mapping[str, _Order]:
+        """Send orders, or delete everything, and tell the others of deletions; the orders that are done with.
+
+        A write that is declined is done with, too; a deletion is tried again.
+        """
+        if not due:
+            # There is nothing in a namespace that a pattern would read.
+            found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
+            keys = list(cast("Iterable[bytes]", found))
+            for start in range(0, len(keys), _SCANNED):
+                redis.unlink(*keys[start : start + _SCANNED])
+            self._news.tell(redis, [EVERYTHING])
+            return {}
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
-            for name in names:
-                value, ttl_ms = due[name].value, due[name].ttl_ms
-                if value is None:
-                    pipeline.unlink(self._key(name))
+            for name, order in due.items():
+                key = self._key(name)
+                if order.value is None:
+                    pipeline.unlink(key)
                 else:
-                    pipeline.set(self._key(name), _MARK + value, px=ttl_ms)
-            said = dict(zip(names, pipeline.execute(raise_on_error=False), strict=True))
-        if None in due:
-            self._delete_everything(redis)
-        if deleted or None in due:
-            told = self._news.announced(tuple(deleted) or (EVERYTHING,))
-            redis.publish(self.namespace, told)  # pyright: ignore[reportUnknownMemberType] - its options have no types
+                    pipeline.set(key, sealed(key, order.value), px=order.ttl_ms)
+            said = dict(zip(due, pipeline.execute(raise_on_error=False), strict=True))
+        if deleted := [name for name, order in due.items() if order.value is None]:
+            self._news.tell(redis, deleted)
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
             _LOGGER.warning("something was not written: %s", fault_of(error).reason)
-        self._outbox.sent(
-            [each for each in due.items() if each[0] not in failed or each[1].value is not None]
-        )
-        return any(due[name].value is None for name in failed)
+        return {n: order for n, order in due.items() if n not in failed or order.value is not None}
 
-    def _delete_everything(self, redis: "Redis") -> None:
-        """There is nothing in a namespace that a pattern would read."""
-        found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
-        keys = list(cast("Iterable[bytes]", found))
-        for start in range(0, len(keys), _SCANNED):
-            redis.unlink(*keys[start : start + _SCANNED])
+    def _take_out(self, done: Mapping[str, _Order]) -> None:
+        """Take out what is done with, unless something newer has taken its place."""
+        with self._lock:
+            for name, order in done.items():
+                if self._orders.get(name) is order:
+                    del self._orders[name]
 
-    def _give_up(self, due: Mapping[str | None, Order], error: Exception) -> None:
-        """Leave out writes that cannot be had through; deletions are tried again."""
-        _LOGGER.warning("something was not written: %s", error)
-        self._outbox.sent([each for each in due.items() if each[1].value is not None])
+    def _waiting(self, name: str) -> _Order | None:
+        """What waits for a name; ``None`` if nothing does, and the server's word counts."""
+        with self._lock:
+            return self._orders.get(name) or self._everything
 
     def _is_deleted(self, name: str) -> bool:
-        """Whether the deletion of a name waits."""
-        order = self._outbox.look(name)
+        order = self._waiting(name)
         return order is not None and order.value is None
 
     def _done(self, is_done: Callable[[], bool]) -> None:
         if not self._server.wait(self, is_done):
-            raise StoreUnavailable(
-                self._server.name, reason="it has not deleted what it was told to"
-            )
+            reason = "it has not deleted what it was told to"
+            raise StoreUnavailable(self._server.name, reason=reason)
 
     def _asked(self, fill: "Callable[[Pipeline], None]") -> list[object]:
         """What the server answers to several commands, in time; nothing otherwise."""
@@ -229,20 +278,118 @@ class RedisTier:
                 return pipeline.execute()
 
         try:
-            return self._server.ask(execute, within_s=self._server.limits.timeout_s)
+            return self._server.ask(execute)
         except StoreUnavailable:
             return []
-
-    def _value(self, found: object) -> bytes | None:
-        if not isinstance(found, bytes) or not found.startswith(_MARK):
-            return None
-        value = found.removeprefix(_MARK)
-        return value if len(value) <= self._server.limits.value_bytes else None
 
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"
 
 
-def namespace_of(kind: str, scope: Scope) -> str:
-    """The beginning of all keys of a kind and scope, without a name in the clear; also the channel of their news."""
-    return f"autogen-context:1:{kind}:{scope.key}"
+class _News:
+    """What others say on a channel was deleted, heard in a thread from the first listener on; own deletions are not told."""
+
+    def __init__(self, server: RedisServer, channel: str) -> None:
+        self._server = server
+        self._channel = channel
+        self._listeners: list[Callable[[str], None]] = []
+        self._lock = Lock()
+        self._up, self._ended = Event(), Event()
+        self._line: PubSub | None = None
+        self._thread: Thread | None = None
+        self._tries = 0
+        self._warned = False
+        self._own = uuid4().hex  # tells apart who speaks; decides nothing
+
+    def tell(self, redis: "Redis", keys: list[str]) -> None:
+        """Tell the others that these keys are invalid."""
+        text = json.dumps([self._own, *keys], ensure_ascii=False)
+        redis.publish(self._channel, text.encode("utf-8", "surrogatepass"))  # pyright: ignore[reportUnknownMemberType] - its options have no types
+
+    def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
+        """Have keys told; that all may be invalid is told first, if the line stands within ``timeout_s``."""
+        if self._thread is None and not self._server.closed.is_set():
+            self._ended = Event()
+            self._thread = Thread(target=self._run, args=(self._ended,), daemon=True)
+            self._thread.start()
+        if not self._server.away:
+            self._up.wait(self._server.limits.timeout_s)
+        with self._lock:
+            is_up = self._up.is_set()
+            self._listeners.append(heard)
+        if is_up:
+            heard(EVERYTHING)
+
+        def leave() -> None:
+            with self._lock, suppress(ValueError):
+                self._listeners.remove(heard)
+
+        return leave
+
+    def end(self) -> None:
+        """Hear no more."""
+        self._listeners.clear()
+        self._ended.set()
+        line, self._thread = self._line, None
+        # So that the thread need not wait for the next news.
+        if line is not None and line.connection is not None:  # pyright: ignore[reportUnknownMemberType] - it has no type
+            line.connection.disconnect()  # pyright: ignore[reportUnknownMemberType] - as above
+
+    def _run(self, ended: Event) -> None:
+        while not ended.is_set() and not self._server.closed.is_set():
+            try:
+                self._server.reach(self._server.limits.patience_s)
+            except ContextError:
+                ended.wait(self._server.limits.retry_s)
+                continue
+            try:
+                with self._server.patient.pubsub() as self._line:  # type: ignore[no-untyped-call]  # theirs
+                    self._hear(self._line, ended)
+            except Exception as error:  # noqa: BLE001 - a line may break in any way, and is made again
+                fault = fault_of(error)
+                if fault.kind != "away" and not self._warned and not ended.is_set():
+                    numbers = {"store": self._server.name, "reason": fault.reason}
+                    _LOGGER.warning(
+                        "a shared store tells no news (%s)", fault.reason, extra=numbers
+                    )
+                    self._warned = True
+            self._line = None
+            self._up.clear()
+            self._tries += 1
+            ended.wait(self._server.pause_s(self._tries))
+
+    def _hear(self, line: "PubSub", ended: Event) -> None:
+        """Hear until the line breaks; redis-py's own thread tells neither of new lines nor of silent ones."""
+        line.subscribe(self._channel)
+        asked = False
+        while not ended.is_set() and not self._server.closed.is_set():
+            pulse_s = self._server.limits.pulse_s
+            told = cast("Mapping[str, object] | None", line.get_message(timeout=pulse_s))
+            if told is None and asked:
+                raise TimeoutError
+            if told is None:
+                line.ping()
+            elif told["type"] == "subscribe":
+                self._tries = 0
+                with self._lock:
+                    self._up.set()
+                self._pass_on([EVERYTHING])
+            elif told["type"] == "message":
+                self._pass_on(self._keys_in(cast("bytes", told["data"])))  # answers are not decoded
+            asked = told is None
+
+    def _pass_on(self, keys: list[str]) -> None:
+        with self._lock:
+            listeners = list(self._listeners)
+        for key in keys:
+            for heard in listeners:
+                heard(key)
+
+    def _keys_in(self, message: bytes) -> list[str]:
+        """The keys of a message of others; none if it is ours, or no such message."""
+        with suppress(ValueError, RecursionError):
+            said = cast("object", json.loads(message.decode("utf-8", "surrogatepass")))
+            if isinstance(said, list):
+                sender, *keys = cast("list[object]", said) or [self._own]
+                return [] if sender == self._own else [key for key in keys if isinstance(key, str)]
+        return []

@@ -1,49 +1,115 @@
 """What becomes of units as they come in: they stay, and what a tool returned is made smaller where that costs nothing.
 
 Promise: a result is reduced once; what was sent of it stays as it is until the next compaction. What a person, the
-system or the model said stays as it came, and so does what is pinned. The same messages give the same, one by one or all
-at once.
+system or the model said stays as it came, and so does what is pinned or was asked back. The same messages give the same, one
+by one or all at once. Where a file is shown, each line of it stays to the character.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Literal, Protocol
+from itertools import islice
+from typing import Literal
 
-from autogen_context.compressor.arrival.arrive import (
-    Asked,
-    asked_by,
-    by_itself,
-    cut,
-    handle_of,
-    tidied,
-)
 from autogen_context.compressor.arrival.deduplication import LinesAbove
-from autogen_context.compressor.arrival.reducer import CountText
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.compressor.arrival.json_text import minified
+from autogen_context.compressor.arrival.kinds import reducer_for
+from autogen_context.compressor.arrival.lines import Room
+from autogen_context.compressor.arrival.output import OUTPUT
+from autogen_context.compressor.compressor import Compressor
+from autogen_context.compressor.shorten import CountText
+from autogen_context.messages.identifiers import values_of
+from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
+from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
-from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.tool_call import ToolKinds, action_of
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.prioritizer.blocks import parsed, strings_in
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
 
 Mode = Literal["off", "lossless", "lossy"]
-Known = dict[tuple[ToolCall | None, ToolResult], tuple[Asked, str]]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
+LEAST_CHARS = 200  # of a result; in a shorter one there is nothing to gain
+
+# Of a result; of a larger one not all is sent where the rest can be asked back. Code is edited by its exact text.
+MOST_TOKENS = 800
+MOST_CODE_TOKENS = 5_000
+
+WANTED = 60  # names that a call and the task ask for, those of the call first
+ARGUMENT_CHARS = 400  # of one argument; a longer one is content
+TASK_CHARS = 20_000  # of a task, to look for names; a longer one holds content
+DATA = re.compile(  # base64 and such: letters of both kinds and digits without a blank
+    r"(?<![\w+/-])(?=\S{0,80}\d)(?=\S{0,80}[A-Z])(?=\S{0,80}[a-z])[\w+/-]{200,}+={0,2}", re.ASCII
+)
 
 
-class OnArrival(Protocol):
-    """What a compressor makes of a result, as ``Compressor.on_arrival`` says."""
+def tightened(text: str, *, shows_file: bool = False) -> str:
+    """A result without what says nothing, whatever else is sent; itself where that is nothing."""
+    reducer = reducer_for(text) if len(text) >= LEAST_CHARS else None
+    if reducer is None or (shows_file and reducer.kind != "code"):
+        return text  # whoever edits a file looks for its text to the character
+    return minified(text) if reducer.kind == "json" else reducer.tighten(text)
 
-    def __call__(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """What is sent."""
-        ...
+
+def wanted_of(call: ToolCall | None, task: str) -> frozenset[str]:
+    """What a call's arguments and the task name, in lower case and in that order; the same in every process."""
+    arguments = strings_in(parsed(call.arguments)) if call else []
+    named: dict[str, None] = {}
+    for text in (*(a for a in arguments if len(a) <= ARGUMENT_CHARS), task[:TASK_CHARS]):
+        found = sorted((text.find(value), value) for value in values_of(text))
+        named.update((value.lower(), None) for _, value in found)
+    return frozenset(islice(named, WANTED))
 
 
-def as_reduced(_text: str, reduced: str, /, *, count: CountText) -> str:  # noqa: ARG001 - of that shape
-    """A result as it is reduced here."""
-    return reduced
+def cut(
+    text: str,
+    original: str,
+    *,
+    count: CountText,
+    call: ToolCall | None = None,
+    task: str = "",
+    shows_file: bool = False,
+) -> tuple[str, str]:
+    """A result of which no more is sent than has its place in a window.
+
+    Args:
+        text: the result, without what says nothing.
+        original: as the tool returned it.
+        count: tokens of a text.
+        call: what it answers.
+        task: what a person asked for last.
+        shows_file: whether it shows the content of a file.
+
+    Returns:
+        What is sent and the handle of the original: the text itself and nothing where it has no more tokens than a result
+        may have, or where what is cut of it would be longer.
+    """
+    tokens = count(text)
+    if tokens <= MOST_TOKENS:
+        return text, ""
+    readable = DATA.sub(lambda data: f"[data, {len(data.group()):,} characters]", text)
+    reducer = reducer_for(readable) or OUTPUT
+    most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
+    if tokens <= most:
+        return text, ""
+    handle = handle_of(original)
+    mark = mark_of(count(original), handle)
+    room = Room(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
+    short = f"{reducer.cut(readable, room)}\n{mark}"
+    return (short, handle) if len(short) < len(text) else (text, "")
+
+
+def handle_of(original: str) -> str:
+    """What an original is asked back by: 12 hex digits."""
+    return content_digest(original)[:6].hex()
+
+
+def mark_of(tokens: int, handle: str) -> str:
+    """The last line of what is cut."""
+    return f'[reduced from {tokens} tokens; the whole: {RECALL_TOOL_NAME}(handle="{handle}")]'
 
 
 class Arrival:
@@ -53,7 +119,7 @@ class Arrival:
         counter: counts messages.
         kinds: what tools do.
         keep: puts the original of a result that was cut under its handle.
-        on_arrival: a compressor's; what is sent of a result, for the text and what is made of it here.
+        compressor: says what is sent of a result, for the text and what is made of it here.
 
     Attributes:
         mode: whether results are made smaller, and whether large ones are cut.
@@ -65,32 +131,28 @@ class Arrival:
         *,
         kinds: ToolKinds,
         keep: Callable[[str, str], None],
-        on_arrival: OnArrival = as_reduced,
+        compressor: Compressor,
     ) -> None:
-        self._on_arrival = on_arrival
+        self._on_arrival = compressor.on_arrival
         self.mode: Mode = "lossless"
         self._counter = counter
         self._kinds = kinds
         self._keep = keep
+        self._forget()
+
+    def _forget(self) -> None:
         self._above = LinesAbove()
         self._task = ""
         self._last: Message | None = None
-        self._by_itself: Known = {}
-        self._by_itself_before: Known = {}
 
     def restart(self, sent: Iterable[Message]) -> None:
         """Forget what was sent before; this is."""
         self._forget()
-        self._by_itself, self._by_itself_before = {}, {}
         for message in sent:
             self._see(message)
 
     def decide(
-        self,
-        candidate: Candidate,
-        before: Decision | None = None,
-        *,
-        spared: AbstractSet[int] = frozenset(),
+        self, candidate: Candidate, before: Decision | None, *, spared: AbstractSet[int]
     ) -> Decision:
         """What becomes of a unit that is new, or has more results, or is followed by others.
 
@@ -105,14 +167,17 @@ class Arrival:
             return before  # no result came, and no repair, which costs tokens
         if before.action == "drop":
             gone = replaced(candidate, "drop", before.reason, before.pieces, before.tokens_after)
-            return (
-                before
-                if gone.stop == before.stop
-                else replace(gone, before=before.before, rank=before.rank)
-            )
+            is_same = gone.stop == before.stop
+            return before if is_same else replace(gone, before=before.before, rank=before.rank)
         if before.action == "shorten":
             return self._grown(before, candidate)
-        return self._again(candidate, before, written_in(before), since=before.stop, spared=spared)
+        written = before.pieces if before.action == "reduce" else ()
+        reduced = {
+            piece.index: piece.message
+            for piece in written
+            if isinstance(piece, Written) and piece.index is not None
+        }
+        return self._again(candidate, before, reduced, since=before.stop, spared=spared)
 
     def settle(
         self,
@@ -133,21 +198,15 @@ class Arrival:
             since: position of the first unit that is not sent already.
         """
         self._forget()
-        self._by_itself, self._by_itself_before = (
-            {},
-            self._by_itself,
-        )  # of what left nothing is remembered
         settled: list[Decision] = []
         for i, (decision, candidate) in enumerate(zip(decisions, candidates, strict=True)):
             if i >= since and decision.action in ("keep", "reduce"):
                 settled.append(self._again(candidate, decision, {}, spared=spared))
-            else:
-                own = decision
-                if i >= since and decision.action == "shorten":
-                    own = self._compressed(decision)
-                settled.append(own)
-                for message in messages_of(own.sent, messages):
-                    self._see(message)
+                continue
+            is_new = i >= since and decision.action == "shorten"
+            settled.append(self._compressed(decision) if is_new else decision)
+            for message in messages_of(settled[-1].sent, messages):
+                self._see(message)
         return settled
 
     def _compressed(self, decision: Decision) -> Decision:
@@ -155,28 +214,23 @@ class Arrival:
         pieces: list[Piece] = []
         saved = 0
         for piece in decision.pieces:
-            if not isinstance(piece, Written) or not piece.message.results:
-                pieces.append(piece)
-                continue
-            short, count = piece.message, self._counter.text
-            results = tuple(
-                replace(result, text=self._on_arrival(result.text, result.text, count=count))
-                for result in short.results
-            )
-            own = short if results == short.results else replace(short, results=results)
-            less = self._counter.message(short) - self._counter.message(own)
-            is_kept = own is short or less < 0
-            pieces.append(piece if is_kept else replace(piece, message=own))
-            saved += 0 if is_kept else less
-        if tuple(pieces) == decision.pieces:
-            return decision
+            if isinstance(piece, Written) and piece.message.results:
+                short, count = piece.message, self._counter.text
+                texts = [self._on_arrival(r.text, r.text, count=count) for r in short.results]
+                own = with_texts(short, texts)
+                less = self._counter.message(short) - self._counter.message(own)
+                if own is not short and less >= 0:
+                    saved += less
+                    pieces.append(replace(piece, message=own))
+                    continue
+            pieces.append(piece)
         return replace(decision, pieces=tuple(pieces), tokens_after=decision.tokens_after - saved)
 
     def _again(
         self,
         candidate: Candidate,
         before: Decision,
-        reduced: dict[int, Message],
+        reduced: Mapping[int, Message],
         *,
         since: int = 0,
         spared: AbstractSet[int],
@@ -184,42 +238,39 @@ class Arrival:
         """A unit that stays, decided on again from a position on; what stands in front of it stays there."""
         reason = before.reason.removesuffix(REDUCED)
         again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
-        again = replace(again, rank=before.rank)
-        if not before.before:
-            return again
         in_front = sum(map(self._counter.message, messages_of(before.before, ())))
-        return replace(again, before=before.before, tokens_after=again.tokens_after + in_front)
+        tokens = again.tokens_after + in_front
+        return replace(again, rank=before.rank, before=before.before, tokens_after=tokens)
 
     def _arrived(
         self,
         candidate: Candidate,
-        reduced: dict[int, Message],
+        before: Mapping[int, Message],
         *,
         since: int = 0,
         spared: AbstractSet[int],
         reason: str,
     ) -> Decision:
         """A unit that stays, with its messages from a position on reduced; those before it are."""
-        unit = candidate.unit
-        reduced = dict(reduced)
+        unit, reduced = candidate.unit, dict(before)
         for position, message in enumerate(unit.messages, unit.start):
-            if position < since:
-                continue
-            spare = position in spared or candidate.repaired or self.mode == "off"
-            short = message if spare else self._reduced(message, unit)
-            if short is not message:
-                reduced[position] = short
-            self._see(short)
+            if position >= since:
+                spare = position in spared or candidate.repaired or self.mode == "off"
+                short = message if spare else self._reduced(message, unit)
+                if short is not message:
+                    reduced[position] = short
+                self._see(short)
         if not reduced:
             return kept(candidate, reason)
-        pieces = tuple(with_reduced(candidate.pieces, reduced))
-        saved = sum(
-            self._counter.message(unit.messages[position - unit.start])
-            - self._counter.message(short)
-            for position, short in reduced.items()
+        pieces = tuple(
+            Written(message=reduced[piece.start], index=piece.start)
+            if isinstance(piece, Verbatim) and piece.start in reduced
+            else piece
+            for piece in candidate.pieces
         )
-        reason += REDUCED
-        return replaced(candidate, "reduce", reason, pieces, candidate.tokens - saved)
+        count = self._counter.message
+        saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
+        return replaced(candidate, "reduce", reason + REDUCED, pieces, candidate.tokens - saved)
 
     def _grown(self, decision: Decision, candidate: Candidate) -> Decision:
         """A shortened unit after its call got more results."""
@@ -236,38 +287,29 @@ class Arrival:
 
     def _reduced(self, message: Message, unit: Unit) -> Message:
         """A message with smaller results; itself where they are as small as they get."""
-        results = tuple([self._result(result, call_of(unit, result)) for result in message.results])
-        same = all(new is old for new, old in zip(results, message.results, strict=True))
-        return message if same else replace(message, results=results)
+        texts = [self._result(result, call_of(unit, result)) for result in message.results]
+        return with_texts(message, texts)
 
-    def _result(self, result: ToolResult, call: ToolCall | None) -> ToolResult:
-        """A smaller result, by an exact count; itself where it is as small as it gets."""
-        count, original = self._counter.text, result.text
-        asked, text = self._known(result, call)
-        short, handle = tidied(text, asked, self._above), ""
+    def _result(self, result: ToolResult, call: ToolCall | None) -> str:
+        """What is sent of a result; its own text where that is as small as it gets, by an exact count."""
+        count, original, handle = self._counter.text, result.text, ""
+        if call is not None and call.name == RECALL_TOOL_NAME:
+            return original
+        shows_file = call is not None and bool(action_of(call, self._kinds).views)
+        short = self._above.without(tightened(original, shows_file=shows_file))
         if self.mode == "lossy":
-            arrived = cut(short, original, replace(asked, task=self._task), count)
-            short, handle = arrived.text, arrived.handle
+            task = self._task
+            short, handle = cut(
+                short, original, count=count, call=call, task=task, shows_file=shows_file
+            )
         sent = self._on_arrival(original, short, count=count)
         if sent not in (short, original):
             short, handle = sent, handle_of(original)
         if short is original or count(short) >= count(original):
-            return result
+            return original
         if handle:
             self._keep(handle, original)
-        return replace(result, text=short)
-
-    def _known(self, result: ToolResult, call: ToolCall | None) -> tuple[Asked, str]:
-        """What a result answers, and what it is by itself: told once, though each compaction decides on it again."""
-        known = self._by_itself.get((call, result)) or self._by_itself_before.get((call, result))
-        if known is None:
-            asked = asked_by(call, "", self._kinds)
-            known = asked, by_itself(result.text, asked)
-        self._by_itself[call, result] = known
-        return known
-
-    def _forget(self) -> None:
-        self._above, self._task, self._last = LinesAbove(), "", None
+        return short
 
     def _see(self, message: Message) -> None:
         if message.own:
@@ -289,18 +331,10 @@ def call_of(unit: Unit, result: ToolResult) -> ToolCall | None:
     return next((call for call, answer in pairs if answer is result), None)
 
 
-def written_in(decision: Decision) -> dict[int, Message]:
-    """What was written anew for the host's messages, by position; nothing unless it was reduced."""
-    if decision.action != "reduce":
-        return {}
-    pieces = [piece for piece in decision.pieces if isinstance(piece, Written)]
-    return {piece.index: piece.message for piece in pieces if piece.index is not None}
-
-
-def with_reduced(pieces: Iterable[Piece], reduced: dict[int, Message]) -> Iterable[Piece]:
-    """Pieces of one message each, with what was reduced in place of what came in."""
-    for piece in pieces:
-        if isinstance(piece, Verbatim) and piece.start in reduced:
-            yield Written(message=reduced[piece.start], index=piece.start)
-        else:
-            yield piece
+def with_texts(message: Message, texts: Sequence[str]) -> Message:
+    """A message whose results say this; itself where they do."""
+    results = tuple(
+        result if text is result.text else replace(result, text=text)
+        for result, text in zip(message.results, texts, strict=True)
+    )
+    return message if results == message.results else replace(message, results=results)

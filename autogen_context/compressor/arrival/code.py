@@ -12,12 +12,13 @@ from itertools import pairwise
 from autogen_context.compressor.arrival.lines import (
     BLANK_RANK,
     WANTED_RANK,
+    Reducer,
+    Room,
     choose,
     wanted_in,
 )
 from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.compressor.arrival.output import without_padding
-from autogen_context.compressor.arrival.reducer import Reducer, Room
 
 NUMBER = re.compile(r" *(\d{1,7})(?:\t|[:|│] ?|-(?!\d))")
 NUMBERS = re.compile(rf"\n{NUMBER.pattern}")
@@ -44,10 +45,6 @@ BODY_RANK = 3.0  # of what is asked for by name
 HEAD_RANK = 2.0
 DEEPER = 0.1  # less for each definition around it
 DOCUMENT_RANK = 1.5  # of the first line behind a head
-IMPORT_RANK = 1.2
-OUTSIDE_RANK = 1.0  # of any definition
-LEAVING_RANK = 0.5
-INSIDE_RANK = 0.3
 
 
 def recognises(_: str, lines: Sequence[str]) -> bool:
@@ -72,14 +69,19 @@ def are_numbered(lines: Sequence[str]) -> bool:
 
 
 def cut(text: str, room: Room) -> str:
-    """The skeleton, and what is asked for."""
+    """The skeleton, and what is asked for: a definition that is named keeps its body, one with something wanted its head."""
     lines = without_padding(text).split("\n")
     bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
     spans = outline(bare)
     wanted = wanted_in(bare, room.wanted)
     ranks = list(skeleton(bare, spans))
     for span in spans:
-        raise_for(span, ranks, wanted)
+        asked = max(wanted[span.start : span.body], default=0)
+        if asked >= ASKED_FOR:
+            for i in range(span.body, span.end):
+                ranks[i] = max(ranks[i], BODY_RANK)
+        if asked or any(wanted[span.body : span.end]):
+            ranks[span.start : span.body] = [WANTED_RANK] * (span.body - span.start)
     for i, share in enumerate(wanted):
         ranks[i] = WANTED_RANK + share if share else ranks[i]
     return choose(lines, ranks, room)
@@ -92,24 +94,13 @@ def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
         if not inner:
             yield BLANK_RANK
         elif span is None:
-            yield IMPORT_RANK if IMPORTED.match(inner) else OUTSIDE_RANK
+            yield 1.2 if IMPORTED.match(inner) else 1.0
         elif i < span.body:
             yield HEAD_RANK - DEEPER * span.depth
         elif i == span.body and DOCUMENTING.match(inner):
             yield DOCUMENT_RANK - DEEPER * span.depth
         else:
-            yield LEAVING_RANK if inner.startswith(LEAVING) else INSIDE_RANK
-
-
-def raise_for(span: Span, ranks: list[float], wanted: Sequence[float]) -> None:
-    """A definition whose head is asked for keeps its body; one with something wanted inside keeps its head."""
-    asked = max(wanted[span.start : span.body], default=0)
-    if asked >= ASKED_FOR:
-        for i in range(span.body, span.end):
-            ranks[i] = max(ranks[i], BODY_RANK)
-    if asked or any(wanted[span.body : span.end]):
-        for i in range(span.start, span.body):
-            ranks[i] = WANTED_RANK
+            yield 0.5 if inner.startswith(LEAVING) else 0.3
 
 
 CODE = Reducer(kind="code", recognises=recognises, tighten=without_padding, cut=cut)

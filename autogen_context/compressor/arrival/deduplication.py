@@ -2,9 +2,7 @@
 
 Promise: nothing is lost while what stands above stays there. A mark stands for exactly so many lines: those that follow
 the line before the mark, and end before the line after it, at the nearest place above where these two lines stand so
-far apart. Enough of a text stays to say what it is; the result is shorter than the text, or is the text. Linear time.
-
-An agent that reads a file twice, or prints what it just wrote, pays for the lines each time; the model has them.
+far apart. The result is shorter than the text, or is the text. Linear time.
 """
 
 from collections.abc import Sequence
@@ -32,11 +30,30 @@ class LinesAbove:
             if line and not line.isspace():  # no run begins with a blank one
                 places[line] = (*places.get(line, ())[1 - PLACES :], (number, at))
 
-    def has(self, line: str) -> bool:
-        """Whether a line stands above."""
-        return line in self._places
+    def without(self, text: str) -> str:
+        """A text with a mark in place of each long run of lines that stands above, but for its first and last line."""
+        if len(text) < LEAST_LEFT + LEAST_CHARS:
+            return text
+        lines = text.split("\n")
+        short = self._marked(lines, start=0)
+        if len(short) < LEAST_LEFT:  # enough stays to say what it is
+            short = self._marked(lines, start=text.count("\n", 0, LEAST_LEFT - 1) + 1)
+        return text if short == text else short
 
-    def run(self, lines: Sequence[str], start: int) -> int:
+    def _marked(self, lines: Sequence[str], *, start: int) -> str:
+        """The lines as a text, with marks from the line ``start`` on."""
+        at, parts = 0, list[str]()
+        for first, line in enumerate(lines):
+            if first < max(at, start) or line not in self._places:
+                continue
+            run = self._run(lines, first)
+            inner = lines[first + 1 : first + run - 1] if run else ()
+            if sum(map(len, inner)) + len(inner) >= LEAST_CHARS:
+                parts += (*lines[at : first + 1], mark_of(len(inner)), lines[first + run - 1])
+                at = first + run
+        return "\n".join((*parts, *lines[at:]))
+
+    def _run(self, lines: Sequence[str], start: int) -> int:
         """How many lines from one on that stands above follow each other there, and would be looked for there."""
         places = self._places[lines[start]]
         common = [self._common(lines, start, place) for place in places]
@@ -55,34 +72,6 @@ class LinesAbove:
         while n < most and lines[start + n] == above[at + n]:
             n += 1
         return n
-
-
-def without_lines_above(text: str, above: LinesAbove) -> str:
-    """The text with a mark in place of each long run of lines that stands above.
-
-    The first and the last line of the run stay, so that it can be found there.
-    """
-    if len(text) < LEAST_LEFT + LEAST_CHARS:
-        return text
-    lines = text.split("\n")
-    short = marked(lines, above, start=0)
-    if len(short) < LEAST_LEFT:
-        short = marked(lines, above, start=text.count("\n", 0, LEAST_LEFT - 1) + 1)
-    return text if short == text else short
-
-
-def marked(lines: Sequence[str], above: LinesAbove, *, start: int) -> str:
-    """The lines as a text, with marks from the line ``start`` on."""
-    at, parts = 0, list[str]()
-    for first, line in enumerate(lines):
-        if first < max(at, start) or not above.has(line):
-            continue
-        run = above.run(lines, first)
-        inner = lines[first + 1 : first + run - 1] if run else ()
-        if sum(map(len, inner)) + len(inner) >= LEAST_CHARS:
-            parts += (*lines[at : first + 1], mark_of(len(inner)), lines[first + run - 1])
-            at = first + run
-    return "\n".join((*parts, *lines[at:]))
 
 
 def mark_of(lines: int) -> str:

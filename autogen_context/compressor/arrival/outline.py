@@ -1,8 +1,7 @@
 """Where the definitions of a source text begin and end: by the grammar of its language, else by words and indentation.
 
-Promise: words and indentation serve on broken code and on parts of files, for all languages that indent what belongs to a
-definition; a grammar (extra ``code``) answers where it is installed. Every span lies within the text, and spans are in the
-order of their first lines.
+Promise: every span lies within the text, and spans are in the order of their first lines. Words and indentation serve on
+broken code and on parts of files; a grammar (extra ``code``) answers where it is installed.
 """
 
 import re
