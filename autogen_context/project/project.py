@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from autogen_context.budget.manager import TokenBudget, TokenBudgetManager
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.action_log import Step, action_log
+from autogen_context.compressor.notice import Step, action_log
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.saved import read_saved, saved
