@@ -11,7 +11,7 @@ from operator import is_
 from autogen_core.models import LLMMessage, SystemMessage
 from autogen_core.tools import FunctionTool, Tool, ToolSchema
 
-from autogen_context.messages.roles import BETWEEN
+from autogen_context.messages.piece import BETWEEN
 
 AgentTool = Tool | ToolSchema | Callable[..., object]
 """A tool as ``AssistantAgent`` takes it, or its schema."""

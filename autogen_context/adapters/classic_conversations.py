@@ -15,8 +15,8 @@ from autogen_context.adapters.agent_context import AgentContext
 from autogen_context.adapters.classic_format import sent_fields
 from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.manager.prepared import Prepared
-from autogen_context.messages.json_value import fields_of
 from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.openai_chat import fields_of
 
 ChatDict = dict[str, Any]  # the host's own type
 

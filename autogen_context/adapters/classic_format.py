@@ -15,9 +15,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from autogen_context.messages.json_value import copied, fields_of
 from autogen_context.messages.message import Message
-from autogen_context.messages.openai_chat import OpenAIChat, intensity_of
+from autogen_context.messages.openai_chat import OpenAIChat, copied, fields_of, intensity_of
 
 CONTEXT = "context"  # taken out of the newest message by the host, in place, when it is sent
 AT_HOME = frozenset({CONTEXT, "metadata"})

@@ -8,8 +8,7 @@ lays out what is new.
 from collections.abc import Sequence
 
 from autogen_context.messages.message import HostFormat
-from autogen_context.messages.piece import Piece, Verbatim, Written
-from autogen_context.messages.prefix import equal_at_front
+from autogen_context.messages.piece import Piece, Verbatim, Written, equal_at_front
 from autogen_context.view.certificate import is_longer, remainder
 
 

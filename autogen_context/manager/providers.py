@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
 from autogen_context.manager.preamble import offered
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.view.notice import Notice

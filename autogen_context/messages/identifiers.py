@@ -1,10 +1,7 @@
-"""The values in a text: what a later message can only name if it is still there.
+"""The values in a text: what a later message can only name if it is still there; found in linear time.
 
-Promise: linear time; the same text gives the same values.
-
-A value is an identifier, a path, a dotted name, an address, a date, a number or a plain word; of a compound one its
-parts are values as well. What has a digit, an underscore, a slash, a dot, an @, a dash or a capital within is
-*telling*: it names one thing. A plain word hardly ever does.
+A value is an identifier, a path, a dotted name, an address, a date, a number or a plain word, and each part of a compound
+one. What has a digit, a mark or a capital within is *telling*: it names one thing. A plain word hardly ever does.
 """
 
 import re

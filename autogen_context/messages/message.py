@@ -22,18 +22,11 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call that the model asked for.
+    """One call that the model asked for; an ``older`` one stands in OpenAI's older form, a ``function_call``."""
 
-    Attributes:
-        id: by which its result names it; may be empty.
-        name: of the tool.
-        arguments: as the host has them, normally JSON text.
-        older: whether it stands in OpenAI's older form, a ``function_call``, which a message in the role ``function`` answers.
-    """
-
-    id: Text
+    id: Text  # by which its result names it; may be empty
     name: Text
-    arguments: Text
+    arguments: Text  # as the host has them, normally JSON text
     older: bool = False
 
 

@@ -1,26 +1,22 @@
 """Read and write messages as OpenAI's chat format has them, as dicts or as the client library's own objects.
 
-Promise: what cannot be a message is refused with its reason; unknown fields and content parts are counted and come
-back untouched; a rewritten message keeps every field but those that were rewritten.
+Promise: what cannot be a message is refused with its reason; unknown fields and content parts are counted and come back
+untouched; a rewritten message keeps every field but those that were rewritten; a copy shares no object that can change.
 
 Source: https://platform.openai.com/docs/api-reference/chat (read 2026-11); ``function_call`` and the role ``function``
-are its older form and read as a call and a result without id.
+are its older form and read as a call and a result without id. A client object is what has ``model_dump``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 from autogen_context.argument import require_several
 from autogen_context.errors import InvalidTranscript
-from autogen_context.messages.json_value import (
-    canonical,
-    copied,
-    digest_of,
-    fields_of,
-    part_fields,
-)
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, content_digest
+
+Fields = Mapping[str, object]
 
 RESULT_ROLES = frozenset({"tool", "function"})
 CALL_FIELDS = frozenset({"tool_calls", "function_call"})
@@ -28,6 +24,7 @@ CALL_FIELDS = frozenset({"tool_calls", "function_call"})
 NOT_EXTRA = CALL_FIELDS | {"role", "content", "name", "tool_call_id", "metadata"}
 OF_A_CALL = frozenset({"id", "type", "index", "function", "custom"})
 IMAGE_TYPES = frozenset({"image_url", "input_image", "image"})
+PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class OpenAIChat:
@@ -48,13 +45,14 @@ class OpenAIChat:
         content = read_content(fields.get("content"))
         is_result = role in RESULT_ROLES
         has_calls = not is_result and not CALL_FIELDS.isdisjoint(fields)
-        name = fields.get("name")
+        name, call_id = text_in(fields, "name"), text_in(fields, "tool_call_id")
+        result = ToolResult(call_id=call_id, text=content.text, name=name) if is_result else None
         return Message(
             role=role,
-            text="" if is_result else content.text,
+            text="" if result else content.text,
             calls=tuple(read_calls(fields)) if has_calls else (),
-            results=(read_result(fields, content.text),) if is_result else (),
-            name=name if isinstance(name, str) and not is_result else "",
+            results=(result,) if result else (),
+            name="" if result else name,
             images=content.images,
             extra=unread(fields, content.other),
             text_parts=content.text_parts,
@@ -67,7 +65,13 @@ class OpenAIChat:
 
     def digest(self, snapshot: object, /) -> bytes:
         """16 bytes that stand for a snapshot, whatever the order of its fields."""
-        return digest_of(fields_of(snapshot))
+        fields = fields_of(snapshot)
+        if all(type(key) is type(value) is str for key, value in fields.items()):
+            return content_digest(repr(sorted(fields.items())))  # the usual message, and quicker
+        try:
+            return content_digest(canonical(fields))
+        except ValueError:  # keys of two types have no order; deep inside they are not refused
+            return content_digest(repr(fields))
 
     def rewrite(self, payload: object, message: Message, /) -> dict[str, object]:
         """A new dict with the texts of ``message`` and all other fields of ``payload``."""
@@ -81,8 +85,13 @@ class OpenAIChat:
             written["tool_call_id"] = call_id
         elif fields.get("tool_call_id"):
             del written["tool_call_id"]
-        if message.calls:
-            write_calls(written, message.calls)
+        calls = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
+        for listed, call in zip(calls, message.calls, strict=False):
+            if "function" in listed:
+                listed["function"]["arguments"] = call.arguments
+        older = written.get("function_call")
+        if isinstance(older, dict) and message.calls:
+            cast("dict[str, object]", older)["arguments"] = message.calls[-1].arguments
         return written
 
     def compose(self, message: Message, /) -> dict[str, object]:
@@ -95,20 +104,6 @@ class OpenAIChat:
         return {"role": message.role, "content": message.text}
 
 
-def intensity_of(fields: Mapping[str, object]) -> float:
-    """The emotional intensity, 0..1, in the fields of a message; 0 where none is given.
-
-    Source: ``metadata.emotion_data.emotional_intensity``, as assistants with an emotion model write it.
-    """
-    if "metadata" not in fields:
-        return 0.0
-    value = part_fields(part_fields(fields["metadata"]).get("emotion_data")).get(
-        "emotional_intensity"
-    )
-    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return float(cast("float", value)) if known else 0.0
-
-
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
     """The messages in a list of them, be they in OpenAI's format or ``Message`` already.
 
@@ -118,19 +113,20 @@ def messages_in(given: Iterable[object]) -> Iterator[Message]:
     """
     require_several("messages", given, give="a list of messages")
     for index, message in enumerate(given):
-        yield message if isinstance(message, Message) else message_in(message, index)
+        try:
+            yield message if isinstance(message, Message) else OpenAIChat().read(message)
+        except (ValueError, RecursionError) as error:
+            raise InvalidTranscript(index=index, reason=str(error)) from error
 
 
-def message_in(payload: object, index: int) -> Message:
-    """The message in a payload at a position of its list.
-
-    Raises:
-        InvalidTranscript: there is none.
-    """
-    try:
-        return OpenAIChat().read(payload)
-    except (ValueError, RecursionError) as error:
-        raise InvalidTranscript(index=index, reason=str(error)) from error
+def intensity_of(fields: Fields) -> float:
+    """The emotional intensity, 0..1, as assistants with an emotion model write it into ``metadata``; 0 where none is given."""
+    if "metadata" not in fields:
+        return 0.0
+    emotion = part_fields(part_fields(fields["metadata"]).get("emotion_data"))
+    value = emotion.get("emotional_intensity")
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(cast("float", value)) if known else 0.0
 
 
 class Content(NamedTuple):
@@ -150,18 +146,15 @@ def read_content(content: object) -> Content:
     """
     if content is None or isinstance(content, str):
         return Content(content or "")
-    if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
-        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
-            f"'content' must be a string, a list of parts or null, got {type(content).__name__}"
-        )
     texts: list[str] = []
     images: list[Image] = []
     other: list[object] = []
-    for part in cast("Sequence[object]", content):
+    for part in listed(content, "'content' must be a string, a list of parts or null"):
         if (text := text_of(part)) is not None:
             texts.append(text)
-        elif (image := image_of(part)) is not None:
-            images.append(image)
+        elif is_image(fields := part_fields(part)):
+            detail = part_fields(fields.get("image_url")).get("detail", fields.get("detail"))
+            images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
             other.append(part)
     return Content("\n".join(texts), max(1, len(texts)), tuple(images), tuple(other))
@@ -177,16 +170,12 @@ def text_of(part: object) -> str | None:
     return text if isinstance(text, str) and is_text else None
 
 
-def image_of(part: object) -> Image | None:
-    """The image of an image part; its size is not read from the data."""
-    fields = part_fields(part)
-    if fields.get("type") not in IMAGE_TYPES:
-        return None
-    detail = part_fields(fields.get("image_url")).get("detail", fields.get("detail"))
-    return Image(detail=detail if isinstance(detail, str) else "auto")
+def is_image(fields: Fields) -> bool:
+    """Whether a part is an image; its size is not read from the data."""
+    return fields.get("type") in IMAGE_TYPES
 
 
-def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
+def read_calls(fields: Fields) -> Iterator[ToolCall]:
     """The calls of an assistant message, in order; a ``function_call`` that is a text is none.
 
     Raises:
@@ -198,55 +187,28 @@ def read_calls(fields: Mapping[str, object]) -> Iterator[ToolCall]:
         yield replace(read_call({"function": older}), older=True)
 
 
-def call_fields(fields: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """The objects in ``tool_calls``.
-
-    Raises:
-        ValueError: it is no list of objects.
-    """
-    calls = fields.get("tool_calls") or ()
-    if not isinstance(calls, Sequence) or isinstance(calls, str):
-        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
-            f"'tool_calls' must be a list, got {type(calls).__name__}"
-        )
-    return (fields_of(call, "a tool call") for call in cast("Sequence[object]", calls))
+def call_fields(fields: Fields) -> Iterator[Fields]:
+    """The objects in ``tool_calls``."""
+    calls = listed(fields.get("tool_calls") or (), "'tool_calls' must be a list")
+    return (fields_of(call, "a tool call") for call in calls)
 
 
-def read_call(call: Mapping[str, object]) -> ToolCall:
-    """One call; custom tools have ``custom.input`` where functions have ``function.arguments``.
-
-    Raises:
-        ValueError: it names no function.
-    """
+def read_call(call: Fields) -> ToolCall:
+    """One call; custom tools have ``custom.input`` where functions have ``function.arguments``."""
     inner = call.get("function") or call.get("custom")
     if inner is None:
         raise ValueError("a tool call needs a 'function' with 'name' and 'arguments'")
     function = fields_of(inner, "a tool call's function")
     arguments = function.get("arguments", function.get("input", ""))
-    call_id = call.get("id")
     return ToolCall(
-        id=call_id if isinstance(call_id, str) else "",
+        id=text_in(call, "id"),
         name=str(function.get("name", "")),
         arguments=arguments if isinstance(arguments, str) else canonical(arguments),
     )
 
 
-def read_result(fields: Mapping[str, object], text: str) -> ToolResult:
-    """The result in a tool message."""
-    call_id, name = fields.get("tool_call_id"), fields.get("name")
-    return ToolResult(
-        call_id=call_id if isinstance(call_id, str) else "",
-        text=text,
-        name=name if isinstance(name, str) else "",
-    )
-
-
-def unread(fields: Mapping[str, object], parts: Sequence[object]) -> str:
-    """All that is sent and is neither text nor image nor call nor name, as JSON; empty if there is nothing.
-
-    Raises:
-        ValueError: a key is no string.
-    """
+def unread(fields: Fields, parts: Sequence[object]) -> str:
+    """All that is sent and is neither text nor image nor call nor name, as JSON; empty if there is nothing."""
     if {type(key) for key in fields} != {str}:
         raise ValueError(f"a message must be JSON data with strings as keys, got {list(fields)}")
     extra = {key: value for key, value in fields.items() if key not in NOT_EXTRA and value}
@@ -255,21 +217,17 @@ def unread(fields: Mapping[str, object], parts: Sequence[object]) -> str:
     if not isinstance(fields.get("name") or "", str):
         extra["name"] = fields["name"]
     if not CALL_FIELDS.isdisjoint(fields):
-        extra |= unread_of_calls(fields)
+        older = fields.get("function_call")
+        if fields.get("role") in RESULT_ROLES:  # calls on a result
+            extra |= {key: fields[key] for key in CALL_FIELDS if fields.get(key)}
+        else:
+            extra |= {"function_call": older} if older and isinstance(older, str) else {}
+            beside = [  # of name and arguments: signatures
+                {key: value for key, value in call.items() if key not in OF_A_CALL and value}
+                for call in call_fields(fields)
+            ]
+            extra |= {"tool_calls": beside} if any(beside) else {}
     return canonical(extra) if extra else ""
-
-
-def unread_of_calls(fields: Mapping[str, object]) -> dict[str, object]:
-    """Fields of calls beside name and arguments (signatures), calls on a result, and a ``function_call`` that is a text."""
-    if fields.get("role") in RESULT_ROLES:
-        return {key: fields[key] for key in sorted(CALL_FIELDS) if fields.get(key)}
-    older = fields.get("function_call")
-    extra: dict[str, object] = {"function_call": older} if older and isinstance(older, str) else {}
-    calls = [
-        {key: value for key, value in call.items() if key not in OF_A_CALL and value}
-        for call in call_fields(fields)
-    ]
-    return {**extra, "tool_calls": calls} if any(calls) else extra
 
 
 def written_content(content: object, message: Message) -> object:
@@ -282,21 +240,82 @@ def written_content(content: object, message: Message) -> object:
         if text_of(part) is not None:
             written += [{"type": "text", "text": text}] if text else []
             text = ""
-        elif message.images or image_of(part) is None:
+        elif message.images or not is_image(part_fields(part)):
             written.append(copied(part))
     return [*written, {"type": "text", "text": text}] if text or not written else written
 
 
-def write_calls(written: dict[str, object], calls: tuple[ToolCall, ...]) -> None:
-    """Put the arguments of the calls into a message that has these calls."""
-    listed = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
-    for fields, call in zip(listed, calls, strict=False):
-        inner = fields.get("function")
-        if inner is not None and inner.get("arguments") != call.arguments:
-            inner["arguments"] = call.arguments
-    older = written.get("function_call")
-    if isinstance(older, dict):
-        written["function_call"] = {
-            **cast("dict[str, object]", older),
-            "arguments": calls[-1].arguments,
-        }
+def text_in(fields: Fields, key: str) -> str:
+    """The text in a field; empty where it is missing or no text."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def listed(value: object, wanted: str) -> Sequence[object]:
+    """A value that must be a list."""
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
+        raise ValueError(f"{wanted}, got {type(value).__name__}")  # noqa: TRY004 - a wrong argument is a ValueError here
+    return cast("Sequence[object]", value)
+
+
+def fields_of(payload: object, what: str = "a message") -> Fields:
+    """The fields of a dict or client object.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if type(payload) is dict:  # the usual one
+        return cast("Fields", payload)  # JSON objects have string keys
+    fields = object_fields(payload)
+    if fields is None:
+        raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
+    return fields
+
+
+def part_fields(part: object) -> Fields:
+    """The fields of a content part; none if it is no object."""
+    return object_fields(part) or {}
+
+
+def object_fields(value: object) -> Fields | None:
+    """The fields of a mapping or client object; ``None`` if it is neither."""
+    if isinstance(value, Mapping):
+        return cast("Fields", value)  # JSON objects have string keys
+    dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
+    return dump(exclude_none=True) if callable(dump) else None
+
+
+def copied(value: object) -> object:
+    """A deep copy; what is no dict, list or client object is shared."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is list or kind is tuple:
+        return [copied(item) for item in cast("Sequence[object]", value)]
+    fields = cast("Fields", value) if kind is dict else object_fields(value)
+    if fields is None:
+        return value
+    return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}
+
+
+def canonical(value: object) -> str:
+    """JSON text, equal for equal values; what JSON does not know is written by its type and text.
+
+    Raises:
+        ValueError: a key is no string, or the value holds itself.
+    """
+    try:
+        return _ENCODER.encode(value)
+    except TypeError as error:
+        raise ValueError(f"a message must be JSON data with strings as keys: {error}") from error
+
+
+def described(value: object) -> object:
+    """A stable stand-in for a value that JSON does not know."""
+    if isinstance(value, bytes | bytearray):
+        return content_digest(bytes(value)).hex()
+    fields = object_fields(value)
+    return dict(fields) if fields is not None else f"{type(value).__name__}:{value}"
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, default=described)

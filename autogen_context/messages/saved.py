@@ -1,8 +1,7 @@
 """What is saved as JSON data, and read back: frozen records through pydantic.
 
-Promise: what is read equals what was written, whatever the texts hold: NULs, lone surrogates, and two of these side by
-side, which JSON's escapes would make one character of. What is damaged or of another release is refused with the names
-of the fields; no value is shown, since it may be what somebody said. Reading runs nothing.
+Promise: what is read equals what was written, whatever the texts hold. What is damaged or of another release is refused
+with the names of the fields; no value is shown, since it may be what somebody said. Reading runs nothing.
 """
 
 import json
@@ -17,11 +16,11 @@ from autogen_context.messages.message import Message
 
 
 class Saved(Protocol):
-    """A record that is saved whole, as a dataclass."""
+    """A record that is saved whole, as a dataclass; a shape that changes gets another number."""
 
     @property
     def schema(self) -> int:
-        """The number of the shape; a shape that changes gets another."""
+        """The number of the shape."""
         ...
 
 
@@ -37,23 +36,15 @@ def adapter_of(shape: Hashable) -> TypeAdapter[object]:
 
 def saved(record: object) -> dict[str, object]:
     """A record as JSON data, without fields that have their defaults."""
-    data = adapter_of(cast("Hashable", type(record))).dump_python(
-        record, mode="json", exclude_defaults=True
-    )
+    adapter = adapter_of(cast("Hashable", type(record)))
+    data = adapter.dump_python(record, mode="json", exclude_defaults=True)
     return cast("dict[str, object]", data)  # a record is an object
 
 
 def read_saved(
     shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
 ) -> Shape:
-    """The saved data in its shape.
-
-    Args:
-        shape: the shape of this release.
-        data: what was saved.
-        what: is saved, in words: ``"facts"``.
-        schema: the number that this release reads.
-        source: what gives such data.
+    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape.
 
     Raises:
         StateError: it is of a schema that this release does not know, or damaged.
@@ -88,13 +79,11 @@ def verb_of(what: str) -> str:
 
 def faults(error: ValidationError) -> str:
     """Each field that is missing or wrong, by its place in the data."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
     told: list[str] = []
-    for each in found:
+    for each in error.errors(include_url=False, include_context=False, include_input=False):
         place = f"'{'.'.join(map(str, each['loc']))}'" if each["loc"] else "all"
-        told.append(
-            f"{place} is missing" if each["type"] == "missing" else f"{place}: {each['msg']}"
-        )
+        wrong = " is missing" if each["type"] == "missing" else f": {each['msg']}"
+        told.append(place + wrong)
     return "; ".join(told)
 
 
@@ -113,8 +102,7 @@ def messages_from_bytes(data: bytes) -> tuple[Message, ...]:
     """
     try:
         listed = json.loads(data.decode("utf-8", "surrogatepass"))
-        found = adapter_of(cast("Hashable", Messages)).validate_python(listed)
-        messages = cast("tuple[Message, ...]", found)  # a tuple of these was asked for
+        messages = cast("Messages", adapter_of(cast("Hashable", Messages)).validate_python(listed))
     except ValidationError as error:
         raise ValueError(f"no messages: {faults(error)}") from None
     except RecursionError as error:

@@ -1,32 +1,30 @@
-"""Cut a transcript into units that are kept, compressed or dropped whole.
+"""Cut a transcript into units that are kept, compressed or dropped whole, and repair those that came in broken.
 
-Promise: the messages of the units, in order, are the messages of the transcript, and no cut falls between a tool call
-and its results. Feeding messages one by one or all at once gives the same units.
+Promise: the messages of the units, in order, are those of the transcript, and no cut falls between a tool call and its
+results; feeding messages one by one or all at once gives the same units. A repaired unit has no orphan, holds all texts of
+the broken one, and depends on that unit alone; one without faults is left as it is.
 
 A result answers the open call with its id; where none has it (empty, renumbered or repeated ids), the oldest open call.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult, without_images
+from autogen_context.messages.piece import Piece, Verbatim, Written
+
+NO_RESULT = "[no result of this call was recorded]"
+NO_CALL = "[result of a tool call that is not in this conversation]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A message, or an assistant message with all results of its calls.
+    """A message, or an assistant message with all results of its calls."""
 
-    Attributes:
-        start: position of the first message in the transcript.
-        messages: one or more, in order.
-        unanswered: the calls that have no result (yet).
-        faulty: results do not name the call that they answer, or there is no such call.
-    """
-
-    start: int
-    messages: tuple[Message, ...]
-    unanswered: tuple[ToolCall, ...] = ()
-    faulty: bool = False
+    start: int  # position of the first message in the transcript
+    messages: tuple[Message, ...]  # one or more, in order
+    unanswered: tuple[ToolCall, ...] = ()  # the calls that have no result (yet)
+    faulty: bool = False  # results do not name the call that they answer, or there is no such call
 
     @property
     def stop(self) -> int:
@@ -55,27 +53,22 @@ def extend(units: Sequence[Unit], messages: Iterable[Message], *, start: int = 0
     for position, message in enumerate(messages, grown[-1].stop if grown else start):
         last = grown[-1] if grown else None
         if message.results and last is not None and last.unanswered:
-            grown[-1] = answered(last, message)
+            pairs, unanswered = pair(last.unanswered, message.results)
+            exact = all(
+                call and (call.id, role_of(message, call)) == (result.call_id, message.role)
+                for call, result in pairs
+            )
+            grown[-1] = Unit(
+                start=last.start,
+                messages=(*last.messages, message),
+                unanswered=unanswered,
+                faulty=last.faulty or not exact,
+            )
         else:
             faulty, calls = bool(message.results), message.calls
             unit = Unit(start=position, messages=(message,), unanswered=calls, faulty=faulty)
             grown.append(unit)
     return grown
-
-
-def answered(unit: Unit, message: Message) -> Unit:
-    """The unit with one more message of results."""
-    pairs, unanswered = pair(unit.unanswered, message.results)
-    exact = all(
-        call is not None and (call.id, role_of(message, call)) == (result.call_id, message.role)
-        for call, result in pairs
-    )
-    return Unit(
-        start=unit.start,
-        messages=(*unit.messages, message),
-        unanswered=unanswered,
-        faulty=unit.faulty or not exact,
-    )
 
 
 def role_of(message: Message, call: ToolCall) -> str:
@@ -96,3 +89,56 @@ def pair(
         at = ids.index(result.call_id) if result.call_id in ids else 0
         pairs.append((left.pop(at) if left else None, result))
     return pairs, tuple(left)
+
+
+def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:
+    """The unit as it may be sent, a piece for each message; a call at the end of the transcript is pending, not broken."""
+    if unit.is_stray:
+        return (Written(message=as_user(unit.messages[0]), index=unit.start),)
+    pieces = with_matching_ids(unit) if unit.faulty else as_it_came(unit)
+    if unit.unanswered and not last:
+        pieces += tuple(Written(message=no_result(call)) for call in unit.unanswered)
+    return pieces
+
+
+def as_it_came(unit: Unit) -> tuple[Piece, ...]:
+    """The unit unchanged, a piece for each message."""
+    return tuple(Verbatim(start=i, stop=i + 1) for i in range(unit.start, unit.stop))
+
+
+def as_user(message: Message) -> Message:
+    """Results without a call, and what a person said beside them, as a marked message of the user."""
+    message = without_images(message)
+    said = [message.text] if message.text else []
+    text = "\n".join([NO_CALL, *(result.text for result in message.results), *said])
+    return Message(role="user", text=text, own=True)
+
+
+def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
+    """The unit with each result under the id and in the role of its call; one too many joins the one before it, marked."""
+    first, *rest = unit.messages
+    pieces: list[Piece] = [Verbatim(start=unit.start, stop=unit.start + 1)]
+    unanswered: tuple[ToolCall, ...] = first.calls
+    for index, message in enumerate(rest, unit.start + 1):
+        pairs, unanswered = pair(unanswered, message.results)
+        results: list[ToolResult] = []
+        for call, result in pairs:
+            if call is not None:
+                name = call.name if call.older else result.name
+                results.append(replace(result, call_id=call.id, name=name))
+            else:
+                text = f"{results[-1].text}\n{NO_CALL}\n{result.text}"
+                results[-1] = replace(results[-1], text=text)
+        role = next((role_of(message, call) for call, _ in pairs if call), message.role)
+        written = replace(message, role=role, results=tuple(results))
+        if role != message.role:  # the other form has no images
+            written = without_images(written)
+        as_is = Verbatim(start=index, stop=index + 1)
+        pieces.append(as_is if written == message else Written(message=written, index=index))
+    return tuple(pieces)
+
+
+def no_result(call: ToolCall) -> Message:
+    """A marked result for a call that has none."""
+    result = ToolResult(call_id=call.id, text=NO_RESULT, name=call.name)
+    return Message(role="function" if call.older else "tool", results=(result,), own=True)

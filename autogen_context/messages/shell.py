@@ -1,10 +1,7 @@
 """What a shell's command line does: which programs run, on which files, and what is asked of them.
 
-``shlex`` takes the quotes off words. What it does not know stands beside it: operators, redirections, comments and
-here-documents. This is no shell: variables and substitutions stay as they are written.
-
-Promise: any text goes, in time proportional to its length; of a long one the beginning is read. A program that nobody
-knows runs something, and which files are meant is said only where it is known.
+``shlex`` takes the quotes off words; beside it stand operators, redirections, comments and here-documents. Any text goes, in
+time proportional to its length; of a long one the beginning is read. A program that nobody knows runs something.
 """
 
 # ruff: noqa: SIM905 - words in a line
@@ -15,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from posixpath import basename
+from typing import TypeVar
 
 from autogen_context.messages.tool_action import (
     LAST_LINE,
@@ -27,10 +25,10 @@ from autogen_context.messages.tool_action import (
 )
 
 Words = tuple[str, ...]
+Kind = TypeVar("Kind", bound=str)
 
 READ_CHARS = 20_000
 MOST_COMMANDS = 100
-NESTED = 3  # shells within shells
 HEAD_LINES = 10  # that head shows where it is not told how many
 STRENGTH: tuple[ToolKind, ...] = ("test", "run", "write", "search", "read", "other")
 
@@ -44,59 +42,51 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_QUOTE = re.compile(r"['\"\\]")
-_ASSIGNMENT = re.compile(r"\w+\+?=")
-_RUN_WITH = re.compile(r"(?:uv|poetry|pipenv|pdm|rye|hatch) run|(?:bundle|npm|pnpm|yarn) exec")
-_SHELL_FLAG = re.compile(r"-\w*c")
-_IN_PLACE = re.compile(r"-\w*i|--in-place")
+_LEADING = re.compile(  # words in front of a command, each ended by a NUL, with what belongs to them
+    r"(?:(?:uv|poetry|pipenv|pdm|rye|hatch)\0run|(?:bundle|npm|pnpm|yarn)\0exec|\w+\+?=[^\0]*"
+    r"|(?:timeout|gtimeout|flock)(?:\0-[^\0]+)*\0[^\0]+|(?:sudo|xargs|nice)(?:\0-[ugInPdLs]\0[^\0]+|\0-[^\0]+)*"
+    r"|(?:env|nohup|time|exec|command|stdbuf|unbuffer|npx|bunx|pnpx|uvx|parallel|eval|builtin)(?:\0-[^\0]+)*"
+    r"|do|then|else|if|elif|while|until|[{}!])\0"
+)
 _LINES = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?")
-_INLINE = re.compile(r"-\w*[ce]")
 _COUNT = re.compile(r"-(?:n|-lines=)?(\d{1,9})")
+_FILE = re.compile(r"(?!\d+\Z|-\Z|/dev/).+", re.DOTALL)  # no other stream, no device
 _TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
 
 
-def _rows(rows: Mapping[str, str]) -> dict[str, str]:
+def rows_of(rows: Mapping[Kind, str]) -> dict[str, Kind]:
     """Each word with the name of its row."""
     return {word: name for name, words in rows.items() for word in words.split()}
 
 
 # What a program does with its arguments. It reads them (whole, in part, or through a filter that is the first of them),
 # searches (a pattern that is the first of them, or places), or writes (all, the last, or files that it does not name).
-PROGRAMS = _rows(
+PROGRAMS = rows_of(
     {
         "read": "cat bat less more nl tac open view type zcat Get-Content",
-        "read part": "head tail strings xxd hexdump od file stat wc diff cmp column cut sort uniq tr md5sum sha1sum "
-        "sha256sum",
+        "read part": "head tail strings xxd hexdump od file stat wc diff cmp cut sort uniq tr",
         "read filter": "sed awk gawk jq yq",
         "search pattern": "grep egrep fgrep zgrep rg ag ack fd fdfind Select-String",
         "search": "ls tree du locate which whereis dir find Get-ChildItem",
         "write all": "rm tee mv unlink shred truncate Set-Content",
         "write last": "cp ln install rsync",
         "write": "mkdir rmdir touch chmod chown patch apply_patch dd unzip tar zip gzip gunzip bzip2 xz",
-        "git": "git",
-    }
-)
-# What the subcommands of git do; the others write, and it is not said which files.
-GIT = _rows(
-    {
-        "read": "diff show log status blame reflog describe rev-parse shortlog",
-        "search": "grep ls-files ls-tree branch tag remote",
-        "write files": "checkout restore rm mv",
-        "other": "add init config",
     }
 )
 # They do nothing to see, or only for what comes behind them.
 IDLE = frozenset(
-    "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait read : history "
+    "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait : history "
     "[ [[ ulimit umask trap shift return local declare kill date test for done fi in case esac function select".split()
 )
-# Words in front of a command; ``timeout`` and the like have one more behind them.
-LEADING = frozenset(
-    "sudo env nohup time xargs exec command nice stdbuf unbuffer npx bunx pnpx uvx parallel do then else if elif "
-    "while until { } ! eval builtin winpty timeout gtimeout flock".split()
+# What the subcommands of git do; the others write, and it is not said which files.
+GIT: Mapping[str, ToolKind] = rows_of(
+    {
+        "read": "diff show log status blame reflog describe rev-parse shortlog",
+        "search": "grep ls-files ls-tree branch tag remote",
+        "other": "add init config",
+    }
 )
-LEADING_ONE = frozenset({"timeout", "gtimeout", "flock"})
-
+GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv"})  # the files that they name
 # Programs that test, and those that do when a word of tests is among the first of their arguments.
 TESTERS = frozenset(
     "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha ava karma playwright "
@@ -104,7 +94,7 @@ TESTERS = frozenset(
 )
 RUNNERS = frozenset(
     "npm yarn pnpm bun go cargo make mvn mvnw gradle gradlew dotnet mix bazel deno zig swift manage.py rake "
-    "composer just task nx lerna turbo sbt lein stack cabal flutter dart hatch setup.py django-admin".split()
+    "just task nx turbo sbt lein stack flutter dart hatch setup.py django-admin".split()
 )
 TEST_WORDS = frozenset("test tests check nextest unit-test unittest pytest".split())
 SHELLS = frozenset("bash sh zsh dash ksh fish".split())
@@ -112,46 +102,27 @@ INTERPRETERS = SHELLS | frozenset(
     "python python2 python3 py pypy pypy3 ipython node ts-node tsx deno ruby perl php lua julia Rscript".split()
 )
 # How much a test tells of what it does, not what it tests.
-TEST_MANNERS = frozenset(
-    "-v -vv -vvv -q -qq -x -s -l -rA -ra -rs -rx --verbose --quiet --no-header --no-summary --exitfirst "
-    "--showlocals --tb=short --tb=long --tb=line --tb=no --tb=native --tb=auto --color=no --color=yes --silent "
-    "--failfast --bail --nocapture --no-cov --disable-warnings --cache-clear".split()
-)
-# The flags that have a word of their own behind them.
+TEST_MANNERS = re.compile(r"-v+|-q+|-[xsl]|--(?:verbose|quiet|silent|tb=\w+|color=\w+|no-header)")
+# The flags that have a word of their own behind them; a number behind any flag is never an argument.
 VALUE_FLAGS = {
-    program: frozenset(flags.split())
-    for programs, flags in {
-        "grep egrep fgrep zgrep": "-A -B -C -m -e -f -d -D",
-        "rg": "-A -B -C -m -e -f -g -t -T -j -M --glob --type --max-count",
-        "head tail": "-n -c --lines --bytes",
-        "sed": "-e -f -l --expression --file",
-        "awk gawk": "-F -v -f",
-        "cut": "-d -f -c -b",
-        "nl": "-b -w -v -s -i -n",
-        "tree": "-L -I -P",
-        "git": "-C -c",
-        "xargs": "-I -n -P -d -L -s -a",
-        "sudo": "-u -g",
-        "nice": "-n",
-        "perl": "-e -pe -ne",
-        "python python3": "-X -W",
-    }.items()
-    for program in programs.split()
+    "-A -B -C -m -e -f -g -t -T --glob --type": "grep egrep fgrep zgrep rg",
+    "-n -c --lines --bytes": "head tail",
+    "-e -f --expression --file": "sed",
+    "-F -v -f": "awk gawk",
+    "-d -f -c -b -t": "cut sort",
+    "-C -c": "git",
+    "-e -pe -ne": "perl",
+    "-X -W": "python python3",
 }
-NO_FLAGS: frozenset[str] = frozenset()
+TAKES = {name: flags.split() for flags, names in VALUE_FLAGS.items() for name in names.split()}
 
 
 @dataclass(slots=True, kw_only=True)
 class Command:
-    """One command with its words, filled as a line is read.
+    """One command with its words without quotes, filled as a line is read.
 
-    Attributes:
-        words: the program and its arguments, without quotes.
-        writes: the files that its output goes to, anew.
-        appends: the files to whose end its output goes.
-        reads: the files that its input comes from.
-        document: the here-document that is its input.
-        piped: whether its input is what the command before wrote.
+    ``writes`` and ``appends`` are the files that its output goes to, ``reads`` those that its input comes from;
+    ``document`` is the here-document that is its input, and a ``piped`` one reads what the command before wrote.
     """
 
     words: list[str] = field(default_factory=list[str])
@@ -160,13 +131,6 @@ class Command:
     reads: list[str] = field(default_factory=list[str])
     document: str = ""
     piped: bool = False
-
-    def redirect(self, operator: str, target: str) -> None:
-        """Note a file behind ``>``, ``>>`` or ``<``; other streams and devices are none."""
-        if operator == "<":
-            self.reads.append(target)
-        elif ">" in operator and not (target.isdigit() or target == "-" or target[:5] == "/dev/"):
-            (self.appends if ">>" in operator else self.writes).append(target)
 
 
 def commands_of(line: str) -> list[Command]:
@@ -180,9 +144,12 @@ def commands_of(line: str) -> list[Command]:
             word = unquoted(token.group())
             if operator in ("<<", "<<-"):
                 awaiting.append((command, word))
-            elif operator:
-                command.redirect(operator, word)
-            elif word:
+            elif operator == "<":
+                command.reads.append(word)
+            elif ">" in operator:
+                into = command.appends if ">>" in operator else command.writes
+                into += [word] if _FILE.fullmatch(word) else []
+            elif word and not operator:
                 command.words.append(word)
             operator = ""
         elif kind == "redirect":
@@ -193,16 +160,26 @@ def commands_of(line: str) -> list[Command]:
             command, operator = Command(piped=token.group() in ("|", "|&")), ""
             if token.group() == "\n":
                 for owner, border in awaiting:
-                    owner.document, at = _document(text, at, border)
+                    owner.document, at = document(text, at, border)
                 awaiting.clear()
     return commands
 
 
+def document(text: str, start: int, border: str) -> tuple[str, int]:
+    """The text up to the line that is the border, or all where there is none, and where to read on."""
+    at = start
+    for line in text[start:].splitlines(keepends=True):
+        if line.strip() == border:
+            return text[start:at], at + len(line)
+        at += len(line)
+    return text[start:], at
+
+
 def unquoted(word: str) -> str:
     """A word as the program gets it; one whose quotes are open stays as it is."""
-    if not _QUOTE.search(word):
+    if not any(quote in word for quote in "'\"\\"):
         return word
-    if word[0] == word[-1] == "'" and word.count("'") == 2:  # noqa: PLR2004 - a script, which may be long
+    if word[0] == word[-1] == "'" and word.count("'") == len("''"):  # a script, which may be long
         return word[1:-1]
     try:
         return "".join(shlex.split(word))
@@ -210,37 +187,23 @@ def unquoted(word: str) -> str:
         return word
 
 
-def _document(text: str, start: int, border: str) -> tuple[str, int]:
-    """The text up to the line that is the border, or all where there is none, and where to read on."""
-    at = start
-    while at < len(text):
-        end = text.find("\n", at) + 1 or len(text)
-        if text[at:end].strip() == border:
-            return text[start:at], end
-        at = end
-    return text[start:], at
-
-
-def action_of_command(line: str, *, folder: str = "", depth: int = 0) -> ToolAction:
-    """What a command line does: the strongest kind of its commands, the views and writes of all.
-
-    Args:
-        line: as it is given to a shell.
-        folder: where it is run, as far as that is known; what the line changes to is part of its paths.
-        depth: how many shells it stands in.
-    """
+def action_of_command(line: str, *, folder: str = "") -> ToolAction:
+    """What a command line does in a folder, as far as that is known: the strongest kind of its commands, all views and writes."""
     done: list[ToolAction] = []
     for command in commands_of(line):
         words = bare(tuple(command.words))
         if words[:1] in (("cd",), ("pushd",)):
             folder = path_of(words[-1], folder=folder) or folder
             continue
-        inner = shell_line(words) if depth < NESTED else ""
+        inner = shell_line(
+            words
+        )  # quotes within quotes double, so there are few shells within shells
         if inner:
-            action = action_of_command(inner, folder=folder, depth=depth + 1)
+            action = action_of_command(inner, folder=folder)
         else:
             action = action_of_words(words, command, folder)
-        action = redirected(action, command, folder)
+        if command.writes or command.appends:
+            action = redirected(action, command, folder)
         if command.piped and done:
             done[-1] = piped(done[-1], action, words)
         else:
@@ -250,31 +213,20 @@ def action_of_command(line: str, *, folder: str = "", depth: int = 0) -> ToolAct
 
 def bare(words: Words) -> Words:
     """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
-    while words:
-        if _RUN_WITH.fullmatch(" ".join(words[:2])):
-            words = words[2:]
-        elif words[0] in LEADING:
-            takes, at = VALUE_FLAGS.get(words[0], NO_FLAGS), 1
-            while at < len(words) and words[at].startswith("-"):
-                at += 1 + (words[at] in takes)
-            words = words[at + (words[0] in LEADING_ONE) :]
-        elif _ASSIGNMENT.match(words[0]):
-            words = words[1:]
-        else:
-            break
-    return words
+    text = "\0".join((*words, ""))
+    while lead := _LEADING.match(text):
+        text = text[lead.end() :]
+    return tuple(text.split("\0")[:-1])
 
 
 def shell_line(words: Sequence[str]) -> str:
     """The line that a shell is given to run, as in ``bash -c "..."``; empty where there is none."""
-    is_shell = len(words) > 2 and basename(words[0]) in SHELLS  # noqa: PLR2004 - a shell, -c and the line
-    return words[2] if is_shell and _SHELL_FLAG.fullmatch(words[1]) else ""
+    is_shell = len(words) > len("-c") and basename(words[0]) in SHELLS
+    return words[2] if is_shell and re.fullmatch(r"-\w*c", words[1]) else ""
 
 
 def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
     """The action with the files that its output goes to; what does nothing but fill a file writes it."""
-    if not (command.writes or command.appends):
-        return action
     anew = paths_of(command.writes, folder)
     files = (*anew, *paths_of(command.appends, folder))
     if action.kind in ("write", "run", "test"):
@@ -323,27 +275,60 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
     program = basename(words[0]) if words else ""
     key = key_of(" ".join(words), command.document)
     plain = (*plain_arguments(words), *command.reads)
-    does, _, which = PROGRAMS.get(program, "").partition(" ")
-    if program in ("sed", "perl", "ruby") and any(map(_IN_PLACE.match, words[1:])):
+    if not words or words[0] in IDLE:
+        return ToolAction(kind="other", key=key)
+    does, _, which = PROGRAMS.get(program, "run").partition(" ")
+    if program in ("sed", "perl", "ruby") and any(re.match(r"-\w*i|--in-place", w) for w in words):
         does, which, plain = "write", "all", plain[program == "sed" :]
-    match does:
-        case "read":
-            return reading(words, which, plain, key, folder)
-        case "search":
-            return searching(words, which, plain, key, folder)
-        case "write":
-            return writing(which, plain, command.document, folder)
-        case "git":
-            return of_git(plain, key, folder)
-        case _ if not program or words[0] in IDLE:
-            return ToolAction(kind="other", key=key)
-        case _:
-            return running(words, key)
+    if program == "git":
+        subcommand, *rest = plain or ("",)
+        kind = GIT.get(subcommand, "write")
+        files = paths_of(rest, folder) if subcommand in GIT_WRITES else ()
+        named = (f"git {subcommand}", *(rest if kind in ("read", "search") else ()))
+        asked = "" if kind == "write" else key
+        return ToolAction(kind=kind, subjects=files or named, writes=files, key=asked)
+    if does == "write":
+        files = patched_files(command.document or "\n".join(plain))
+        if which:
+            files = paths_of(plain[-1:] if which == "last" else plain, folder)
+        return ToolAction(kind="write", subjects=files or plain, writes=files)
+    if does == "run":
+        return running(words, key)
+    return (reading if does == "read" else searching)(words, which, plain, key, folder)
+
+
+def reading(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
+    """What a program reads; without a file it is the filter of a pipe."""
+    has_script = which == "filter" and not {"-e", "-f"} & set(words)
+    files = paths_of(plain[has_script:], folder)
+    if not files:
+        return ToolAction(kind="read", key=key)
+    views = (View(path=path) for path in files)
+    shown = tuple(narrowed(view, words) if which else view for view in views)
+    return ToolAction(kind="read", subjects=files, views=shown)
+
+
+def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
+    """What a program looks for, and where; ``find`` writes where it deletes or edits what it found."""
+    if basename(words[0]) != "find":
+        pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
+        if which == "pattern" and not pattern:
+            pattern, plain = plain[:1], plain[1:]
+        return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
+    flags = next((i for i, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    names = tuple(name for flag, name in pairwise(words) if flag in ("-name", "-iname", "-path"))
+    done = words.index("-exec") if "-exec" in words else len(words)
+    then = action_of_words(bare(words[done + 1 :]), Command(), folder)
+    if "-delete" in words or then.kind == "write":
+        return ToolAction(kind="write", subjects=names)
+    patterns = then.subjects[:1] if then.kind == "search" else ()
+    subjects = (*names, *patterns, *paths_of(words[1:flags], folder))
+    return ToolAction(kind="search", subjects=subjects, key=key)
 
 
 def plain_arguments(words: Words) -> Words:
     """The arguments of a program that are no flags and belong to none."""
-    takes = VALUE_FLAGS.get(basename(words[0]), NO_FLAGS) if words else NO_FLAGS
+    takes = TAKES.get(basename(words[0]), ()) if words else ()
     return tuple(
         word
         for before, word in pairwise(("", *words[1:]))
@@ -354,42 +339,6 @@ def plain_arguments(words: Words) -> Words:
 def paths_of(words: Iterable[str], folder: str) -> Words:
     """Those that are paths, as they are written here."""
     return tuple(path for word in words if (path := path_of(word, folder=folder)))
-
-
-def of_git(plain: Words, key: str, folder: str) -> ToolAction:
-    """What git does, by its subcommand."""
-    subcommand, *rest = plain or ("",)
-    match GIT.get(subcommand, "write"):
-        case "read":
-            return ToolAction(kind="read", subjects=(f"git {subcommand}", *rest), key=key)
-        case "search":
-            return ToolAction(kind="search", subjects=(f"git {subcommand}", *rest), key=key)
-        case "other":
-            return ToolAction(kind="other", key=key)
-        case which:
-            files = paths_of(rest, folder) if which == "write files" else ()
-            subjects = files or (f"git {subcommand}",)
-            return ToolAction(kind="write", subjects=subjects, writes=files)
-
-
-def writing(which: str, plain: Words, document: str, folder: str) -> ToolAction:
-    """Which files a program changes: all that it names, the last of them, or those of a patch."""
-    if which:
-        files = paths_of(plain[-1:] if which == "last" else plain, folder)
-        return ToolAction(kind="write", subjects=files, writes=files)
-    files = patched_files(document or "\n".join(plain))
-    return ToolAction(kind="write", subjects=files or plain, writes=files)
-
-
-def reading(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
-    """What a program reads; without a file it is the filter of a pipe."""
-    has_script = which == "filter" and not {"-e", "-f"} & set(words)
-    files = paths_of([w for w in plain[has_script:] if not _COUNT.fullmatch(w)], folder)
-    if not files:
-        return ToolAction(kind="read", key=key)
-    views = (View(path=path) for path in files)
-    shown = tuple(narrowed(view, words) if which else view for view in views)
-    return ToolAction(kind="read", subjects=files, views=shown)
 
 
 def narrowed(view: View, words: Words) -> View:
@@ -417,34 +366,13 @@ def lines_of(words: Words) -> tuple[int, int] | None:
     return None
 
 
-def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
-    """What a program looks for, and where."""
-    if basename(words[0]) == "find":
-        return finding(words, key, folder)
-    pattern: Words = ()
-    if which == "pattern":
-        pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
-        pattern, plain = (pattern, plain) if pattern else (plain[:1], plain[1:])
-    return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
-
-
-def finding(words: Words, key: str, folder: str) -> ToolAction:
-    """What ``find`` looks for; it writes where it deletes or edits what it found."""
-    flags = next((i for i, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
-    tests = ("-name", "-iname", "-path", "-regex")
-    names = tuple(name for flag, name in pairwise(words) if flag in tests)
-    done = next((i for i, word in enumerate(words) if word in ("-exec", "-execdir")), len(words))
-    then = action_of_words(bare(words[done + 1 :]), Command(), folder)
-    if "-delete" in words or then.kind == "write":
-        return ToolAction(kind="write", subjects=names)
-    patterns = then.subjects[:1] if then.kind == "search" else ()
-    subjects = (*names, *patterns, *paths_of(words[1:flags], folder))
-    return ToolAction(kind="search", subjects=subjects, key=key)
-
-
 def running(words: Words, key: str) -> ToolAction:
-    """What a program runs, or tests."""
-    target = script_of(words)
+    """What a program runs, or tests; of an interpreter the script, none where that is written inline."""
+    plain = plain_arguments(words)
+    target: Words = (words[0], *plain)
+    if basename(words[0]) in INTERPRETERS:
+        first = words.index(plain[0]) if plain else len(words)
+        target = () if any(re.fullmatch(r"-\w*[ce]", word) for word in words[:first]) else plain
     program = basename(target[0]) if target else ""
     asked = target[1:4] if program in RUNNERS else ()
     if not (
@@ -453,15 +381,5 @@ def running(words: Words, key: str) -> ToolAction:
         or any(word in TEST_WORDS or word.startswith("test:") for word in asked)
     ):
         return ToolAction(kind="run", subjects=target[:1] or words[:1], key=key)
-    tested = " ".join(word for word in words if word not in TEST_MANNERS)
+    tested = " ".join(word for word in words if not TEST_MANNERS.fullmatch(word))
     return ToolAction(kind="test", subjects=target[1:] or target[:1], key=key_of(tested))
-
-
-def script_of(words: Words) -> Words:
-    """The program with its arguments, without flags; of an interpreter the script, none where that is written inline."""
-    plain = plain_arguments(words)
-    if basename(words[0]) not in INTERPRETERS:
-        return (words[0], *plain)
-    inline = next((i for i, word in enumerate(words) if _INLINE.fullmatch(word)), len(words))
-    first = words.index(plain[0]) if plain else len(words)
-    return plain if first < inline else ()

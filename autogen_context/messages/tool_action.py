@@ -39,17 +39,11 @@ _FAILURE_PHRASES = (  # anywhere; looked for one by one, which is far quicker th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The part of a file that a call shows.
-
-    Attributes:
-        path: the file.
-        lines: the first and the last of the lines shown, from 1; ``None`` where no lines are named.
-        part: what else the view is limited to, in words of the call; empty where it is not.
-    """
+    """The part of a file that a call shows."""
 
     path: str
-    lines: tuple[int, int] | None = None
-    part: str = ""
+    lines: tuple[int, int] | None = None  # the first and the last, from 1, where some are named
+    part: str = ""  # what else it is limited to, in words of the call
 
     @property
     def whole(self) -> bool:
@@ -74,22 +68,15 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAction:
-    """What one call does.
-
-    Attributes:
-        kind: of several things that it does the one that says most: a test, a run, a write, a search, a read.
-        subjects: what it is about: files read or written, what is tested or run, the pattern searched and where.
-        views: the files whose content the call or its result shows; a file written anew is shown whole.
-        writes: the files whose content it changes.
-        key: equal for calls that ask the same again, with the same words; empty where the views say it, and for what
-            is not asked but done.
-    """
+    """What one call does; of several things its kind is the one that says most: a test, a run, a write, a search, a read."""
 
     kind: ToolKind
-    subjects: tuple[str, ...] = ()
-    views: tuple[View, ...] = ()
-    writes: tuple[str, ...] = ()
-    key: str = ""
+    subjects: tuple[str, ...] = ()  # files, what is tested or run, the pattern searched and where
+    views: tuple[View, ...] = ()  # what the call or its result shows; a file written anew is whole
+    writes: tuple[str, ...] = ()  # the files whose content it changes
+    key: str = (
+        ""  # equal for calls that ask the same again; empty where views say it, or nothing is asked
+    )
 
 
 def path_of(text: str, *, folder: str = "") -> str:

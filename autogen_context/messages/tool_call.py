@@ -17,7 +17,7 @@ from typing import Literal, cast, get_args
 
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.shell import action_of_command, shell_line
+from autogen_context.messages.shell import action_of_command, rows_of, shell_line
 from autogen_context.messages.tool_action import (
     LAST_LINE,
     ToolAction,
@@ -30,6 +30,7 @@ from autogen_context.messages.tool_action import (
 
 # "shell": what it does stands in its command line.
 NamedKind = ToolKind | Literal["shell"]
+Fields = Mapping[str, object]
 
 NAME_CHARS = 200
 ARGUMENT_CHARS = 4_000_000  # of larger arguments nothing is read but that they are there
@@ -52,18 +53,14 @@ _SAYS: Mapping[NamedKind, str] = {
     "test": "test tests pytest unittest jest lint",
     "shell": "bash sh zsh shell terminal console cmd command commands powershell",
 }
-NAME_WORDS: Mapping[str, NamedKind] = {
-    word: kind for kind, words in _SAYS.items() for word in words.split()
-}
+NAME_WORDS = rows_of(_SAYS)
 # What one word as the command of an editor says (``str_replace_editor`` and its like).
 _EDITOR_SAYS: Mapping[ToolKind, str] = {
     "read": "view read open",
     "write": "create write str_replace replace insert append edit delete rename undo_edit",
     "search": "list search find grep",
 }
-EDITOR_COMMANDS: Mapping[str, ToolKind] = {
-    word: kind for kind, words in _EDITOR_SAYS.items() for word in words.split()
-}
+EDITOR_COMMANDS = rows_of(_EDITOR_SAYS)
 
 # Under which names arguments come.
 COMMAND_KEYS = "command cmd command_line commandline script commands shell_command".split()
@@ -87,7 +84,6 @@ LENGTH_KEYS = "limit num_lines line_count lines max_lines".split()
 RANGE_KEYS = ["view_range", "line_range", "range"]
 PART_KEYS = "span_ids symbols symbol section pages page cell cell_id query pattern jsonpath".split()
 
-_LINE_KEYS = frozenset((*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS))
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _KINDS = frozenset((*get_args(ToolKind), "shell"))
@@ -115,21 +111,12 @@ class ToolKinds:
         lower = {name.casefold(): kind for name, kind in self.named.items()}
         object.__setattr__(self, "named", lower)
 
-    def of(self, name: str) -> NamedKind:
-        """What a tool does; ``other`` where its name does not tell."""
-        return self.named.get(name.casefold()) or kind_of_name(name[:NAME_CHARS])
-
 
 BY_NAME = ToolKinds()
 
 
 def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
-    """What a call does.
-
-    Args:
-        call: a tool call; its arguments are JSON text, as a rule.
-        kinds: what the tools do; by the words in their names where nothing is given.
-    """
+    """What a call does, by its arguments (JSON text, as a rule) and by what its tool does."""
     if len(call.arguments) > SHORT_CHARS:
         return read_action(call, kinds)
     return known_action(call, kinds)
@@ -137,17 +124,18 @@ def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
 
 def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
     """The same, read from the call."""
-    kind = kinds.of(call.name)
+    said = kinds.named.get(call.name.casefold())
+    kind = said or kind_of_name(call.name[:NAME_CHARS])
     arguments = read_arguments(call.arguments)
-    decided = call.name.casefold() in kinds.named and kind != "shell"
-    line = "" if decided else command_in(arguments)
+    line = command_in(arguments) if said in (None, "shell") else ""
     if line in EDITOR_COMMANDS:
         return of_files(EDITOR_COMMANDS[line], call, arguments)
     if kind == "shell" and not call.arguments.lstrip().startswith("{"):
         line = call.arguments
     if line and kind in ("shell", "run", "other"):
         return action_of_command(line)
-    return of_files(kind_without_line(call.name) if kind == "shell" else kind, call, arguments)
+    of_name = kind_without_line(call.name[:NAME_CHARS])
+    return of_files(of_name if kind == "shell" else kind, call, arguments)
 
 
 # Asked for as a call comes in, and again when its turn is over.
@@ -179,33 +167,31 @@ def kind_without_line(name: str) -> ToolKind:
 
 def kinds_in(name: str) -> list[NamedKind]:
     """What each word of a name says, where it says something."""
-    words = [part.lower() for part in _PART.findall(name[:NAME_CHARS])]
+    words = [part.lower() for part in _PART.findall(name)]
     return [NAME_WORDS[word] for word in words if word in NAME_WORDS]
 
 
-def read_arguments(text: str) -> Mapping[str, object]:
+def read_arguments(text: str) -> Fields:
     """The arguments by their names, as the tables have them; none where the text is no JSON object."""
-    if len(text) > ARGUMENT_CHARS:
-        return {}
     try:
-        value: object = json.loads(text)
+        value: object = json.loads(text) if len(text) <= ARGUMENT_CHARS else None
     except (ValueError, RecursionError):
         return {}
     return snake_keys(cast("dict[str, object]", value)) if isinstance(value, dict) else {}
 
 
-def snake_keys(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """An object with its keys as the tables have them."""
+def snake_keys(fields: Fields) -> Fields:
+    """An object with its keys as the tables have them: ``filePath`` is ``file_path``."""
     return {snake(key[:NAME_CHARS]): item for key, item in fields.items()}
 
 
 @lru_cache(REMEMBERED_CALLS)
 def snake(key: str) -> str:
-    """A key in lower case, its words joined by underscores: ``filePath`` is ``file_path``."""
+    """A key in lower case, its words joined by underscores."""
     return _NEW_WORD.sub("_", key).replace("-", "_").lower()
 
 
-def command_in(arguments: Mapping[str, object]) -> str:
+def command_in(arguments: Fields) -> str:
     """The command line in arguments; empty where there is none."""
     for value in filter(None, map(arguments.get, COMMAND_KEYS)):
         if isinstance(value, str):
@@ -216,52 +202,45 @@ def command_in(arguments: Mapping[str, object]) -> str:
     return ""
 
 
-def of_files(kind: ToolKind, call: ToolCall, arguments: Mapping[str, object]) -> ToolAction:
-    """What a call does with the files that it names; one that names none is known by its arguments."""
+def of_files(kind: ToolKind, call: ToolCall, arguments: Fields) -> ToolAction:
+    """What a call does with the files that it names; one that names none is known by its arguments, in any order."""
     views = tuple(dict.fromkeys(islice(views_in(arguments), MOST_FILES)))
     files = tuple(dict.fromkeys(view.path for view in views))
     if kind == "read" and views:
         return ToolAction(kind=kind, subjects=files, views=views)
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value}
     if kind == "write":
-        texts = (value for value in arguments.values() if isinstance(value, str))
-        files = files or patched_files("\n".join(texts))
+        files = files or patched_files("\n".join(texts.values()))
         anew = CONTENT_KEYS & arguments.keys() and not EDIT_KEYS & arguments.keys()
         shown = tuple(View(path=path) for path in files) if anew else ()
         return ToolAction(kind=kind, subjects=files or (call.name,), views=shown, writes=files)
-    key = "" if kind == "other" else asked(call, arguments)
-    patterns = (arguments.get(key) for key in PATTERN_KEYS)
-    subjects = (*(pattern for pattern in patterns if isinstance(pattern, str) and pattern), *files)
+    asked = call.arguments
+    if arguments:
+        given = {key: value for key, value in arguments.items() if value is not None}
+        asked = json.dumps(given, sort_keys=True)
+    key = "" if kind == "other" else key_of(f"{call.name} {asked}")
+    subjects = (*(texts[key] for key in PATTERN_KEYS if key in texts), *files)
     return ToolAction(kind=kind, subjects=subjects or (call.name,), key=key)
 
 
-def asked(call: ToolCall, arguments: Mapping[str, object]) -> str:
-    """What stands for a call: equal for the same arguments in any order."""
-    if not arguments:
-        return key_of(f"{call.name} {call.arguments}")
-    given = {key: value for key, value in arguments.items() if value is not None}
-    return key_of(f"{call.name} {json.dumps(given, sort_keys=True)}")
-
-
-def views_in(arguments: Mapping[str, object], depth: int = 0) -> Iterator[View]:
+def views_in(arguments: Fields, depth: int = 0) -> Iterator[View]:
     """The files that arguments name, each with the lines and parts named beside it."""
     for key, value in arguments.items():
         for item in cast("list[object]", value) if isinstance(value, list) else [value]:
-            if isinstance(item, str):
-                path = path_of(item) if key in PATH_KEYS else ""
-                if path:
-                    yield View(path=path, lines=lines_in(arguments), part=part_in(arguments))
+            if isinstance(item, str) and key in PATH_KEYS and (path := path_of(item)):
+                parts = (k for k in PART_KEYS if arguments.get(k))
+                part = key_of(" ".join(f"{k}={json.dumps(arguments[k])}" for k in parts))
+                yield View(path=path, lines=lines_in(arguments), part=part)
             elif isinstance(item, dict) and depth < NESTED:
                 yield from views_in(snake_keys(cast("dict[str, object]", item)), depth + 1)
 
 
-def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
+def lines_in(arguments: Fields) -> tuple[int, int] | None:
     """The lines that arguments name; ``None`` where they name none."""
-    if _LINE_KEYS.isdisjoint(arguments):
-        return None
     for value in map(arguments.get, RANGE_KEYS):
         if isinstance(value, list):
             numbers = [n for n in cast("list[object]", value) if isinstance(n, int)]
-            if len(numbers) == 2:  # noqa: PLR2004 - first and last
+            if len(numbers) == len(("first", "last")):
                 return numbers[0], numbers[1] if numbers[1] >= 0 else LAST_LINE
     first, last, length = (
         next((n for n in map(arguments.get, keys) if isinstance(n, int)), None)
@@ -271,9 +250,3 @@ def lines_in(arguments: Mapping[str, object]) -> tuple[int, int] | None:
         return None
     start = first or 1
     return start, last or (start + length - 1 if length else LAST_LINE)
-
-
-def part_in(arguments: Mapping[str, object]) -> str:
-    """What a read is limited to beside lines, in words; empty where it is not."""
-    parts = (f"{key}={json.dumps(arguments[key])}" for key in PART_KEYS if arguments.get(key))
-    return key_of(" ".join(parts))

@@ -10,9 +10,8 @@ from typing import Protocol, cast
 
 from autogen_context.argument import listed, wrong_argument
 
-RECALL_TOOL_NAME = (
-    "recall_context"  # by which its results are known, so that they are not reduced again
-)
+# By which its results are known, so that they are not reduced again.
+RECALL_TOOL_NAME = "recall_context"
 
 RECALL_DESCRIPTION = (
     "Get back the original of something that was shortened or left out of this conversation. "
@@ -38,11 +37,7 @@ class RecallsContext(Protocol):
 
 
 def schemas_in(tools: Sequence[Mapping[str, object]] | None) -> Sequence[Mapping[str, object]]:
-    """The schemas that a host hands over; none where it has ``None`` for them.
-
-    Raises:
-        ValueError: it is no list, or something in it is no mapping.
-    """
+    """The schemas that a host hands over; a ``ValueError`` where it is no list of mappings."""
     if not tools:
         return ()
     schemas = listed("tools", tools, give="a list of schemas, such as [recall_tool_schema()]")
@@ -76,15 +71,7 @@ def has_recall_tool(tools: Sequence[Mapping[str, object]]) -> bool:
 
 
 def answer_recall(recaller: RecallsContext, arguments: str | Mapping[str, object]) -> str:
-    """The result of one call of the tool.
-
-    Args:
-        recaller: who answers.
-        arguments: as they came from the model: JSON text, or what was parsed from it.
-
-    Returns:
-        The content of the tool message.
-    """
+    """The content of the tool message for arguments as they came from the model: JSON text, or what was parsed from it."""
     try:
         given: object = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):

@@ -11,8 +11,7 @@ from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import messages_of
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import messages_of, same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure
 from autogen_context.messages.tool_call import BY_NAME, ToolKinds, actions_of

@@ -6,7 +6,7 @@ A unit is read once, by what its calls name. What a later unit shows again is no
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.tool_action import path_of
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.prioritizer.references import Superseded
@@ -15,6 +15,7 @@ from autogen_context.view.notice import Notice
 
 CHANGED = "{path} changed on disk since it was read above"
 DELETED = "{path} was deleted from disk since it was read above"
+FURTHER = "{name} may have changed further"
 
 
 class FilesShown:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.people import is_strong
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import is_strong, words_and_output
 
 FILLER_CHARS = 200  # a courtesy is no longer than that
 WORD = re.compile(r"[\w']+(?:[./:@_-][\w']+)*")

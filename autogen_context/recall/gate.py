@@ -26,9 +26,8 @@ from autogen_context.language.phrases import phrases
 from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
 from autogen_context.language.terms import STOP_WORDS
 from autogen_context.messages.identifiers import MOST, NOTHING, RUN, is_telling, values_in
-from autogen_context.messages.json_value import canonical, fields_of
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.openai_chat import read_content
+from autogen_context.messages.openai_chat import canonical, fields_of, read_content
 
 RARE = 2  # messages that a word stands in at most, for it to tell what is asked
 SHORT_WORDS = 3  # a query of no more is about what it names

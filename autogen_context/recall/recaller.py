@@ -18,7 +18,7 @@ from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.prefix import same_at_front, still_there
+from autogen_context.messages.piece import same_at_front, still_there
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness

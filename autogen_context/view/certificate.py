@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from autogen_context.messages.message import Message, ToolCall
-from autogen_context.messages.piece import Piece, Verbatim, messages_of
-from autogen_context.messages.prefix import equal_at_front
+from autogen_context.messages.piece import Piece, Verbatim, equal_at_front, messages_of
 from autogen_context.messages.segment import pair
 from autogen_context.tokens.measure import Count
 

@@ -10,8 +10,7 @@ from typing import Literal
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
 from autogen_context.messages.piece import Written, messages_of
-from autogen_context.messages.repair import as_it_came, repaired
-from autogen_context.messages.segment import Unit, extend
+from autogen_context.messages.segment import Unit, as_it_came, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate
 from autogen_context.view.history import History

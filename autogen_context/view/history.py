@@ -14,7 +14,7 @@ from operator import eq
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import HostFormat, Message
-from autogen_context.messages.prefix import same_at_front
+from autogen_context.messages.piece import same_at_front
 
 
 class History:

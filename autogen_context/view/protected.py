@@ -13,8 +13,8 @@ from typing import Literal
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Piece
-from autogen_context.messages.user_output import words_and_output
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
 
 Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]

@@ -25,9 +25,8 @@ from PIL import Image as PILImage
 from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.manager.plan import notice_of
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
-from autogen_context.messages.piece import Verbatim, messages_of
-from autogen_context.messages.repair import as_user
-from autogen_context.messages.roles import RoleRules
+from autogen_context.messages.piece import RoleRules, Verbatim, messages_of
+from autogen_context.messages.segment import as_user
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.usage import message_tokens
 from autogen_context.tokens.measure import Count
@@ -283,7 +282,7 @@ ANSWER = Message(role="assistant", text="hi")
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param(notice_of([]), id="notice"),
+        pytest.param(notice_of(3, 70), id="notice"),
         pytest.param(as_user(Message(role="tool", text="beside")), id="a result without its call"),
         pytest.param(messages_of([FIRST], [])[0], id="filler"),
     ],

@@ -11,7 +11,7 @@ from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.repair import NO_CALL, as_user
+from autogen_context.messages.segment import NO_CALL, as_user
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.tokens.measure import Count

@@ -25,7 +25,6 @@ BY_TEXT = (
     "compressor/arrival/",
     "ledger/",
     "messages/identifiers.py",
-    "messages/json_value.py",
     "prioritizer/blocks.py",
     "prioritizer/references.py",
     "tokens/",

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.messages.prefix import equal_at_front, same_at_front
+from autogen_context.messages.piece import equal_at_front, same_at_front
 
 
 @given(st.lists(st.integers(1_000, 2_000)), st.lists(st.integers(1_000, 2_000)))

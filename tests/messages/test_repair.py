@@ -9,8 +9,7 @@ from autogen_context import IncrementalContextManager
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.messages.repair import NO_CALL, NO_RESULT, repaired
-from autogen_context.messages.segment import segment
+from autogen_context.messages.segment import NO_CALL, NO_RESULT, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.certificate import Checked

@@ -7,8 +7,15 @@ from hypothesis import strategies as st
 from autogen_context.manager.outbox import Outbox
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
-from autogen_context.messages.roles import BETWEEN, FILLER, RoleRules
+from autogen_context.messages.piece import (
+    BETWEEN,
+    FILLER,
+    Piece,
+    RoleRules,
+    Verbatim,
+    Written,
+    messages_of,
+)
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall
-from autogen_context.messages.user_output import words_and_output
+from autogen_context.messages.people import words_and_output
 from support.prose import SENTENCES
 
 COMMAND = Message(role="assistant", text="I look.\n```bash\nls\n```")

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from autogen_context.compressor.fit import fit_pieces
+from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, messages_of
-from autogen_context.messages.repair import repaired
-from autogen_context.messages.segment import Unit, segment
+from autogen_context.messages.segment import Unit, repaired, segment
 from autogen_context.testing import ChatMessage
 from autogen_context.view.decision import Candidate
 from support.counting import COUNTER
