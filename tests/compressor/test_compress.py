@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.compressor.concepts import flattened
 from autogen_context.tokens.measure import Count, EstimateCounter
+from support.prompts import client
 from support.prose import REPORT, SENTENCES, TEXTS, Letters, Quarters
 from support.texts import HOSTILE
 
@@ -17,6 +18,11 @@ TARGETS = st.integers(0, 400)
 COUNTERS = st.sampled_from([Letters(), Quarters(), EstimateCounter()])
 IN_ORDER = ("remove redundancy", "compress examples", "summarise sections", "abstract details")
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "compress.md"
+
+
+async def nobody(text: str, target_tokens: int, /) -> str:
+    """A model that is not asked."""
+    raise NotImplementedError((text, target_tokens))
 
 
 def compressor(counter: CountsText | None = None) -> SemanticCompressor:
@@ -182,6 +188,8 @@ async def test_wrong_arguments() -> None:
         compressor().compress_parts_nowait([], limit_tokens=-1)
     with pytest.raises(ValueError, match="model_window_tokens=999: give 1000 or more"):
         SemanticCompressor(model_window_tokens=999)
+    with pytest.raises(ValueError, match="timeout_s=0: give a positive number"):
+        SemanticCompressor(client(nobody), timeout_s=0)
 
 
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
