@@ -26,7 +26,14 @@ _LOGGER = logging.getLogger(__name__)
 _PLAUSIBLE_TOKENS = range(256, 100_000_001)
 # What servers call the window, what holds for the running instance first:
 # LM Studio; vLLM, SGLang; OpenRouter (of the provider it routes to, then of the model), Ollama, Together; Groq; Mistral.
-_WINDOW_FIELDS = ["loaded_context_length", "max_model_len", "top_provider.context_length", "context_length", "context_window", "max_context_length"]
+_WINDOW_FIELDS = [
+    "loaded_context_length",
+    "max_model_len",
+    "top_provider.context_length",
+    "context_length",
+    "context_window",
+    "max_context_length",
+]
 _OUTPUT_FIELDS = ("top_provider.max_completion_tokens", "max_completion_tokens")
 
 Fields = dict[str, object]
