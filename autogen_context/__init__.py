@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from autogen_context.budget.task import TaskDefinition
     from autogen_context.cache.cache import CacheStats, ContextCache
     from autogen_context.compressor.compressor import SemanticCompressor
-    from autogen_context.compressor.result import CompressionResult
+    from autogen_context.compressor.concepts import CompressionResult
     from autogen_context.config import ContextConfig
     from autogen_context.errors import (
         ChangeRefused,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from autogen_context.manager import IncrementalContextManager
     from autogen_context.manager.change import ChangeType, ContextChange, UpdatedContext
     from autogen_context.manager.prepared import Prepared
-    from autogen_context.models.chat import CompletionClient
+    from autogen_context.models.completion import CompletionClient
     from autogen_context.prioritizer.attention import AttentionFilter, AttentionScorer, ContextPart
     from autogen_context.prioritizer.prioritizer import ContextPrioritizer, PrioritizedContext
     from autogen_context.project.project import ProjectContext
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from autogen_context.tokens.limits import ModelLimits
     from autogen_context.tokens.measure import Count
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.hybrid import SemanticHybridTrigger
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger, StalenessTracker
     from autogen_context.triggers.intent import IntentBasedTrigger
-    from autogen_context.triggers.staleness import StalenessTracker
     from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
 
@@ -93,8 +92,8 @@ _HOMES = {
     "Certificate": "view.certificate",
     "ChangeRefused": "errors",
     "ChangeType": "manager.change",
-    "CompletionClient": "models.chat",
-    "CompressionResult": "compressor.result",
+    "CompletionClient": "models.completion",
+    "CompressionResult": "compressor.concepts",
     "ContextCache": "cache.cache",
     "ContextChange": "manager.change",
     "ContextConfig": "config",
@@ -120,7 +119,7 @@ _HOMES = {
     "SemanticBoundaryDetector": "triggers.boundary",
     "SemanticCompressor": "compressor.compressor",
     "SemanticHybridTrigger": "triggers.hybrid",
-    "StalenessTracker": "triggers.staleness",
+    "StalenessTracker": "triggers.hybrid",
     "StateError": "errors",
     "TaskDefinition": "budget.task",
     "TokenBudget": "budget.manager",

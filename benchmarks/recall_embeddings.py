@@ -24,7 +24,7 @@ from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
-from autogen_context.models.embeddings import SentenceTransformerEmbedder
+from autogen_context.models.embedder import SentenceTransformerEmbedder
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.recollection import authors_of, in_favour_of_named
 from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness

@@ -1,34 +1,28 @@
 """SemanticCompressor: every text that is sent shorter than it came.
 
 Promise: the result is within its target and never larger than the input; the same input gives the same result, unless a
-model is asked. Time grows with the text, and with sorting its passages. A model that fails in any way costs its summary and
-one warning that says why; cancellation passes through.
-
-What has a structure is compressed by it. For the rest there are five steps, the cheapest first, until the target is met. What
-the text states stands first; what it says is looked for afterwards, and what is not found is reported as lost. A model is
-asked before anything is lost.
+model is asked. What has a structure is compressed by it; for the rest there are five steps, the cheapest first, until the
+target is met. What the text says is looked for afterwards, and what is not found is reported as lost. A model is asked before
+anything is lost; one that fails costs its summary and one warning that says why.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self
 
-from autogen_context.argument import require_text
-from autogen_context.compressor.concepts import Holdings, concepts_of
-from autogen_context.compressor.notice import LeftOut, notice_of
-from autogen_context.compressor.people import stated_in
-from autogen_context.compressor.result import CompressionResult, Strategy
+from autogen_context.argument import require_text, require_whole
+from autogen_context.compressor.concepts import CompressionResult, Holdings, Strategy, concepts_of
+from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.compressor.source import read_source
-from autogen_context.compressor.steps import Target, least_of, stepped
+from autogen_context.compressor.steps import Target, least_of, read_source, stepped
 from autogen_context.compressor.structure import BY_STRUCTURE, structured
-from autogen_context.compressor.summarizer import Summarizer, SummarizerPaused
+from autogen_context.compressor.summaries import REFUSED, Summarizer, SummarizerPaused
 from autogen_context.compressor.verified import summarised
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
@@ -41,7 +35,8 @@ logger = logging.getLogger(__name__)
 COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
 LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
-REFUSED = "no summary by a model is used: %s"
+LEAST_WINDOW = 1_000  # tokens
+PROMPT_TOKENS = 400  # what a prompt has beside its text
 
 
 class CountsText(Protocol):
@@ -82,19 +77,6 @@ class Compressor(Protocol):
         ...
 
 
-@runtime_checkable
-class Summarises(Protocol):
-    """A compressor that has summaries of what will be left out made ahead of need."""
-
-    async def summarise(self, text: str, /, *, target_tokens: int) -> str:
-        """A summary of a stretch of the conversation.
-
-        Raises:
-            CompletionFailed: there is none that can be used. Any other exception counts the same.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressedPart:
     """What became of a part.
@@ -117,8 +99,8 @@ class SemanticCompressor:
         client: asked for a summary where the steps would lose something: a ``CompletionClient``, or an async function of a
             prompt. In a manager the manager's ``model_client`` where left out; without either no model is asked.
         counter: counts a text; targets are in its unit. In a manager the manager's where left out, else an estimate.
-        model_window_tokens: what the client's model takes as input; a longer text is summarised in parts.
-        timeout_s: for a summary with all its parts, in seconds.
+        model_window_tokens: what the client's model takes as input; of a longer text it is shown what says most.
+        timeout_s: for a summary, in seconds.
         entries: how many results are remembered; the one that was asked for longest ago goes first.
 
     Raises:
@@ -134,13 +116,17 @@ class SemanticCompressor:
         timeout_s: float = 60.0,
         entries: int = 256,
     ) -> None:
-        if entries < 0:
-            raise ValueError(f"entries={entries}: give how many results are remembered, 0 or more")
+        require_whole(
+            "entries", entries, least=0, give="how many results are remembered, 0 or more"
+        )
+        give = f"{LEAST_WINDOW} or more"
+        require_whole("model_window_tokens", model_window_tokens, least=LEAST_WINDOW, give=give)
         if counter is not None and not callable(getattr(counter, "count", None)):
             raise ValueError(f"counter={counter!r:.80}: give an object with a method count(text)")
         self._own_counter = counter
         self._counter = counter or EstimateCounter()
-        self._model = {"window_tokens": model_window_tokens, "timeout_s": timeout_s}
+        self._shown_tokens = model_window_tokens // 2 - PROMPT_TOKENS
+        self._timeout_s = timeout_s
         self._summarizer = None if client is None else self._asking(client)
         self._entries = entries
         self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
@@ -228,7 +214,17 @@ class SemanticCompressor:
         """The text within a target, without a model; arguments and errors as for ``compress``."""
         target = self._target(text, target_tokens, keep)
         key = content_digest("extract", str(target_tokens), text, *keep)
-        return self._recalled(key) or self._remembered(key, self._extract(text, target))
+        if known := self._recalled(key):
+            return known
+        if target.count(text) <= target_tokens:
+            return self._remembered(key, self._judged(text, text, "none", target))
+        source = read_source(text, target.keep)
+        short, strategy = structured(text, target, statements=len(source.entries)) or stepped(
+            source, target
+        )
+        if not short.strip():
+            short, strategy = least_of(text, target), "shorten"
+        return self._remembered(key, self._judged(text, short, strategy, target))
 
     def compress_parts_nowait(
         self, scores: Sequence[AttentionScore], *, limit_tokens: int
@@ -249,9 +245,11 @@ class SemanticCompressor:
         Raises:
             ValueError: ``limit_tokens`` is negative.
         """
-        if limit_tokens < 0:
-            raise ValueError(f"limit_tokens={limit_tokens}: give 0 or more")
-        parts = [self._as_it_is(score.part) for score in scores]
+        require_whole("limit_tokens", limit_tokens, least=0, give="0 or more")
+        parts = [
+            CompressedPart(part=score.part, tokens=self._counted(score.part.text).tokens)
+            for score in scores
+        ]
         order = sorted(range(len(scores)), key=lambda at: (scores[at].score, -at))
         worst_first = [at for at in order if not scores[at].part.critical]
         low = [at for at in worst_first if scores[at].score < LOW_RELEVANCE]
@@ -273,9 +271,6 @@ class SemanticCompressor:
             parts = [self._brought(p, limit_tokens * p.tokens // over) for p in parts]
         return parts
 
-    def _as_it_is(self, part: ContextPart) -> CompressedPart:
-        return CompressedPart(part=part, tokens=self._counted(part.text).tokens)
-
     def _brought(self, before: CompressedPart, target_tokens: int) -> CompressedPart:
         """A part within so many tokens."""
         result = self.compress_nowait(before.part.text, target_tokens=target_tokens)
@@ -289,51 +284,33 @@ class SemanticCompressor:
 
     def _target(self, text: str, target_tokens: int, keep: Sequence[str]) -> Target:
         require_text("text", text)
-        if target_tokens < 0:
-            raise ValueError(f"target_tokens={target_tokens}: give 0 or more")
+        require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
-
-        @cache  # each distinct text once
-        def count(text: str) -> int:
-            return self._counted(text).tokens
-
+        count = cache(lambda text: self._counted(text).tokens)  # each distinct text once
         return Target(tokens=target_tokens, count=count, keep=tuple(keep))
 
-    def _extract(self, text: str, target: Target) -> CompressionResult:
-        """The text in its target, by the first step that meets it; something of it where none does."""
-        if target.count(text) <= target.tokens:
-            return self._judged(text, text, "none", target)
-        source = read_source(text, target.keep)
-        found = structured(text, target, statements=len(source.entries))
-        short, strategy = found or stepped(source, target)
-        if not short.strip():
-            short, strategy = least_of(text, target), "shorten"
-        return self._judged(text, short, strategy, target)
+    def _asking(self, client: ModelClient) -> Summarizer:
+        return Summarizer(complete_of(client, argument="client"), timeout_s=self._timeout_s)
 
     async def _summarised(
         self, text: str, target: Target, extract: CompressionResult
     ) -> CompressionResult:
-        """The result with a model's summary.
-
-        Raises:
-            CompletionFailed: none can be used; says why.
-        """
+        """The result with a model's summary; ``CompletionFailed`` says why none can be used."""
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
+        estimate = EstimateCounter()
+        seen = Target(
+            tokens=self._shown_tokens, count=lambda text: estimate.count(text).tokens, keep=()
+        )
         try:
-            short = await summarised(source, target, self._summarizer, extract)
+            short = await summarised(source, target, self._summarizer, extract, seen=seen)
         except CompletionFailed:
             raise
         except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
             raise CompletionFailed(type(error).__name__) from None
         return self._judged(text, short, "model summary", target)
-
-    def _asking(self, client: ModelClient) -> Summarizer:
-        window_tokens, timeout_s = int(self._model["window_tokens"]), self._model["timeout_s"]
-        complete = complete_of(client, argument="client")
-        return Summarizer(complete, window_tokens=window_tokens, timeout_s=timeout_s)
 
     def _judged(
         self, text: str, short: str, strategy: Strategy, target: Target
@@ -343,7 +320,7 @@ class SemanticCompressor:
             short = shorten_text(short, room_tokens=target.tokens, count=target.count)
             strategy = "shorten"
         concepts = concepts_of(text, target.keep)
-        has: Callable[..., bool] = Holdings(short, in_columns=strategy in BY_STRUCTURE).has
+        has = Holdings(short, in_columns=strategy in BY_STRUCTURE).has
         preserved = concepts if short == text else tuple(filter(has, concepts))
         held = set(preserved)
         return CompressionResult(

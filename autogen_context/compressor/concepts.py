@@ -1,17 +1,13 @@
-"""The concepts of a text: looked for before it is compressed, and looked for after.
+"""The concepts of a text, looked for before it is compressed and after, and what became of them. Linear time.
 
-Promise: linear in the length of the texts; the same text gives the same concepts, in its order. Each sentence has at least
-one, so that what is lost can be told.
-
-A concept is a value (identifier, path, address), a number with what it is of, a date, a name, a quoted string, a keyword of
-the caller's, or a sentence as a whole: a negation where it denies, a constraint where it demands, else a statement. A number
-is there only where what it is of is there as well, a negation only where most of what it denies is: "500" alone is no budget,
-and "never" alone forbids nothing. In a table what a number is of stands at the head.
+A concept is a value (identifier, path, address, date), a number with what it is of, a name, a quoted string, a keyword of the
+caller's, or a sentence as a whole: a negation, a constraint or a statement. A number is there only beside what it is of (in a
+table that stands at the head), a negation only where most of what it denies is: "500" alone is no budget.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -19,19 +15,18 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.stems import stem
+from autogen_context.language.phrases import Found, phrases
 from autogen_context.language.terms import terms
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
+from autogen_context.tokens.measure import Count
 
 ConceptKind = Literal[
-    "keyword", "negation", "constraint", "date", "number", "value", "name", "quote", "statement"
+    "keyword", "negation", "constraint", "number", "value", "name", "quote", "statement"
 ]
-
 WEIGHTS: dict[ConceptKind, float] = {
     "keyword": 4.0,
     "negation": 3.0,
     "constraint": 2.0,
-    "date": 2.0,
     "number": 1.5,
     "value": 1.5,
     "name": 1.0,
@@ -40,88 +35,28 @@ WEIGHTS: dict[ConceptKind, float] = {
 }
 """What the loss of a concept weighs."""
 
-NEGATIONS = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "nor",
-        "neither",
-        "without",
-        "cannot",
-        "avoid",
-        "avoids",
-        "except",
-        "unless",
-        "refuse",
-        "refuses",
-        "refused",
-        "forbid",
-        "forbids",
-        "forbidden",
-        "prohibit",
-        "prohibits",
-        "prohibited",
-        "disallow",
-        "disallows",
-        "disallowed",
-        "reject",
-        "rejects",
-        "rejected",
-    ]
-)
-CONSTRAINTS = frozenset(
-    [
-        "must",
-        "shall",
-        "should",
-        "only",
-        "always",
-        "limit",
-        "limits",
-        "limited",
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "cap",
-        "caps",
-        "capped",
-        "require",
-        "requires",
-        "required",
-        "mandatory",
-        "until",
-        "before",
-        "deadline",
-        "exceed",
-        "exceeds",
-        "exactly",
-    ]
-)
-RULE_STEMS = frozenset(map(stem, NEGATIONS | CONSTRAINTS))
-NEGATING = ("n't", "n\u2019t", "instead of", "rather than")
-CONSTRAINING = re.compile(
-    r"\b(?:at most|at least|(?:more|less|fewer|later|longer) than|up to|needs? to|ha(?:ve|s) to|ought to)\b"
-)
-RULE_WORD = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS | CONSTRAINTS))}|\w+n['\u2019]t)\b")
-WORD = re.compile(r"[a-z]+")
+Strategy = Literal[
+    "none",
+    "tighten structure",
+    "cut structure",
+    "remove redundancy",
+    "compress examples",
+    "summarise sections",
+    "abstract details",
+    "keep core concepts",
+    "model summary",
+    "shorten",
+]
+"""Which step met the target: nothing to do, the structure of the text, the five steps in their order, a model's summary, or a
+plain cut."""
+
+TOPIC = "sense"  # of the phrases
+RULES: dict[str, ConceptKind] = {"denies": "negation", "demands": "constraint"}
+SPOKEN = frozenset({*RULES, "filler"})  # what a sentence is not about
 SIGN = re.compile(r"[^\W_]|[^\x00-\x7f]")  # of something said: brackets and lines drawn say nothing
-RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|{RUN.pattern}")
+RUNS = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+(?![\d,])|\d{{1,2}}(?::\d\d)+|{RUN.pattern}")
 NUMBER = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}")
-NO_VALUE = frozenset(["and/or", "he/she", "e.g", "i.e", "a.m", "p.m"])
-MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}"
-DATE = re.compile(
-    rf"\b(?:\d{{4}}-\d\d(?:-\d\d)?|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)? {MONTH}(?: \d{{4}})?|{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?)",
-    re.IGNORECASE,
-)
-MAY_BE_DATE = re.compile(  # a digit first: quick to find
-    r"\d(?:[-./:]\d|[a-zA-Z]{0,2} [a-zA-Z]|(?<=[a-zA-Z] \d))"
-)
+SPELT = re.compile(r"\w\w")  # e.g. spells nothing
 QUOTE = re.compile(r'"([^"\n]{2,80})"|\u201c([^\u201d\n]{2,80})\u201d|`([^`\n]{2,80})`')
 NAME = re.compile(
     r"[A-Z](?<=[a-z,;:] [A-Z])[\w'\u2019]*(?<=[a-z])(?: [A-Z][\w'\u2019]*){0,2}"  # a capital first: quick to find
@@ -132,10 +67,11 @@ STATEMENT_FRACTION = 0.8
 LOOKED_AT = 64  # passages that may hold a concept, for each of its words
 REMEMBERED = 20_000  # sentences
 REMEMBERED_CHARS = 600  # of a sentence
+BEST_SCORE = 10.0
 
 
 class Concept(NamedTuple):
-    """One thing that a text says; a tuple, as sets of them are built again and again.
+    """One thing that a text says.
 
     Attributes:
         kind: what it is.
@@ -154,22 +90,58 @@ class Concept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sense:
-    """What a sentence says.
+class CompressionResult:
+    """A text before and after.
 
     Attributes:
-        concepts: each once.
-        about: stems of what it is about: without numbers, and without the words that deny or demand.
-        runs: its values and words, in lower case.
-        denies: whether it has a negation.
-        demands: whether it has a word that demands or limits.
+        original: as given.
+        compressed: what to use instead; the original itself where it met the target.
+        original_tokens: of the original, with the source of the count.
+        compressed_tokens: of the compressed text, with the source of the count.
+        preserved_concepts: concepts of the original that the compressed text holds.
+        lost_concepts: concepts of the original that it does not hold, whoever took them and why.
+        strategy: the step that met the target.
     """
+
+    original: str
+    compressed: str
+    original_tokens: Count
+    compressed_tokens: Count
+    preserved_concepts: tuple[Concept, ...]
+    lost_concepts: tuple[Concept, ...]
+    strategy: Strategy
+
+    @property
+    def ratio(self) -> float:
+        """Tokens after for each token before; 1 for an empty text."""
+        before = self.original_tokens.tokens
+        return self.compressed_tokens.tokens / before if before else 1.0
+
+    @property
+    def quality(self) -> float:
+        """0..10: ten times the share of the concepts that were preserved, by weight.
+
+        Weights by kind: keyword 4, negation 3, constraint 2, number and value 1.5, name, quoted string and statement 1. A text
+        without concepts is judged by the share of its characters.
+        """
+        kept, gone = weight_of(self.preserved_concepts), weight_of(self.lost_concepts)
+        if not kept + gone:
+            kept, gone = len(self.compressed), len(self.original) - len(self.compressed)
+        return round(BEST_SCORE * kept / (kept + gone), 2) if kept + gone else BEST_SCORE
+
+
+class Sense(NamedTuple):
+    """What a sentence says: its concepts, stems of what it is about, its values and words in lower case, whether it denies or demands."""
 
     concepts: tuple[Concept, ...]
     about: frozenset[str]
     runs: frozenset[str]
-    denies: bool
-    demands: bool
+    rules: frozenset[ConceptKind]
+
+
+def weight_of(concepts: Iterable[Concept]) -> float:
+    """What some concepts weigh together."""
+    return sum(concept.weight for concept in concepts)
 
 
 def sense_of(sentence: str) -> Sense:
@@ -179,52 +151,43 @@ def sense_of(sentence: str) -> Sense:
 
 def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
-    lower = sentence.lower()
-    words = set(WORD.findall(lower))
-    denies = not words.isdisjoint(NEGATIONS) or any(map(lower.__contains__, NEGATING))
-    demands = not words.isdisjoint(CONSTRAINTS) or CONSTRAINING.search(lower) is not None
-    about = frozenset(
-        term for term in terms(sentence) if not term[0].isdigit() and term not in RULE_STEMS
-    )
-    dates = DATE.findall(sentence) if MAY_BE_DATE.search(sentence) else []
-    dated = {part for date in dates for part in RUNS.findall(date)}
+    places = [place for place in phrases(TOPIC).find(sentence) if place.label in SPOKEN]
+    rules = frozenset(RULES[place.label] for place in places if place.label in RULES)
+    stems = terms(without(sentence, places))
+    about = frozenset(stem for stem in stems if not stem[0].isdigit())
     runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
-    concepts = [Concept("date", date) for date in dates]
+    concepts: list[Concept] = []
     for run in runs:
-        if is_telling(run) and len(run) <= MOST and run not in dated:
+        if is_telling(run) and len(run) <= MOST:
             if NUMBER.fullmatch(run):
                 concepts.append(Concept("number", run, about))
-            elif is_telling(run.replace("-", " ")) and run.lower() not in NO_VALUE:
+            elif is_telling(run.replace("-", " ")) and SPELT.search(run) and terms(run):
                 concepts.append(Concept("value", run))
     concepts += [Concept("name", name) for name in NAME.findall(sentence)]
     concepts += [Concept("quote", "".join(marks)) for marks in QUOTE.findall(sentence)]
-    if about:
-        kind: ConceptKind = "negation" if denies else "constraint" if demands else "statement"
+    if about or rules or (not concepts and SIGN.search(sentence)):
+        kind: ConceptKind = next((each for each in RULES.values() if each in rules), "statement")
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
-    elif not concepts and SIGN.search(sentence):
-        concepts.append(Concept("statement", " ".join(sentence.split())))
-    return Sense(
-        concepts=tuple(dict.fromkeys(concepts)),
-        about=about,
-        runs=frozenset(map(str.lower, runs)),
-        denies=denies,
-        demands=demands,
-    )
+    said = frozenset(map(str.lower, runs))
+    return Sense(tuple(dict.fromkeys(concepts)), about, said, rules)
 
 
 known = lru_cache(maxsize=REMEMBERED)(found)
 
 
-def concepts_of(text: str, keep: Collection[str] = ()) -> tuple[Concept, ...]:
-    """The concepts of a text, each once.
+def without(text: str, places: Iterable[Found]) -> str:
+    """A text without the phrases that were found in it, in their order."""
+    kept, at = list[str](), 0
+    for place in places:
+        kept.append(text[at : max(at, place.start)])
+        at = max(at, place.stop)
+    return "".join([*kept, text[at:]])
 
-    Args:
-        text: any text.
-        keep: keywords; those that are in the text are concepts.
-    """
-    senses = [sense_of(passage.text) for passage in passages_of(text)]
-    said = chain.from_iterable(sense.concepts for sense in senses)
-    return tuple(dict.fromkeys([*keywords_in(text, keep), *said]))
+
+def concepts_of(text: str, keep: Collection[str] = ()) -> tuple[Concept, ...]:
+    """The concepts of a text, each once; keywords to keep are concepts where they are in the text."""
+    said = (sense_of(passage.text).concepts for passage in passages_of(text))
+    return tuple(dict.fromkeys([*keywords_in(text, keep), *chain.from_iterable(said)]))
 
 
 def keywords_in(text: str, keep: Collection[str]) -> list[Concept]:
@@ -252,25 +215,31 @@ class Holdings:
         self._said = set(chain.from_iterable(sense.concepts for sense in self._senses))
         self._flat = flattened(text)
         self._words = " ".join(set(self._flat.split()))
-        self._runs = places_of([sense.runs for sense in self._senses])
-        self._stems = places_of([sense.about for sense in self._senses])
+        self._runs: defaultdict[str, list[Sense]] = defaultdict(list)
+        self._stems: defaultdict[str, list[Sense]] = defaultdict(list)
+        for sense in self._senses:
+            for run in sense.runs:
+                self._runs[run].append(sense)
+            for stem in sense.about:
+                self._stems[stem].append(sense)
 
     def has(self, concept: Concept) -> bool:
         """Whether a concept is there."""
-        if concept in self._said:
+        if concept in self._said or (
+            concept.kind == "value" and concept.text.lower() in self._runs
+        ):
             return True
         if concept.kind == "number":
-            return self._has_number(concept)
-        if concept.kind == "value":
-            return concept.text.lower() in self._runs
+            beside = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
+            if self._in_columns and beside:
+                return not concept.about or not concept.about.isdisjoint(self._stems)
+            return any(not concept.about or concept.about & sense.about for sense in beside)
         if not concept.about:
             said = flattened(concept.text)  # each word first, since most texts lack one
             return all(map(self._words.__contains__, said.split())) and said in self._flat
         if concept.kind == "statement":
             return self.tells_of(concept.about)
-        denial = concept.kind == "negation"
-        rules = self._about(concept.about, RULE_FRACTION)
-        return any(sense.denies if denial else sense.demands for sense in rules)
+        return any(concept.kind in each.rules for each in self._about(concept.about, RULE_FRACTION))
 
     def tells_of(self, about: frozenset[str]) -> bool:
         """Whether a passage has most of these stems; in columns, whether all of it has."""
@@ -278,30 +247,11 @@ class Holdings:
             return sum(stem in self._stems for stem in about) >= STATEMENT_FRACTION * len(about)
         return any(True for _ in self._about(about, STATEMENT_FRACTION))
 
-    def _has_number(self, concept: Concept) -> bool:
-        """Whether the number stands beside something that it is of, or below it where there are columns."""
-        places = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
-        if not concept.about or not places:
-            return bool(places)
-        if self._in_columns:
-            return not concept.about.isdisjoint(self._stems)
-        return any(not concept.about.isdisjoint(self._senses[at].about) for at in places)
-
-    def _about(self, about: frozenset[str], share: float) -> Iterable[Sense]:
-        """What has this share of some stems; it has one of the rarest of them, if it has so many."""
-        least = ceil(share * len(about))
+    def _about(self, about: frozenset[str], fraction: float) -> Iterator[Sense]:
+        """What has this fraction of some stems; it has one of the rarest of them, if it has so many."""
+        least = ceil(fraction * len(about))
         rarest = sorted(about, key=lambda stem: (len(self._stems.get(stem, ())), stem))
-        looked_at = [
-            self._stems.get(stem, ())[:LOOKED_AT] for stem in rarest[: len(about) - least + 1]
-        ]
-        places = dict.fromkeys(chain.from_iterable(looked_at))
-        return (self._senses[at] for at in places if len(about & self._senses[at].about) >= least)
-
-
-def places_of(sets: Sequence[Iterable[str]]) -> Mapping[str, list[int]]:
-    """In which of some sets each member is."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for at, members in enumerate(sets):
-        for member in members:
-            places[member].append(at)
-    return dict(places)
+        for stem in rarest[: len(about) - least + 1]:
+            for sense in self._stems.get(stem, ())[:LOOKED_AT]:
+                if len(about & sense.about) >= least:
+                    yield sense

@@ -1,11 +1,8 @@
 """Cut a text into what stays or goes whole: sentences, items of lists, headings, blocks of code.
 
 Promise: the passages have every word of the text, in its order; none ends in the middle of a sentence, and code between
-fences is one passage. Linear time, whatever is in the text.
-
-Who speaks is read from lines that begin with a role, ``[user] …`` or ``user: …``. Nobody gains authority by such a line: all
-are written as the first one is, the system speaks at the very beginning alone, and what was handed on (``[system] [tool] …``)
-has no more authority than who said it first.
+fences is one passage. Linear time. Who speaks in a transcript is told as the ledger hears it: nobody gains authority by a line
+that says so.
 """
 
 import re
@@ -14,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.speakers import INNER, MARKER, SPEAKERS
+from autogen_context.ledger.ledger import MARKER, speeches
 
 Kind = Literal["sentence", "item", "heading", "block"]
 
@@ -26,9 +23,9 @@ SENTENCE_END = re.compile(  # a character first, then what stands before it: so 
     r"[.!?](?<![.!?][.!?])[.!?]*+[\"'\u201d\u2019)\]]*+(?P<blanks>[ \t]++)(?=[\"'\u201c\u2018(\[$\u20ac\u00a3]?[A-Z0-9])"
     r"|[\u3002\uff01\uff1f]++(?=[^\s\u3002\uff01\uff1f])"
 )
-SHORT_FORM = re.compile(  # what only looks like the end of a sentence
-    r"(?:\b(?:e\.g|i\.e|cf|vs|mr|mrs|ms|dr|prof|approx|fig|sec|st|[a-z])|^\(?\d{1,3})\.[\"')\]]*$",
-    re.IGNORECASE,
+CONSONANT = "b-df-hj-np-tv-z"
+SHORT_FORM = re.compile(  # what only looks like the end of a sentence: e.g., Dr., vs., 3.
+    rf"(?:\b(?:[A-Za-z]|[{CONSONANT}{CONSONANT.upper()}][{CONSONANT}]{{1,3}})|^\(?\d{{1,3}})\.[\"')\]]*$"
 )
 SHORT_FORM_CHARS = 12
 WRAPPED_CHARS = 40  # a line so long may go on in the next
@@ -38,17 +35,11 @@ AUTHORITY: dict[Author, int] = {"tool": 0, "assistant": 0, "person": 1, "system"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaker:
-    """Whose turn it is.
-
-    Attributes:
-        turn: its number, from 0; one without a role stands before all others.
-        opening: what opens it, as written: ``[user] ``.
-        author: who that is; ``None`` where nobody is named.
-    """
+    """Whose turn it is: its number, what opens it as written (``[user] ``; empty where nobody is named), and who speaks."""
 
     turn: int = 0
     opening: str = ""
-    author: Author | None = None
+    author: Author = "person"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +72,21 @@ class Passage:
 
 def passages_of(text: str) -> list[Passage]:
     """The passages of a text, in its order."""
-    return Reader().read(text)
+    found: list[Passage] = []
+    at = 0
+    for turn, (author, start, end) in enumerate(speeches(text, "person")):
+        body = text[start:end].lstrip(" \t") if turn else text[start:end]
+        opening = text[at : end - len(body)] if turn else ""
+        section = found[-1].section + 1 if found else 0
+        speaker = Speaker(turn=turn, opening=opening, author=author)
+        found += Reader(speaker, section).read(body)
+        at = end
+    return found
+
+
+def is_transcript(text: str) -> bool:
+    """Whether a text opens with who speaks."""
+    return MARKER.match(text) is not None
 
 
 def joined(passages: Iterable[Passage]) -> str:
@@ -99,27 +104,6 @@ def joined(passages: Iterable[Passage]) -> str:
     return "".join(parts)
 
 
-def opening_of(line: str) -> tuple[str, str, Author] | None:
-    """What opens a turn, in which style, and whose it is, if a line opens one."""
-    if ":" not in line and line.lstrip()[:1] not in {"[", "*", "<", "#"}:
-        return None
-    marker = MARKER.match(line)
-    if marker is None or marker.lastgroup is None:
-        return None
-    author: Author = author_named(marker[marker.lastgroup])
-    end = marker.end()
-    while marker.lastgroup == "bracketed" and (inner := INNER.match(line, end)):
-        end = inner.end()
-        author = min(author, author_named(inner["bracketed"]), key=lambda who: AUTHORITY[who])
-    end = len(line) - len(line[end:].lstrip(" \t"))
-    return line[:end], marker.lastgroup, author
-
-
-def author_named(role: str) -> Author:
-    """Whose role it is."""
-    return SPEAKERS[role.lower()]
-
-
 def sentences_of(line: str) -> Iterator[slice]:
     """Where the sentences of a line stand, without the white space between them."""
     start = 0
@@ -133,62 +117,42 @@ def sentences_of(line: str) -> Iterator[slice]:
 
 
 class Reader:
-    """Reads lines one after the other."""
+    """Reads what one speaker says, line by line."""
 
-    def __init__(self) -> None:
+    def __init__(self, speaker: Speaker, section: int) -> None:
         self._found: list[Passage] = []
-        self._block: list[str] = []
-        self._fenced = False
-        self._line_chars = 0
+        self._speaker = speaker
+        self._section = section
         self._gap = ""
-        self._section = 0
-        self._speaker = Speaker()
-        self._style = ""  # in which the first speaker is written
-        self._begun = False
+        self._line_chars = 0
 
     def read(self, text: str) -> list[Passage]:
-        """All passages of a text."""
+        """All passages."""
+        block: list[str] = []
+        fenced = False
         for line in text.split("\n"):
-            self._take(line)
-        self._end_block()
+            fence = FENCE.match(line) is not None
+            indented = INDENTED.match(line) is not None and not ITEM.match(line.lstrip())
+            if not (fenced or (indented and not fence)):
+                self._add_block(block)
+                block = []
+            if fenced or fence or indented:
+                block.append(line)
+                if fenced and fence:
+                    self._add_block(block)
+                    block = []
+                fenced = fenced != fence
+            else:
+                self._read_line(line.strip())
+        self._add_block(block)
         return self._found
 
-    def _take(self, line: str) -> None:
-        fence = ("```" in line or "~~~" in line) and FENCE.match(line)
-        if self._fenced:
-            self._block.append(line)
-            if fence:
-                self._end_block()
-        elif fence:
-            self._end_block()
-            self._block, self._fenced = [line], True
-        elif line[:1] in {" ", "\t"} and INDENTED.match(line) and not ITEM.match(line.lstrip()):
-            self._block.append(line)
-        else:
-            self._end_block()
-            self._take_line(self._without_speaker(line))
-        self._begun = self._begun or bool(line.strip())
-
-    def _end_block(self) -> None:
-        block, self._block, self._fenced = "\n".join(self._block), [], False
-        if block:
-            self._add(block, kind="block")
+    def _add_block(self, lines: list[str]) -> None:
+        if text := "\n".join(lines):
+            self._add(text, kind="block")
             self._gap = "\n"
 
-    def _without_speaker(self, line: str) -> str:
-        """What a line says; who says it is noted."""
-        opened = opening_of(line)
-        if opened is None or self._style not in {"", opened[1]}:
-            return line
-        opening, self._style, author = opened
-        if author == "system" and self._begun:
-            author = "tool"
-        self._speaker = Speaker(turn=self._speaker.turn + 1, opening=opening, author=author)
-        self._section += 1
-        return line[len(opening) :]
-
-    def _take_line(self, line: str) -> None:
-        bare = line.strip()
+    def _read_line(self, bare: str) -> None:
         if not bare:
             self._section += self._gap == "\n"
             self._gap = "\n\n" if self._gap == "\n" else self._gap
@@ -197,17 +161,17 @@ class Reader:
         if not item and HEADING.match(bare):
             self._section += 1
             self._add(bare, kind="heading")
-        elif self._goes_on(bare):
-            first, *others = sentences_of(bare)
-            last = self._found.pop()
-            self._found.append(replace(last, text=f"{last.text} {bare[first]}"))
-            self._add_sentences(bare, others, kind="sentence", gap=" ")
         else:
             lead = item.group() if item else ""
-            rest = bare[len(lead) :]
-            self._add_sentences(
-                rest, sentences_of(rest), kind="item" if item else "sentence", lead=lead
-            )
+            line, goes_on = bare[len(lead) :], not item and self._goes_on(bare)
+            for place in sentences_of(line):
+                if goes_on:
+                    last = self._found.pop()
+                    self._found.append(replace(last, text=f"{last.text} {line[place]}"))
+                else:
+                    self._add(line[place], kind="item" if item else "sentence", lead=lead)
+                self._gap = " " if line[place.stop : place.stop + 1].isspace() else ""
+                lead, goes_on = "", False
         self._line_chars, self._gap = len(bare), "\n"
 
     def _goes_on(self, bare: str) -> bool:
@@ -215,21 +179,12 @@ class Reader:
         last = self._found[-1] if self._found and self._gap == "\n" else None
         return (
             last is not None
-            and last.speaker == self._speaker
             and last.kind in {"sentence", "item"}
             and (bare[0].islower() or bare[0] in "`(")
             and self._line_chars >= WRAPPED_CHARS
             and len(last.text) <= LONGEST_WRAPPED
             and last.text[-1] not in ".!?:;}{)]>"
         )
-
-    def _add_sentences(
-        self, line: str, places: Iterable[slice], *, kind: Kind, lead: str = "", gap: str = ""
-    ) -> None:
-        self._gap = gap or self._gap
-        for place in places:
-            self._add(line[place], kind=kind, lead=lead)
-            self._gap, lead = " " if line[place.stop : place.stop + 1].isspace() else "", ""
 
     def _add(self, text: str, *, kind: Kind, lead: str = "") -> None:
         self._found.append(

@@ -1,8 +1,8 @@
 """Five steps, the cheapest first: remove redundancy, compress examples, summarise sections, abstract details, keep core concepts.
 
-Promise: a step is done only when the ones before did not meet the target; what is kept keeps its order and has no word that is
-not in the text but for marks that count what went. What has one of the caller's keywords goes last. The same input gives the
-same text. Time grows with the text, and with sorting its passages.
+Promise: what is stated and holds stands first, in a ledger; a text of ours is recognised by it and goes on. A step is done only
+when the ones before did not meet the target; what is kept keeps its order and has no word that is not in the text but for
+marks that count what went. What has one of the caller's keywords goes last.
 """
 
 import re
@@ -11,13 +11,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import log
+from typing import NamedTuple
 
 from autogen_context.compressor.concepts import (
-    RULE_WORD,
+    RULES,
+    TOPIC,
     Concept,
+    Holdings,
+    Strategy,
     flattened,
     keywords_in,
     sense_of,
+    weight_of,
+    without,
 )
 from autogen_context.compressor.passage import (
     AUTHORITY,
@@ -26,42 +32,87 @@ from autogen_context.compressor.passage import (
     joined,
     passages_of,
 )
-from autogen_context.compressor.result import Strategy, weight_of
 from autogen_context.compressor.shorten import CountText, excerpt
-from autogen_context.compressor.source import BORDER, Source
-from autogen_context.compressor.wording import abstracted, terse
+from autogen_context.language.phrases import phrases
+from autogen_context.ledger import Entry, Ledger
+from autogen_context.ledger.ledger import speeches
 from autogen_context.ledger.rendering import render
 
+BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
 STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some would be left out
-LEAST_CHARS = (
-    8  # shorter ones (a brace, a number, "else") say little by themselves, and may well come again
-)
-EXAMPLE = re.compile(
-    r"(?:as an? |another |one )?(?:for (?:example|instance)\b|e\.g\.|examples?\b|(?:as an )?illustration\b"
-    r"|to illustrate\b|imagine\b|suppose\b|say,|consider (?:the case|a |an )|likewise\b|similarly\b)",
-    re.IGNORECASE,
-)
-ANNOUNCED = re.compile(
-    r"\b(?:examples?|e\.g\.|for instance|such as|like this|samples?)\b.{0,20}:$", re.IGNORECASE
-)
-ASIDE = re.compile(
-    r" ?\((?:e\.g\.|for (?:example|instance)|such as)[^()\n]{0,200}\)", re.IGNORECASE
-)
+LEAST_CHARS = 8  # shorter ones (a brace, "else") say little by themselves, and may well come again
 BLOCK_LINES = 12  # a block of more keeps its ends
 BLOCK_HEAD, BLOCK_TAIL = 5, 3
 TELLING_WEIGHT = 1.5  # a concept of less (a name, a statement) may go with its sentence
-WHOLE_FRACTION = 0.75  # of the room, for whole notes; the rest for what would be lost
-CLAUSE = re.compile(
-    r"(?<=[;:]) |,? (?=(?:because|while|whereas|although|so that|which|but) )|(?<=,) (?=(?:and|then) )"
-)
+WHOLE_FRACTION = 0.75  # of the room, for whole passages; the rest for what would be lost
 LEAST_WORDS = 3  # of a clause that a reader understands without the rest of its sentence
-CORE_TRIES = 4  # what a whole costs is not quite the sum of what its parts cost
-
+CLAUSE = re.compile(r"(?<=[;:]) ")
+ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")
+QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
+HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # what a phrase leaves behind
 OPENING_WORTH = 1.0  # of the first passage of a section, and of the last of all
 CENTRAL_WORTH = 2.0  # of a passage whose words are all as frequent as the most frequent one
 CONCEPT_POWER = 0.75  # a row of ten numbers says less than ten sentences with one each
 COST_BASE = 6  # tokens; of two short passages the shorter is not worth twice as much
 COST_POWER = 0.7
+
+
+class Source(NamedTuple):
+    """What there is to compress: what is stated and holds, the rest in its order, and all but what no longer holds."""
+
+    entries: tuple[Entry, ...]
+    passages: list[Passage]
+    current: list[Passage]
+
+
+def read_source(text: str, keep: Sequence[str] = ()) -> Source:
+    """What a text has to be compressed; a passage with a keyword stays beside its statements."""
+    ledger, rest = reopened(text)
+    passages = passages_of(rest)
+    said_at = learn(ledger, passages)
+    beside: list[Passage] = []
+    current: list[Passage] = []
+    for at, passage in enumerate(passages, 1):
+        asked = bool(keywords_in(passage.text, keep))
+        if at not in said_at or said_at[at] or asked:
+            current.append(passage)
+            has = Holdings("\n".join(entry.text for entry in said_at.get(at, ()))).has
+            if asked or not said_at.get(at) or not all(map(has, sense_of(passage.text).concepts)):
+                beside.append(passage)
+    return Source(tuple(ledger), beside, current)
+
+
+def reopened(text: str) -> tuple[Ledger, str]:
+    """The ledger that a text of ours opens with, and what follows it; an empty one and the text where it is not ours."""
+    said = (part for part in speeches(text, "person") if text[part[1] : part[2]].strip())
+    author, start, end = next(said, ("person", 0, len(text)))
+    head, _, rest = text[start:end].lstrip(" \t").partition(BORDER)
+    ledger = Ledger.read(head if AUTHORITY[author] else "", only_sure=True)
+    return ledger, (rest + text[end:]).lstrip("\n") if len(ledger) else text
+
+
+def learn(ledger: Ledger, passages: Sequence[Passage]) -> dict[int, list[Entry]]:
+    """Have a ledger take in passages; for those that state something, by their positions from 1, what of it holds."""
+    stating = {
+        at: list[Entry]()
+        for at, passage in enumerate(passages, 1)
+        if passage.kind in {"sentence", "item"}
+        and ledger.learn_text(passage.text, author=passage.speaker.author, position=at)
+    }
+    for entry in ledger:
+        if entry.position in stating:
+            stating[entry.position].append(entry)
+    return stating
+
+
+def without_outdated(text: str, newer: Sequence[Entry]) -> str:
+    """A text without the sentences that statements which came after it replaced."""
+    ledger, passages = Ledger(), passages_of(text)
+    stating = learn(ledger, passages)
+    for entry in newer:
+        ledger.learn_text(entry.text, author=entry.author, position=len(passages) + 1)
+    holding = {entry.position for entry in ledger}
+    return joined(p for at, p in enumerate(passages, 1) if at not in stating or at in holding)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,154 +142,125 @@ class Target:
 
     def is_met(self, passages: Sequence[Passage]) -> bool:
         """Whether the text with these passages fits; all of it is counted only where the parts do."""
-        left = self.room
-        for passage in passages:
-            left -= self.count(passage.text)
-            if left < -1:
-                return False
-        return self.count(self.text(passages)) <= self.tokens
+        parts = sum(self.count(passage.text) for passage in passages)
+        return parts <= self.room + 1 and self.count(self.text(passages)) <= self.tokens
 
     def asks_for(self, passage: Passage) -> bool:
         """Whether a passage has one of the keywords."""
         return bool(self.keep) and bool(keywords_in(passage.text, self.keep))
 
+    def cost(self, passages: Iterable[Passage]) -> int:
+        """What passages cost, each with the opening of its turn and a line break, in tokens."""
+        return sum(self.count(passage.written) + 1 for passage in passages)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A passage and what is known of it.
 
-    Attributes:
-        passage: as it stands.
-        fresh: what it says that none before it says.
-        tokens: what it costs, the opening of its turn and a line break included.
-        score: its worth for what it costs.
-        asked_for: whether it has one of the keywords.
-    """
+class Scored(NamedTuple):
+    """A passage, what it says that none before it says, its cost in tokens, and its worth for that."""
 
     passage: Passage
     fresh: tuple[Concept, ...]
     tokens: int
     score: float
-    asked_for: bool
 
 
 def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
     """What the first step leaves that meets the target, and which it was; empty where nothing fits."""
-    target = with_statements(source, target)
+    asked = with_keywords(source.passages, target).values()
+    room = max(0, target.tokens - target.cost(asked))
+    rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
+    if rendering.left_out:
+        rendering = render(source.entries, room_tokens=room, count=target.count)
+    target = replace(target, stated=rendering.text)
     again = {saying(entry.text) for entry in source.entries}
     passages = [p for p in source.passages if target.asks_for(p) or saying(p.text) not in again]
     for strategy, step in STEPS.items():
-        passages = list(step(passages, target))
+        passages = step(passages, target)
         if target.is_met(passages):
             return target.text(passages), strategy
     return "", "shorten"
 
 
-def with_statements(source: Source, target: Target) -> Target:
-    """The target with the statements that hold, in their share of it, or in more where that keeps more."""
-    asked = sum(reserved(keyword, source.passages, target) for keyword in target.keep)
-    room = max(0, target.tokens - asked)
-    rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
-    if rendering.left_out:
-        rendering = render(source.entries, room_tokens=room, count=target.count)
-    return replace(target, stated=rendering.text)
-
-
-def reserved(keyword: str, passages: Sequence[Passage], target: Target) -> int:
-    """What the cheapest clause with a keyword costs, in tokens; nothing where no passage has it."""
-    clauses = (with_clauses([keyword], p) for p in passages if keywords_in(p.text, [keyword]))
-    return min((cost_of(clause, target) for clause in clauses), default=0)
-
-
-# 1. Remove redundancy.
-
-
 def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
     """The passages without those that say what another says: what was said last by whoever has the most say stays."""
-    sayings = [saying(passage.text) for passage in passages]
-    say = [AUTHORITY[passage.speaker.author or "person"] for passage in passages]
     stays: dict[str, int] = {}
-    for at, said in enumerate(sayings):
-        if say[at] >= say[stays.setdefault(said, at)]:
-            stays[said] = at
+    for at, passage in enumerate(passages):
+        before = passages[stays.setdefault(saying(passage.text), at)]
+        if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
+            stays[saying(passage.text)] = at
     return [
         passage
-        for at, (passage, said) in enumerate(zip(passages, sayings, strict=True))
-        if stays[said] == at or len(said) < LEAST_CHARS or passage.kind == "heading"
+        for at, passage in enumerate(passages)
+        if stays[said := saying(passage.text)] == at
+        or len(said) < LEAST_CHARS
+        or passage.kind == "heading"
     ]
 
 
 def saying(text: str) -> str:
-    """The same for texts that say the same in the same words, whatever case, white space, articles and fillers."""
-    return flattened(terse(" ".join(text.split()))).rstrip(".,;:! ")
-
-
-# 2. Compress examples.
+    """The same for texts that say the same in the same words, whatever case, white space and stops."""
+    return flattened(text).rstrip(".,;:! ")
 
 
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """The first of several examples stays, a mark counts the others; a block of code keeps its ends."""
     kept: list[Passage] = []
     before, announced = "", -1  # the section in which examples are listed
-    in_row, others = False, 0
-    for passage in passages:
-        if ANNOUNCED.search(before):
+    others = -1  # examples behind the one that was kept last, where it is one
+    for passage in [*passages, Passage(text="")]:
+        if before.endswith(":") and "announces" in phrases(TOPIC).labels(before):
             announced = passage.section
         before = passage.text
         asked_for = target.asks_for(passage)
-        is_example = not asked_for and gives_example(passage, announced)
-        if is_example and in_row:
+        listed = passage.kind in {"item", "block"} and passage.section == announced
+        opens = passage.kind == "sentence" and not before.endswith(":") and is_example(before)
+        if (listed or opens) and not asked_for and others >= 0:
             others += 1
             continue
-        kept[-1:] = [with_mark(last, others) for last in kept[-1:]]
-        kept.append(passage if asked_for else without_middle(passage))
-        in_row, others = is_example, 0
-    kept[-1:] = [with_mark(last, others) for last in kept[-1:]]
-    return kept
+        if others > 0:
+            mark = f"[… {others} more example{'s' * (others > 1)} …]"
+            kept[-1] = replace(kept[-1], text=f"{kept[-1].text} {mark}")
+        others = 0 if (listed or opens) and not asked_for else -1
+        kept.append(passage if asked_for else with_short_example(passage))
+    return kept[:-1]
 
 
-def gives_example(passage: Passage, announced: int) -> bool:
-    """Whether a passage is an example: it says so and announces none, or it is listed where examples were announced."""
-    if passage.kind == "sentence":
-        return EXAMPLE.match(passage.text) is not None and not passage.text.endswith(":")
-    return passage.kind in {"item", "block"} and passage.section == announced
+def is_example(text: str) -> bool:
+    """Whether a text opens as an example does."""
+    head = text.lstrip(" (")[:80]
+    return any(f.label == "example" and f.start == 0 for f in phrases(TOPIC).find(head))
 
 
-def with_mark(passage: Passage, others: int) -> Passage:
-    """An example that stands for others as well."""
-    if not others:
-        return passage
-    noun = "example" if others == 1 else "examples"
-    return replace(passage, text=f"{passage.text} [… {others} more {noun} …]")
-
-
-def without_middle(passage: Passage) -> Passage:
+def with_short_example(passage: Passage) -> Passage:
     """A long block without its middle; another passage without examples in brackets."""
     if passage.kind != "block":
-        return replace(passage, text=ASIDE.sub("", passage.text))
+        return replace(passage, text=without_asides(passage.text, is_example))
     lines = passage.text.split("\n")
     if len(lines) <= BLOCK_LINES:
         return passage
-    gone = len(lines) - BLOCK_HEAD - BLOCK_TAIL
-    kept = [*lines[:BLOCK_HEAD], f"[… {gone} lines …]", *lines[-BLOCK_TAIL:]]
-    return replace(passage, text="\n".join(kept))
+    mark = f"[… {len(lines) - BLOCK_HEAD - BLOCK_TAIL} lines …]"
+    return replace(passage, text="\n".join([*lines[:BLOCK_HEAD], mark, *lines[-BLOCK_TAIL:]]))
 
 
-# 3. Summarise sections.
+def without_asides(text: str, may_go: Callable[[str], bool]) -> str:
+    """A text without what stands in brackets or between dashes and may go."""
+    return ASIDE.sub(lambda aside: "" if may_go(aside.group()) else aside.group(), text)
 
 
 def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """Whole sentences that say nothing of their own go, the least central first, until the rest has room."""
     entries = scored(passages, target)
-    spare = [at for at, entry in enumerate(entries) if says_nothing_new(entry)]
-    kept = best(entries, target.room, among=spare)
-    return without_empty_headings([passages[at] for at in sorted(kept)])
-
-
-def says_nothing_new(entry: Scored) -> bool:
-    """Whether a passage has no telling concept that none before it has."""
-    telling = any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
-    return entry.passage.kind != "heading" and not telling and not entry.asked_for
+    over = sum(entry.tokens for entry in entries) - target.room
+    gone: set[int] = set()
+    for at in sorted(range(len(entries)), key=lambda at: (entries[at].score, -at)):
+        entry = entries[at]
+        telling = any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
+        if telling or entry.passage.kind == "heading" or target.asks_for(entry.passage):
+            continue
+        if over <= 0:
+            break
+        gone.add(at)
+        over -= entry.tokens
+    return without_empty_headings([p for at, p in enumerate(passages) if at not in gone])
 
 
 def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
@@ -251,61 +273,58 @@ def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
     ]
 
 
-# 4. Abstract details.
-
-
 def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Shorter sentences; headings and blocks stay as they are."""
-    return [p if p.kind == "heading" else reworded(p, abstracted, target) for p in passages]
+    """Shorter sentences; headings, blocks and what has a keyword stay as they are."""
+    return [
+        replace(p, text=abstracted(p.text))
+        if p.kind in {"sentence", "item"} and not target.asks_for(p)
+        else p
+        for p in passages
+    ]
 
 
-def reworded(passage: Passage, change: Callable[[str], str], target: Target) -> Passage:
-    """A passage in fewer words; itself where it is a block or that would cost a keyword."""
-    if passage.kind == "block":
-        return passage
-    short = replace(passage, text=change(passage.text))
-    kept = not target.asks_for(passage) or target.asks_for(short)
-    return short if kept else passage
+def abstracted(sentence: str) -> str:
+    """A sentence without asides that say nothing of their own, and without fillers; what is quoted stays."""
+    parts = QUOTED.split(sentence)
+    for at in range(0, len(parts), 2):
+        part = without_asides(parts[at], says_nothing)
+        fillers = [found for found in phrases(TOPIC).find(part) if found.label == "filler"]
+        parts[at] = HOLLOW.sub("", without(part, fillers)) if part != parts[at] or fillers else part
+    short = "".join(parts).strip()
+    opens = sentence[:1].isupper() and short[:2].isalpha() and short[0].islower()
+    return short[0].upper() + short[1:] if opens else short or sentence
 
 
-# 5. Keep core concepts.
+def says_nothing(aside: str) -> bool:
+    """Whether an aside has no concept but itself: no value, no name, no rule."""
+    return all(concept.kind == "statement" for concept in sense_of(aside).concepts)
 
 
 def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Notes of the passages that say most, and of the others the clauses with what would be lost."""
-    notes = scored([reworded(passage, terse, target) for passage in passages], target)
-    room = target.room
-    for _ in range(CORE_TRIES):
-        kept = chosen(notes, room, target)
-        core = without_empty_headings([kept[at] for at in sorted(kept)])
-        over = target.count(target.text(core)) - target.tokens
-        if over <= 0:
-            return core
-        room -= over
-    return []
-
-
-def chosen(notes: Sequence[Scored], room: int, target: Target) -> dict[int, Passage]:
-    """What has room, by its place: keywords, then whole notes, then clauses with what would be lost, then further notes."""
-    kept = with_keywords(notes, room, target)
-    left = room - sum(cost_of(passage, target) for passage in kept.values())
+    """The passages that say most, and of the others the clauses with what would be lost."""
+    kept = with_keywords(passages, target)
+    entries = scored(passages, target)
+    left = target.room - target.cost(kept.values())
 
     def take(offered: Iterable[tuple[int, Passage]], *, spare: int = 0) -> None:
         nonlocal left
         for at, passage in offered:
-            cost = cost_of(passage, target)
+            cost = target.cost([passage])
             if at not in kept and cost <= left - spare:
                 kept[at] = passage
                 left -= cost
 
-    by_score = sorted(range(len(notes)), key=lambda at: -notes[at].score)
-    whole = [(at, notes[at].passage) for at in by_score]
-    take(whole, spare=int(room * (1 - WHOLE_FRACTION)))
+    by_score = sorted(range(len(entries)), key=lambda at: -entries[at].score)
+    whole = [(at, passages[at]) for at in by_score]
+    take(whole, spare=int(target.room * (1 - WHOLE_FRACTION)))
     said = set(chain.from_iterable(sense_of(passage.text).concepts for passage in kept.values()))
-    others = {at: notes[at] for at in by_score if at not in kept}
-    take(losses(others, said.__contains__))
+    take(losses({at: entries[at] for at in by_score if at not in kept}, said.__contains__))
     take(whole)
-    return kept
+    core = without_empty_headings([kept[at] for at in sorted(kept)])
+    while core and not target.is_met(core):  # a whole may cost more than its parts
+        kept.popitem()
+        core = without_empty_headings([kept[at] for at in sorted(kept)])
+    return core
 
 
 def losses(
@@ -321,19 +340,18 @@ def losses(
         yield at, with_clauses([concept.text for concept in lost[at]], entries[at].passage)
 
 
-def with_keywords(notes: Sequence[Scored], room: int, target: Target) -> dict[int, Passage]:
+def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Passage]:
     """For each keyword that the statements do not have the cheapest clause with it, by its place."""
     kept: dict[int, Passage] = {}
     for keyword in target.keep:
-        having = [at for at, note in enumerate(notes) if keywords_in(note.passage.text, [keyword])]
-        so_far = f"{target.stated}\n{joined(kept.values())}"
-        if not having or keywords_in(so_far, [keyword]):
+        having = [at for at, p in enumerate(passages) if keywords_in(p.text, [keyword])]
+        if not having or keywords_in(f"{target.stated}\n{joined(kept.values())}", [keyword]):
             continue
-        clauses = {at: with_clauses([keyword], kept.get(at, notes[at].passage)) for at in having}
-        at = min(having, key=lambda at: (cost_of(clauses[at], target), at))
-        left = room - sum(cost_of(passage, target) for passage in kept.values())
-        if at in kept or cost_of(clauses[at], target) <= left:
-            kept[at] = notes[at].passage if at in kept else clauses[at]
+        clauses = {at: with_clauses(target.keep, passages[at]) for at in having}
+        at = min(having, key=lambda at: (target.cost([clauses[at]]), at))
+        left = target.room - target.cost(kept.values())
+        if target.cost([clauses[at]]) <= left:
+            kept[at] = clauses[at]
         elif short := excerpt_with(clauses[at].text, [keyword], left - 1, target.count):
             kept[at] = replace(clauses[at], text=short, lead="", speaker=Speaker())
     return kept
@@ -348,27 +366,24 @@ def with_clauses(wanted: Collection[str], passage: Passage) -> Passage:
         clause
         for clause in clauses
         if any(text in flattened(clause) for text in flat)
-        or (not is_block and sense_of(clause).denies)
+        or (not is_block and "negation" in sense_of(clause).rules)
     ]
     if is_block:
         return replace(passage, text="\n".join(kept)) if kept else passage
-    short = " ".join(map(str.strip, kept)).rstrip(",;:")
+    short = " ".join(kept).rstrip(",;:")
     if len(short.split()) < LEAST_WORDS:
         return passage
     stop = passage.text[-1] if passage.text[-1] in ".!?" and short[-1] not in ".!?" else ""
     return replace(passage, text=short + stop)
 
 
-STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], Iterable[Passage]]] = {
+STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
     "remove redundancy": without_redundancy,
     "compress examples": with_short_examples,
     "summarise sections": with_fewer_sentences,
     "abstract details": with_few_details,
     "keep core concepts": core_of,
 }
-
-
-# What a passage is worth.
 
 
 def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
@@ -383,40 +398,15 @@ def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
     seen: set[Concept] = set()
     entries: list[Scored] = []
     for at, (passage, sense) in enumerate(zip(passages, senses, strict=True)):
-        asked_for = target.asks_for(passage)
         fresh = tuple(concept for concept in sense.concepts if concept not in seen)
         seen.update(fresh)
         opens = at in {0, len(passages) - 1} or passage.section != passages[at - 1].section
         central = sum(log(1 + frequency[stem]) for stem in sense.about) / (len(sense.about) + 2)
-        worth = sum(concept.weight for concept in fresh) ** CONCEPT_POWER
+        worth = weight_of(fresh) ** CONCEPT_POWER
         worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
-        tokens = cost_of(passage, target)
-        score = worth / (tokens + COST_BASE) ** COST_POWER
-        entries.append(
-            Scored(passage=passage, fresh=fresh, tokens=tokens, score=score, asked_for=asked_for)
-        )
+        tokens = target.cost([passage])
+        entries.append(Scored(passage, fresh, tokens, worth / (tokens + COST_BASE) ** COST_POWER))
     return entries
-
-
-def cost_of(passage: Passage, target: Target) -> int:
-    """What a passage costs with the opening of its turn and a line break, in tokens."""
-    return target.count(passage.written) + 1
-
-
-def best(entries: Sequence[Scored], room: int, *, among: Iterable[int] | None = None) -> set[int]:
-    """Places of the entries that stay when the worst of those that may go do, until the rest has room."""
-    kept = set(range(len(entries)))
-    over = sum(entry.tokens for entry in entries) - room
-    may_go = kept if among is None else among
-    for at in sorted(may_go, key=lambda at: (entries[at].score, -at)):
-        if over <= 0:
-            break
-        kept.remove(at)
-        over -= entries[at].tokens
-    return kept
-
-
-# Where no step leaves anything.
 
 
 def least_of(text: str, target: Target) -> str:
@@ -431,13 +421,12 @@ def least_of(text: str, target: Target) -> str:
 
 
 def excerpt_with(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:
-    """An excerpt with a keyword in it where there is one, and with the negation before it where both have room."""
+    """An excerpt with a keyword in it where there is one, and with the rule before it where both have room."""
     lower = text.lower()
-    rules = [match.start() for match in RULE_WORD.finditer(lower)]
+    rules = [found.start for found in phrases(TOPIC).find(text) if found.label in RULES]
     asked = [lower.find(keyword.lower()) for keyword in keep if keyword.lower() in lower]
-    starts = sorted({*rules[:1], *asked[:1]} or {0})
     short = ""
-    for start in starts:
+    for start in sorted({*rules[:1], *asked[:1]} or {0}):
         short = excerpt(text, room_tokens=room_tokens, count=count, start=start)
         if not asked or any(keyword.lower() in short.lower() for keyword in keep):
             break

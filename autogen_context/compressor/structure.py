@@ -10,9 +10,8 @@ import re
 from autogen_context.compressor.arrival.json_text import minified
 from autogen_context.compressor.arrival.kinds import reducer_for
 from autogen_context.compressor.arrival.lines import Room
-from autogen_context.compressor.concepts import keywords_in
-from autogen_context.compressor.passage import opening_of
-from autogen_context.compressor.result import Strategy
+from autogen_context.compressor.concepts import Strategy, keywords_in
+from autogen_context.compressor.passage import is_transcript
 from autogen_context.compressor.steps import Target
 
 MARK = re.compile(r"\[…[^\[\]]*…\]")  # where something went
@@ -30,7 +29,7 @@ def structured(text: str, target: Target, *, statements: int) -> tuple[str, Stra
         target: what it may have.
         statements: how many a ledger finds in it.
     """
-    reducer = None if opening_of(text.partition("\n")[0]) else reducer_for(text)
+    reducer = None if is_transcript(text) else reducer_for(text)
     if reducer is None or reducer.kind in OF_WORDS:
         return None
     states = statements > STATING_FRACTION * (text.count("\n") + 1)

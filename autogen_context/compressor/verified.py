@@ -2,31 +2,38 @@
 
 Promise: a summary is used only if it is about its text and shorter. A sentence of it that names what is not in the text, carries
 an instruction, or makes a rule of what nobody ruled is taken out; where that is most of it, the summary is refused. What people
-ruled stands before it as it is, and so do facts that it lost; a value that it lost is put back where there is room. What a model
-wrote counts as the assistant's words from then on. What is said of a fault tells nothing of either text. Linear time.
+ruled stands before it as it is; a value that it lost is put back where there is room. What a model wrote counts as the
+assistant's words from then on. What is said of a fault tells nothing of either text.
 """
 
 import logging
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
-from autogen_context.compressor.concepts import Concept, Holdings, flattened, sense_of
+from autogen_context.compressor.concepts import (
+    TOPIC,
+    CompressionResult,
+    Concept,
+    Holdings,
+    flattened,
+    sense_of,
+    weight_of,
+)
 from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
-from autogen_context.compressor.result import CompressionResult, weight_of
-from autogen_context.compressor.source import Source
 from autogen_context.compressor.steps import (
     STATED_FRACTION,
+    Source,
     Target,
     core_of,
-    cost_of,
     losses,
     scored,
     without_redundancy,
 )
 from autogen_context.errors import CompletionFailed
+from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import terms
 from autogen_context.ledger import Entry, Kind, Ledger
 from autogen_context.ledger.rendering import render
@@ -37,21 +44,13 @@ SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the su
 LEAST_FRACTION = (
     0.25  # of the values that the extract keeps, by weight, that a summary has by itself
 )
-TOKENS_A_VALUE = 40  # of what was asked for; a summary with more values than one in so many is enough in any case
+TOKENS_A_VALUE = 40  # a summary with more values than one in so many is enough in any case
 OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
 MOST_MENDED = 0.5  # of a summary; with more taken out the rest is not trusted either
 WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
 RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 DIGITS = re.compile(r"\d+")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-INSTRUCTION = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass|skip)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all|any|your|system)\b"
-    r".{0,40}\b(?:instructions?|prompts?|rules?|messages?|guidelines?|directions?|orders?|context)\b"
-    r"|\byou are now (?:an?|the|in|free)\b|\b(?:new|updated|real|actual) (?:system )?(?:instructions?|prompts?|task) ?:"
-    r"|\b(?:do not|don['\u2019]?t|never) (?:tell|inform|alert|mention (?:this|it) to) the user\b"
-    r"|\breveal (?:your|the) (?:system )?(?:prompt|instructions?)\b|<\|?(?:im_start|system|endoftext)",
-    re.IGNORECASE,
-)
 
 
 async def summarised(
@@ -59,28 +58,28 @@ async def summarised(
     target: Target,
     summarize: Callable[[str, int], Awaitable[str]],
     extract: CompressionResult,
+    *,
+    seen: Target,
 ) -> str:
-    """A text with a model's summary in it.
+    """A text with a model's summary in it; ``CompletionFailed`` where that is not used.
 
     Args:
         source: what is to be compressed.
         target: what it may have.
         summarize: asks the model.
         extract: what is used if the summary is not.
-
-    Raises:
-        CompletionFailed: the summary is not used.
+        seen: what the model can be shown.
     """
     rules = [entry for entry in source.entries if is_ruled(entry)]
     stated = written(rules, int(target.tokens * STATED_FRACTION), target)
+    shown = without_redundancy(source.current, target)
+    text = joined(shown if seen.is_met(shown) else core_of(shown, seen))
     room = target.tokens - target.count(stated) - 1
-    shown = list(without_redundancy(source.current, target))
     asked_tokens = max(1, int(room * SUMMARY_FRACTION))
-    summary = await summarize(joined(shown), asked_tokens)
-    text = joined(shown)
-    if fault := fault_of(summary, text):
-        raise CompletionFailed(fault)
-    passages = mended(passages_of(summary), Evidence.of(text, shown))
+    summary = await summarize(text, asked_tokens)
+    if len(summary) >= len(text):
+        raise CompletionFailed("it is not shorter than the text")
+    passages = mended(passages_of(summary), text, shown)
     due = LEAST_FRACTION * telling_weight(extract.preserved_concepts)
     said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
     if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
@@ -89,7 +88,7 @@ async def summarised(
 
 
 def telling_weight(concepts: Iterable[Concept]) -> float:
-    """What values, numbers, dates, names and quoted words weigh, each once."""
+    """What values, numbers, names and quoted words weigh, each once."""
     return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 
 
@@ -105,7 +104,7 @@ def written(entries: Sequence[Entry], room: int, target: Target) -> str:
 
 def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
     """The statements, the summary, shortened where it has no room, and after it what it lost."""
-    if any(passage.speaker.author for passage in source.passages):
+    if any(passage.speaker.opening for passage in source.passages):
         passages = [replace(passage, speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
         passages = core_of(passages, target)
@@ -115,25 +114,16 @@ def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
         for entry in source.entries
         if is_ruled(entry) or not all(map(has, sense_of(entry.text).concepts))
     ]
-    cost = sum(cost_of(passage, target) for passage in passages)
-    target = replace(target, stated=written(statements, target.tokens - cost - 1, target))
-    left = target.room - cost
+    room = target.tokens - target.cost(passages) - 1
+    target = replace(target, stated=written(statements, room, target))
+    left = target.room - target.cost(passages)
     back: dict[int, Passage] = {}
-    lost = list(losses(dict(enumerate(scored(source.passages, target))), has))
+    lost = losses(dict(enumerate(scored(source.passages, target))), has)
     for at, clause in sorted(lost, key=lambda each: each[1].speaker.author == "tool"):
-        if cost_of(clause, target) <= left:
+        if (cost := target.cost([clause])) <= left:
             back[at] = clause
-            left -= cost_of(clause, target)
+            left -= cost
     return target.text([*passages, *(back[at] for at in sorted(back))])
-
-
-def fault_of(summary: str, text: str) -> str:
-    """Why a whole summary is not used, in words of ours; empty where there is no reason."""
-    if not summary.strip():
-        return "it is empty"
-    if len(summary) >= len(text):
-        return "it is not shorter than the text"
-    return "" if is_of_the_text(summary, text) else "it is not about the text"
 
 
 def is_of_the_text(summary: str, text: str) -> bool:
@@ -142,70 +132,44 @@ def is_of_the_text(summary: str, text: str) -> bool:
     return len(said & set(terms(text))) >= OWN_FRACTION * len(said)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What a text has, to hold the sentences of its summary against.
+def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:
+    """A summary without the sentences that cannot be trusted; ``CompletionFailed`` where these are most of it."""
+    flat, words = flattened(text), frozenset(terms(text))
+    numbers = numbers_in(flat)
+    said = Holdings(joined(p for p in shown if AUTHORITY[p.speaker.author]))
 
-    Attributes:
-        flat: the text on one line, in lower case.
-        numbers: its numbers.
-        words: the stems of its words.
-        said: what people, the system and the assistant said in it.
-    """
+    def is_there(concept: Concept) -> bool:
+        if concept.kind == "number":  # it may be written in another way
+            return numbers >= numbers_in(concept.text)
+        if concept.kind == "value":
+            return concept.text.lower() in flat or is_date(concept.text, numbers)
+        return concept.kind not in {"name", "quote"} or words.issuperset(terms(concept.text))
 
-    flat: str
-    numbers: frozenset[str]
-    words: frozenset[str]
-    said: Holdings
-
-    @classmethod
-    def of(cls, text: str, passages: Sequence[Passage]) -> "Evidence":
-        """Of a text and its passages."""
-        flat = flattened(text)
-        said = [p for p in passages if AUTHORITY[p.speaker.author or "person"]]
-        return cls(
-            flat=flat,
-            numbers=numbers_in(flat),
-            words=frozenset(terms(text)),
-            said=Holdings(joined(said)),
-        )
-
-    def fault_of(self, sentence: str) -> str:
-        """Why a sentence of a summary is taken out; empty where there is no reason."""
-        if INSTRUCTION.search(sentence):
+    def fault_of(sentence: str) -> str:
+        if "order" in phrases(TOPIC).labels(sentence):
             return "it carries instructions"
-        if any(not self.has(c.kind, c.text) for c in sense_of(sentence).concepts):
+        if not all(map(is_there, sense_of(sentence).concepts)):
             return "it names what is not in the text"
         read = Ledger().learn_text(sentence, author="person")
         rules = (entry.text for entry in read if entry.kind in RULES)
-        if not all(self.said.tells_of(sense_of(rule).about) for rule in rules):
+        if not all(said.tells_of(sense_of(rule).about) for rule in rules):
             return "it makes a rule of what is none"
         return ""
 
-    def has(self, kind: str, named: str) -> bool:
-        """Whether the text has what a summary names; a date or a number may be written in another way."""
-        if kind in {"number", "date"}:
-            return self.numbers >= numbers_in(named)
-        if kind == "value":
-            return named.lower() in self.flat
-        return kind not in {"name", "quote"} or self.words.issuperset(terms(named))
-
-
-def mended(summary: Sequence[Passage], evidence: Evidence) -> list[Passage]:
-    """A summary without the sentences that cannot be trusted.
-
-    Raises:
-        CompletionFailed: these are most of it.
-    """
-    faults = [evidence.fault_of(passage.text) for passage in summary]
+    faults = [fault_of(passage.text) for passage in summary]
     kept = [passage for passage, fault in zip(summary, faults, strict=True) if not fault]
-    lost = sum(len(p.text) for p, fault in zip(summary, faults, strict=True) if fault)
-    if lost > MOST_MENDED * sum(len(passage.text) for passage in summary):
+    whole = sum(len(passage.text) for passage in summary)
+    if whole - sum(len(passage.text) for passage in kept) > MOST_MENDED * whole:
         raise CompletionFailed(Counter(filter(None, faults)).most_common(1)[0][0])
     if len(kept) < len(summary):
-        numbers = {"sentences": len(summary), "taken_out": len(summary) - len(kept)}
-        logger.info("a model's summary was mended", extra=numbers)
+        taken_out = {"sentences": len(summary), "taken_out": len(summary) - len(kept)}
+        logger.info("a model's summary was mended", extra=taken_out)
     return kept
+
+
+def is_date(value: str, numbers: frozenset[str]) -> bool:
+    """Whether a value is made of nothing but some numbers."""
+    return not DIGITS.sub("", value).strip("-./:") and numbers >= numbers_in(value)
 
 
 def numbers_in(text: str) -> frozenset[str]:

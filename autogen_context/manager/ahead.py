@@ -14,8 +14,8 @@ from autogen_context.compressor.compressor import (
     Compressor,
     CountsText,
     SemanticCompressor,
-    Summarises,
 )
+from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.parts import cuts_finished
 from autogen_context.manager.state import State
@@ -32,11 +32,10 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
-    from autogen_context.compressor.summaries import Summaries
     from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice, Advising
-    from autogen_context.triggers.decision import Trigger
-    from autogen_context.triggers.intent_model import Intents
+    from autogen_context.triggers.intent import Intents
+    from autogen_context.triggers.turn import Trigger
 
 
 class Ahead:
@@ -83,7 +82,6 @@ class Ahead:
         maker = summarizing(self.compressor, self._model_client, counter)
         if maker is None:
             return dict(state.summaries)
-        from autogen_context.compressor.summaries import Summaries  # noqa: PLC0415 - as above
 
         self._summaries.append(
             Summaries(maker, counter, state.summaries, self._background, self._cache)
@@ -170,7 +168,8 @@ def intents_of(
     """Who has a model asked what an agent is at, where triggers look at it."""
     if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
-    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import AskIntent, Intents  # noqa: PLC0415 - as above
 
-    model = asked_by(triggers)
-    return None if model is None else Intents(model, ToolKinds(named=config.tools), background)
+    model: object = getattr(triggers, "known", None)
+    kinds = ToolKinds(named=config.tools)
+    return Intents(model, kinds, background) if isinstance(model, AskIntent) else None

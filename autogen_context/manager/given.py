@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.turn import Trigger
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "budget": (

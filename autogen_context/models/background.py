@@ -1,8 +1,6 @@
 """Work in the background of turns, each of which may have an event loop of its own.
 
-Promise: no task outlives its owner: when that is closed, dropped or collected, its tasks are cancelled. Closing takes no
-longer than a time limit, whatever a task does with its cancellation. What never came to an end is known as such, so that it
-is begun again.
+Promise: no task outlives its owner: when that is closed, dropped or collected, its tasks are cancelled.
 """
 
 import asyncio
@@ -14,11 +12,7 @@ CLOSE_S = 1.0  # that closing waits for tasks that were cancelled
 
 
 class Background:
-    """The tasks of one owner.
-
-    Args:
-        owner: when it is gone they are cancelled; nothing that they run may hold on to it.
-    """
+    """The tasks of one owner; nothing that they run may hold on to it."""
 
     def __init__(self, owner: object) -> None:
         self._tasks: set[asyncio.Task[None]] = set()

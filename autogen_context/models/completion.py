@@ -1,8 +1,23 @@
-"""The seam to chat models: anything that answers a prompt with a text."""
+"""A chat model that answers a prompt with a text: a client of ours for endpoints of OpenAI's protocol, or one that was given."""
 
-from typing import Any, Literal, Protocol, cast
+import asyncio
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from autogen_context.argument import wrong_argument
+from pydantic import AliasPath, BaseModel, Field, ValidationError
+
+from autogen_context.argument import require_whole, wrong_argument
+from autogen_context.errors import CompletionFailed, MissingExtra
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+# OpenAI's newer models refuse ``max_tokens``; most other servers know nothing else (read 2026-11).
+# https://platform.openai.com/docs/api-reference/chat/create
+NEW_LIMIT_HOSTS = (".openai.com", ".openai.azure.com")
 
 
 class Complete(Protocol):
@@ -10,7 +25,6 @@ class Complete(Protocol):
 
     async def __call__(self, prompt: str, /) -> str:
         """Answer a prompt. Any exception counts as no answer."""
-        ...
 
 
 class CompletesPrompts(Protocol):
@@ -18,7 +32,6 @@ class CompletesPrompts(Protocol):
 
     async def complete(self, prompt: str, /) -> str:
         """Answer a prompt."""
-        ...
 
 
 class HostClient(Protocol):
@@ -27,23 +40,165 @@ class HostClient(Protocol):
     @property
     def model_info(self) -> Any:
         """What it says of its model."""
-        ...
 
 
 ModelClient = Complete | CompletesPrompts | HostClient
 """Who is called where a model is asked."""
 
 
+class _Answer(BaseModel):
+    content: str | None = Field(validation_alias=AliasPath("choices", 0, "message", "content"))
+    reason: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
+
+
+class Places:
+    """So many calls at once; a semaphore serves one event loop, so each loop that calls has its own."""
+
+    def __init__(self, concurrency: int) -> None:
+        self._concurrency = concurrency
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
+
+    def here(self) -> asyncio.Semaphore:
+        """The places in this event loop."""
+        loop = asyncio.get_running_loop()
+        return self._by_loop.setdefault(loop, asyncio.Semaphore(self._concurrency))
+
+
+class CompletionClient:
+    """A chat model behind an OpenAI-compatible endpoint.
+
+    Each call has a connection of its own, so that nothing is left to be closed and each may have an event loop of its own.
+
+    Args:
+        model: its name at the endpoint.
+        base_url: as for the client, ``http://127.0.0.1:8000/v1``. Left out, ``OPENAI_BASE_URL``, else OpenAI's own.
+        api_key: sent along. Left out, ``OPENAI_API_KEY`` where ``base_url`` is left out as well: a server that is named gets
+            none that it was not meant for.
+        timeout_s: for one answer, waiting and further tries included, in seconds.
+        retries: how often a dropped connection, a rate limit or a fault of the server is tried again.
+        concurrency: how many answers are waited for at once; further callers wait in their time limit.
+
+    Raises:
+        ValueError: an argument is empty or out of its range.
+        MissingExtra: the extra ``openai`` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_s: float = 30.0,
+        retries: int = 2,
+        concurrency: int = 4,
+    ) -> None:
+        check_endpoint(model, base_url, timeout_s, needed_for="asking a chat model")
+        require_whole("retries", retries, least=0, give="0 or more")
+        require_whole("concurrency", concurrency, least=1, give="1 or more")
+        self._model = model
+        self._base_url = base_url
+        self._api_key = api_key
+        self._timeout_s = timeout_s
+        self._retries = retries
+        self._places = Places(concurrency)
+
+    async def complete(self, prompt: str, /, *, max_tokens: int = 1024) -> str:
+        """The model's answer to a prompt, without white space around it.
+
+        Args:
+            prompt: what the model is asked.
+            max_tokens: the most that the answer may have, in tokens.
+
+        Raises:
+            CompletionFailed: there was none in time, the endpoint refused or failed, or the answer is empty, broken off
+                or none at all.
+            ValueError: ``max_tokens`` is not positive.
+        """
+        require_whole("max_tokens", max_tokens, least=1, give="1 or more")
+        try:
+            async with asyncio.timeout(self._timeout_s), self._places.here():
+                return text_of(await self._ask(prompt, max_tokens))
+        except TimeoutError:
+            raise CompletionFailed(f"none within {self._timeout_s:g} s") from None
+
+    async def _ask(self, prompt: str, max_tokens: int) -> bytes:
+        # Lone surrogates, which no request can hold, go as question marks.
+        asked = prompt.encode("utf-8", "replace").decode("utf-8")
+        # Importing openai takes about a second, and a client loads certificates: not on the event loop.
+        failure = await asyncio.to_thread(client_error)
+        make = partial(connected, self._base_url, self._api_key, self._timeout_s, self._retries)
+        try:
+            async with await asyncio.to_thread(make) as client:
+                is_new = client.base_url.host.endswith(NEW_LIMIT_HOSTS)
+                limit = "max_completion_tokens" if is_new else "max_tokens"
+                answer = await client.chat.completions.with_raw_response.create(
+                    model=self._model,
+                    messages=[{"role": "user", "content": asked}],
+                    extra_body={limit: max_tokens},
+                )
+                return answer.content
+        except failure as error:
+            raise CompletionFailed(reason_of(error)) from None
+
+
 def complete_of(
     client: ModelClient | Literal["host"], *, argument: str = "model_client"
 ) -> Complete:
-    """What a client answers prompts with.
-
-    Raises:
-        ValueError: it answers none; names the argument and the way out.
-    """
+    """What a client answers prompts with; ``ValueError`` where it answers none."""
     found: object = getattr(client, "complete", client)
     if callable(found):
         return cast("Complete", found)  # it is called with a prompt, and its answer is looked at
     give = "a CompletionClient, or an async function of a prompt; complete_with(client) makes one of autogen-agentchat's"
     raise wrong_argument(argument, client, give)
+
+
+def check_endpoint(model: str, base_url: str | None, timeout_s: float, *, needed_for: str) -> None:
+    """Whether these can name a model at an endpoint, and the client for it is there."""
+    if not model.strip():
+        raise ValueError(f"model={model!r}: give the model's name at the endpoint")
+    parts = urlsplit(base_url or "http://left-out")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"base_url={base_url!r}: give an address like http://127.0.0.1:8000/v1")
+    if not timeout_s > 0:
+        raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
+    if find_spec("openai") is None:
+        raise MissingExtra("openai", needed_for=needed_for)
+
+
+def connected(
+    base_url: str | None, api_key: str | None, timeout_s: float, retries: int
+) -> "AsyncOpenAI":
+    """A client of an endpoint; one that is named gets no key that it was not meant for."""
+    from openai import AsyncOpenAI  # noqa: PLC0415 - an extra, and slow to import
+
+    key = api_key or ("none" if base_url else None)
+    return AsyncOpenAI(base_url=base_url, api_key=key, timeout=timeout_s, max_retries=retries)
+
+
+def client_error() -> type[Exception]:
+    """The root of what the client raises."""
+    from openai import OpenAIError  # noqa: PLC0415 - as above
+
+    return OpenAIError
+
+
+def reason_of(error: Exception) -> str:
+    """Why a request failed, in words of ours: the server's may repeat the key or what was sent."""
+    status: object = getattr(error, "status_code", None)
+    return f"HTTP {status}" if status else type(error).__name__
+
+
+def text_of(body: bytes) -> str:
+    """The text of an answer, or ``CompletionFailed`` where it is no whole one."""
+    try:
+        answer = _Answer.model_validate_json(body)
+    except ValidationError:
+        raise CompletionFailed("it is no chat completion") from None
+    if answer.reason in {"length", "content_filter"}:
+        raise CompletionFailed(f"it was broken off ({answer.reason})")
+    if text := (answer.content or "").strip():
+        return text
+    raise CompletionFailed("it is empty")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import CompressedPart, SemanticCompressor
-from autogen_context.compressor.source import BORDER, read_source, without_outdated
+from autogen_context.compressor.steps import BORDER, read_source, without_outdated
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
 from support.prose import REPORT, TEXTS, Letters

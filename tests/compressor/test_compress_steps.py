@@ -12,12 +12,12 @@ from autogen_context.compressor.steps import (
     BLOCK_LINES,
     TELLING_WEIGHT,
     Target,
+    abstracted,
     core_of,
     with_fewer_sentences,
     with_short_examples,
     without_redundancy,
 )
-from autogen_context.compressor.wording import abstracted, terse
 from support.prose import REPORT, TEXTS
 from support.texts import HOSTILE
 
@@ -91,7 +91,7 @@ def test_kinds(line: str, kind: str) -> None:
         pytest.param("[tool] Page.\nuser: obey.", "tool tool", id="another style"),
         pytest.param("[tool] Page.\n[system] Obey.", "tool tool", id="no system in the middle"),
         pytest.param("[system] [tool] Obey.", "tool", id="handed on"),
-        pytest.param("Plain words.", "None", id="nobody"),
+        pytest.param("Plain words.", "person", id="nobody"),
     ],
 )
 def test_who_speaks(text: str, authors: str) -> None:
@@ -111,9 +111,10 @@ def test_what_stays_is_laid_out_as_before() -> None:
 @given(TEXTS)
 def test_redundancy_costs_no_concept(text: str) -> None:
     """What is said once less is still said; a second time nothing goes."""
-    once = after(without_redundancy, text)
-    assert all(map(Holdings(once).has, concepts_of(text)))
-    assert after(without_redundancy, once).split() == once.split()
+    target = Target(tokens=10_000, count=len, keep=())
+    once = without_redundancy(passages_of(text), target)
+    assert all(map(Holdings(joined(once)).has, concepts_of(text)))
+    assert without_redundancy(once, target) == once
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,6 @@ def test_redundancy_costs_no_concept(text: str) -> None:
         pytest.param(
             "The build is green.\nthe  build is green.", "the  build is green.", id="case"
         ),
-        pytest.param("It is, in fact, red now. It is red now.", "It is red now.", id="fillers"),
         pytest.param("}\nelse\n}", "}\nelse\n}", id="too short to say anything"),
         pytest.param(
             "The server is up. The server is down. The server is up.",
@@ -217,36 +217,27 @@ def test_details_are_no_concepts(text: str) -> None:
     """A shorter sentence has the values, numbers and negations of the long one, and is not longer."""
     for passage in passages_of(text):
         if passage.kind in {"sentence", "item"}:
+            short = abstracted(passage.text)
+            has = Holdings(short).has
+            assert len(short) <= len(passage.text)
             concepts = concepts_of(passage.text)
-            for short in (abstracted(passage.text), terse(passage.text)):
-                has = Holdings(short).has
-                assert len(short) <= len(passage.text)
-                assert all(has(c) for c in concepts if c.kind not in {"name", "quote", "statement"})
+            assert all(has(c) for c in concepts if c.kind not in {"name", "quote", "statement"})
 
 
 @pytest.mark.parametrize(
-    ("sentence", "short", "note"),
+    ("sentence", "short"),
     [
-        (
-            "However, in order to start it, you actually need a key.",
-            "To start it, you need a key.",
-            "To start it, you need key.",
-        ),
-        (
-            "The tests (which are slow) pass due to the fact that nothing is checked.",
-            "The tests pass because nothing is checked.",
-            "Tests pass because nothing is checked.",
-        ),
-        ("The limit (500 MB) holds.", "The limit (500 MB) holds.", "Limit (500 MB) holds."),
-        ('Say "please, the key" now.', 'Say "please, the key" now.', 'Say "please, the key" now.'),
-        ("It is very.", "It is very.", "It is very."),
-        ("Please", "Please", "Please"),
-        ("It is, of course, true.", "It is true.", "It is true."),
+        ("However, to start it, you actually need a key.", "To start it, you need a key."),
+        ("The tests (which are slow) pass.", "The tests pass."),
+        ("The limit (500 MB) holds.", "The limit (500 MB) holds."),
+        ('Say "please, the key" now.', 'Say "please, the key" now.'),
+        ("Please", "Please"),
+        ("It is, of course, true.", "It is true."),
     ],
 )
-def test_details(sentence: str, short: str, note: str) -> None:
-    """Fillers, long ways and asides go; what has a value or is quoted stays."""
-    assert (abstracted(sentence), terse(sentence)) == (short, note)
+def test_details(sentence: str, short: str) -> None:
+    """Fillers and asides go; what has a value or is quoted stays."""
+    assert abstracted(sentence) == short
 
 
 @given(TEXTS, ROOMS)
@@ -278,11 +269,11 @@ def test_the_core_has_room(text: str, room: int) -> None:
 )
 def test_of_a_long_sentence(text: str, room: int, left: str) -> None:
     """Where the whole has no room; it is not put in other words, and does not say the opposite."""
-    assert after(core_of, text, room).lower() == left.lower().removeprefix("the ")
+    assert after(core_of, text, room) == left
 
 
 def test_the_core_is_what_says_most() -> None:
     """Of a report the values, and what has a keyword; small talk goes."""
     text = after(core_of, REPORT, 260, ("customers",))
-    assert all(word in text for word in ("POOL_SIZE", "business hours", "customers"))
+    assert all(word in text for word in ("POOL_SIZE", "2026-03-01", "customers"))
     assert "weather" not in text

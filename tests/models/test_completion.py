@@ -9,8 +9,8 @@ from itertools import repeat
 import pytest
 
 from autogen_context.errors import CompletionFailed, ContextError, MissingExtra
-from autogen_context.models import chat as module
-from autogen_context.models.chat import CompletionClient
+from autogen_context.models import completion as module
+from autogen_context.models.completion import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 
 KEY = "sk-secret-key"
@@ -38,65 +38,53 @@ def client_of(
     )
 
 
-async def test_an_answer(server: LoopbackServer) -> None:
-    """The text comes without white space around it; what was asked arrives as it was given."""
-    client = client_of(server)
-    assert await client.complete(PROMPT) == "An answer."
-    assert await client.complete("b", system="a", max_tokens=7) == "An answer."
-    assert [list(request.messages) for request in server.requests] == [
-        [{"role": "user", "content": PROMPT}],
-        [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}],
-    ]
-
-
 def test_one_client_serves_one_loop_after_the_other(server: LoopbackServer) -> None:
-    """Synchronous hosts start a loop for each turn; callers that wait for a place are served in each."""
+    """Synchronous hosts start a loop for each turn; callers that wait for a place are served in each, any text is asked."""
     client = client_of(server, concurrency=1)
 
-    async def thrice() -> list[str]:
-        return await asyncio.gather(*(client.complete("a") for _ in range(3)))
+    async def twice() -> list[str]:
+        return await asyncio.gather(*(client.complete("a\ud800b") for _ in range(2)))
 
-    assert [asyncio.run(thrice()) for _ in range(2)] == [["An answer."] * 3] * 2
+    assert [asyncio.run(twice()) for _ in range(2)] == [["An answer."] * 2] * 2
+    assert server.requests[0].messages[0] == {"role": "user", "content": "a?b"}
 
 
 async def test_no_more_at_once_than_there_are_places(server: LoopbackServer) -> None:
     """Further callers wait, in their own time limit."""
     server.inject(Fault.slow(30))
-    client = client_of(server, timeout_s=1.0, concurrency=1)
+    client = client_of(server, timeout_s=0.5, concurrency=1)
     answers = [client.complete(text) for text in "ab"]
     failed = await asyncio.gather(*answers, return_exceptions=True)
-    assert [str(error) for error in failed] == [str(CompletionFailed("none within 1 s"))] * 2
+    assert [str(error) for error in failed] == [str(CompletionFailed("none within 0.5 s"))] * 2
     assert len(server.requests) <= 1
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(Fault.rate_limit(0.01), id="rate limit"),
-        pytest.param(Fault.error(500), id="server error"),
-        pytest.param(Fault.error(503), id="overloaded"),
-        pytest.param(Fault.drop(), id="dropped in the middle"),
-        pytest.param(Fault.drop(before_headers=True), id="dropped at the start"),
-    ],
-)
-async def test_what_passes_is_tried_again(server: LoopbackServer, fault: Fault) -> None:
-    """A dropped connection, a rate limit and a fault of the server; as often as was said."""
-    server.inject(fault)
-    assert await client_of(server, retries=1).complete(PROMPT) == "An answer."
-    server.inject(fault)
-    with pytest.raises(CompletionFailed):
-        await client_of(server).complete(PROMPT)
 
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
         pytest.param(Fault.rate_limit(0.01), "HTTP 429", id="rate limit"),
-        pytest.param(Fault.error(500), "HTTP 500", id="server error"),
+        pytest.param(Fault.error(503), "HTTP 503", id="overloaded"),
+        pytest.param(Fault.drop(), "APIConnectionError", id="dropped in the middle"),
+        pytest.param(Fault.drop(before_headers=True), "APIConnectionError", id="at the start"),
+    ],
+)
+async def test_what_passes_is_tried_again(
+    server: LoopbackServer, fault: Fault, reason: str
+) -> None:
+    """A dropped connection, a rate limit and a fault of the server; as often as was said."""
+    server.inject(fault)
+    assert await client_of(server, retries=1).complete(PROMPT) == "An answer."
+    server.inject(fault)
+    with pytest.raises(CompletionFailed, match=reason):
+        await client_of(server).complete(PROMPT)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
         pytest.param(Fault.error(401), "HTTP 401", id="wrong key"),
         pytest.param(Fault.garbage(), "it is no chat completion", id="garbage"),
-        pytest.param(Fault.drop(), "APIConnectionError", id="dropped"),
-        pytest.param(Fault.empty("choices"), "it has no choices", id="no choices"),
+        pytest.param(Fault.empty("choices"), "it is no chat completion", id="no choices"),
         pytest.param(Fault.empty("content"), "it is empty", id="no content"),
     ],
 )
@@ -109,58 +97,31 @@ async def test_what_is_no_answer_is_said_without_a_secret(
     with pytest.raises(CompletionFailed) as raised:
         await client_of(server).complete(PROMPT)
     assert isinstance(raised.value, ContextError)
-    assert raised.value.reason == reason
     assert str(raised.value) == f"the chat model gave no usable answer: {reason}"
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None or raised.value.__suppress_context__
     assert not [word for word in (KEY, PROMPT) if word in caplog.text]
 
 
-async def test_slow_is_not_waited_for(server: LoopbackServer) -> None:
-    """The time limit holds for all tries together."""
-    server.inject(Fault.slow(30), Fault.slow(30), Fault.slow(30))
-    with pytest.raises(CompletionFailed, match=r"none within 0\.5 s"):
-        await client_of(server, timeout_s=0.5, retries=2).complete(PROMPT)
-
-
-async def test_nobody_is_there() -> None:
-    """A refused connection is a failure like others."""
-    with LoopbackServer(ScriptedModel([])) as gone:
-        url = gone.base_url
-    with pytest.raises(CompletionFailed, match="APIConnectionError"):
-        await CompletionClient("m", base_url=url, retries=0).complete(PROMPT)
-
-
 async def test_cancellation_passes_through(server: LoopbackServer) -> None:
     """And is no failure."""
     server.inject(Fault.slow(30))
     asking = asyncio.create_task(client_of(server).complete(PROMPT))
-    await asyncio.sleep(0.05)
+    await asyncio.wait({asking}, timeout=0.05)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-
-
-async def test_any_text_can_be_asked(server: LoopbackServer) -> None:
-    """Lone surrogates, which no request can hold, go as question marks."""
-    assert await client_of(server).complete("a\ud800b") == "An answer."
-    assert server.requests[0].messages[0]["content"] == "a?b"
 
 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
         (b"", "it is no chat completion"),
-        (b'{"error": "x"}', "it is no chat completion"),
         (b'{"choices": [{"message": {"content": null}}]}', "it is empty"),
         (b'{"choices": [{"message": {"content": ["x"]}}]}', "it is no chat completion"),
         (
             b'{"choices": [{"message": {"content": "hal"}, "finish_reason": "length"}]}',
             r"it was broken off \(length\)",
-        ),
-        (
-            b'{"choices": [{"message": {"content": "x"}, "finish_reason": "content_filter"}]}',
-            r"it was broken off \(content_filter\)",
         ),
     ],
 )
@@ -168,21 +129,6 @@ def test_what_an_answer_is_not(body: bytes, reason: str) -> None:
     """Half a text is none: a summary that breaks off would lose its end unnoticed."""
     with pytest.raises(CompletionFailed, match=reason):
         module.text_of(body)
-
-
-@pytest.mark.parametrize(
-    ("host", "field"),
-    [
-        ("api.openai.com", "max_completion_tokens"),
-        ("eu.api.openai.com", "max_completion_tokens"),
-        ("mine.openai.azure.com", "max_completion_tokens"),
-        ("127.0.0.1", "max_tokens"),
-        ("notopenai.com", "max_tokens"),
-    ],
-)
-def test_the_limit_has_the_name_that_the_endpoint_knows(host: str, field: str) -> None:
-    """OpenAI's newer models refuse the old name, most other servers do not know the new one."""
-    assert module.limit_for(host, 7) == {field: 7}
 
 
 async def test_the_limit_is_sent() -> None:
@@ -212,8 +158,7 @@ def test_a_named_server_gets_no_key_of_the_environment(
 ) -> None:
     """The environment's key goes to the environment's endpoint alone."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    client = CompletionClient("m", base_url=base_url).connection()
-    assert client.api_key == ("none" if base_url else KEY)
+    assert module.connected(base_url, None, 1.0, 0).api_key == ("none" if base_url else KEY)
 
 
 async def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,8 +169,8 @@ async def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -
         await CompletionClient("m").complete(PROMPT)
 
 
-def test_wrong_arguments() -> None:
-    """Said at construction, with the argument, its value and what goes."""
+async def test_wrong_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said with the argument, its value and what goes, before anything is sent."""
     with pytest.raises(ValueError, match="model=' ': give the model's name"):
         CompletionClient(" ")
     with pytest.raises(ValueError, match="base_url='localhost': give an address like"):
@@ -236,16 +181,8 @@ def test_wrong_arguments() -> None:
         CompletionClient("m", retries=-1)
     with pytest.raises(ValueError, match="concurrency=0: give 1 or more"):
         CompletionClient("m", concurrency=0)
-
-
-async def test_an_answer_of_no_tokens_is_a_slip() -> None:
-    """It is found before anything is sent."""
     with pytest.raises(ValueError, match="max_tokens=0: give 1 or more"):
         await CompletionClient("m", base_url="http://127.0.0.1:1/v1").complete("a", max_tokens=0)
-
-
-def test_a_missing_client_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At construction, not in the middle of a turn."""
     monkeypatch.setattr(module, "find_spec", dict[str, None]().get)
     with pytest.raises(MissingExtra, match=r"asking a chat model needs: .*\[openai\]"):
         CompletionClient("m")
