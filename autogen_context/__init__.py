@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from autogen_context.tokens.limits import ModelLimits
     from autogen_context.tokens.measure import Count
     from autogen_context.triggers.boundary import SemanticBoundaryDetector
-    from autogen_context.triggers.hybrid import SemanticHybridTrigger
+    from autogen_context.triggers.hybrid import SemanticHybridTrigger, StalenessTracker
     from autogen_context.triggers.intent import IntentBasedTrigger
-    from autogen_context.triggers.staleness import StalenessTracker
     from autogen_context.view.certificate import Certificate
     from autogen_context.view.decision import Decision
 
@@ -120,7 +119,7 @@ _HOMES = {
     "SemanticBoundaryDetector": "triggers.boundary",
     "SemanticCompressor": "compressor.compressor",
     "SemanticHybridTrigger": "triggers.hybrid",
-    "StalenessTracker": "triggers.staleness",
+    "StalenessTracker": "triggers.hybrid",
     "StateError": "errors",
     "TaskDefinition": "budget.task",
     "TokenBudget": "budget.manager",

@@ -234,7 +234,7 @@ def ruled(turns_left: Callable[[int], int]) -> Policy:
         nonlocal carried
         turns = turns_left(turn)
         verdict = estimate(price, waited_tokens=carried, turns=turns, is_forced=is_forced)
-        carried = verdict.carried_tokens
+        carried = 0.0 if verdict.rewrites else verdict.waited_tokens
         return verdict.rewrites
 
     return policy

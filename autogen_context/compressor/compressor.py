@@ -18,8 +18,7 @@ from typing import Protocol, Self
 
 from autogen_context.argument import require_text, require_whole
 from autogen_context.compressor.concepts import CompressionResult, Holdings, Strategy, concepts_of
-from autogen_context.compressor.notice import LeftOut, notice_of
-from autogen_context.compressor.people import stated_in
+from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
 from autogen_context.compressor.structure import BY_STRUCTURE, structured

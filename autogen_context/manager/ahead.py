@@ -34,8 +34,8 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
     from autogen_context.cache.values import Cache
     from autogen_context.manager.engine import Engine
     from autogen_context.prioritizer.advice import Advice, Advising
-    from autogen_context.triggers.decision import Trigger
-    from autogen_context.triggers.intent_model import Intents
+    from autogen_context.triggers.intent import Intents
+    from autogen_context.triggers.turn import Trigger
 
 
 class Ahead:
@@ -168,7 +168,8 @@ def intents_of(
     """Who has a model asked what an agent is at, where triggers look at it."""
     if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
-    from autogen_context.triggers.intent_model import Intents, asked_by  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import AskIntent, Intents  # noqa: PLC0415 - as above
 
-    model = asked_by(triggers)
-    return None if model is None else Intents(model, ToolKinds(named=config.tools), background)
+    model: object = getattr(triggers, "known", None)
+    kinds = ToolKinds(named=config.tools)
+    return Intents(model, kinds, background) if isinstance(model, AskIntent) else None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.score import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.turn import Trigger
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "budget": (
@@ -43,7 +43,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "original_store": ("held", "a RedisOriginals"),
+    "original_store": ("forget", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),

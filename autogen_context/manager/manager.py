@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.score import Explanation, Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
-    from autogen_context.triggers.decision import Trigger
+    from autogen_context.triggers.turn import Trigger
 
 ToolSchemas = Sequence[Mapping[str, object]]
 MESSAGES = "the whole history as a list of messages"

@@ -15,7 +15,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.recall.memory import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
-from autogen_context.triggers.decision import Trigger
+from autogen_context.triggers.turn import Trigger
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.prioritizer.advice import Advice

@@ -15,7 +15,7 @@ from autogen_context.view.certificate import Certificate, Checked
 from autogen_context.view.decision import Decision
 
 if TYPE_CHECKING:  # loaded for who looks for what is finished
-    from autogen_context.triggers.finished import FinishedEstimate
+    from autogen_context.triggers.price import FinishedEstimate
 
 Payload = TypeVar("Payload")
 
@@ -37,7 +37,7 @@ class Prepared(Generic[Payload]):
 
     messages: list[Payload]
     certificate: Certificate
-    decisions: tuple[Decision, ...]
+    decisions: Sequence[Decision]
     compacted: bool
     cost_estimate: CostEstimate | None = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)

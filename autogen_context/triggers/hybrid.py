@@ -1,40 +1,52 @@
-"""All triggers together: what turns mean first, what has grown stale next, how many there were last.
+"""What has grown stale, how many turns there were, and all triggers together: the meaning first, staleness next, the count last.
 
-Promise: one decision a turn. Every trigger sees every turn, whichever of them is followed. The same turns give the same
-decisions, as long as a model's answers are the same, so that a new one that is fed the turns again is where the old one
-was.
+Promise: one decision a turn; every trigger sees every turn, whichever of them is followed. The same turns give the same
+decisions, as long as a model's answers are the same. A turn costs the same however many there were.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
+from math import isfinite
+from typing import NamedTuple
 
+from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
-from autogen_context.triggers.decision import (
-    FALLBACK_TURNS,
+from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
+from autogen_context.triggers.subtask import SubtaskTrigger
+from autogen_context.triggers.turn import (
+    LEAST_TURNS,
     NOTHING,
-    Scope,
+    Outcomes,
     Trigger,
     TriggerDecision,
     TriggerSettings,
+    Turn,
+    check_fraction,
+    check_least,
+    check_turn,
 )
-from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
-from autogen_context.triggers.outcome import Outcomes
-from autogen_context.triggers.staleness import StalenessTracker
-from autogen_context.triggers.subtask import SubtaskTrigger
-from autogen_context.triggers.turn import Turn, check_fraction, check_least, check_turn
 
 COUNT_CONFIDENCE = 0.50
 NEWEST_TURNS = 3  # are not proposed for their number alone
-KEPT_READS = 4  # the newest of such a scope: nothing says that they are done with
+
+STALE_CONFIDENCE = 0.70
+AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
+JUDGED_EVERY = 4  # turns: so that a turn costs little
+REMEMBERED = 2  # times the maximal age; turns that are older are let go of
+SAID_CHARS = 300  # of what the model wrote, from its beginning and its end
+SHOWN_CHARS = 450  # of what came back, likewise
+MOST_STEPS = 6  # of a turn
+MOST_SUBJECTS = 20  # of a call
+CONTEXT_TURNS = 5  # the newest turns: what the work is about now
 
 
 class SemanticHybridTrigger:
     """Proposes turns to be compacted, for the best reason there is.
 
     Of several that read a meaning (subtask, intent, boundary, then those of your own) the one with the highest
-    confidence is followed, of equal ones the first; the others are told in ``also`` of its details, and what they would
-    keep of its scope is kept. Where none of them fires, staleness is; where that does not either, the count of turns.
+    confidence is followed, of equal ones the first; the others are told in ``also`` of its details. Where none of them
+    fires, staleness is; where that does not either, the count of turns.
 
     Args:
         settings: which of the triggers there are.
@@ -55,114 +67,240 @@ class SemanticHybridTrigger:
     ) -> None:
         chosen = settings or TriggerSettings()
         self.known = known
-        self._semantic: tuple[Trigger, ...] = (*_semantic(chosen, known), *more)
+        self._semantic: list[Trigger] = [
+            *([SubtaskTrigger()] if chosen.subtasks else []),
+            *([IntentBasedTrigger(known=known)] if chosen.intents else []),
+            *([SemanticBoundaryDetector()] if chosen.boundaries else []),
+            *more,
+        ]
         threshold = chosen.staleness_threshold
         self._staleness = StalenessTracker(threshold=threshold) if chosen.staleness else None
         self._count = TurnCountTrigger(chosen.fallback_turns) if chosen.fallback_turns else None
-        self._waiting: Scope | None = None  # a finished span that is too short alone
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
         check_turn(turn)
-        fired = self._joined([trigger.observe(turn) for trigger in self._semantic])
+        said = [trigger.observe(turn) for trigger in self._semantic]
+        fired = [decision for decision in said if decision.scope and decision.scope.is_enough()]
         fired.sort(key=lambda decision: -decision.confidence)  # equal ones keep their order
         stale = self._staleness.observe(turn) if self._staleness else NOTHING
-        decision = _followed([*fired, stale] if stale.fires else fired)
-        counted = self._count.observe(turn, decision) if self._count else NOTHING
-        return decision if decision.fires else counted
-
-    def _joined(self, decisions: Iterable[TriggerDecision]) -> list[TriggerDecision]:
-        """Those that are long enough, with what waited beside them; what is too short waits for its neighbour."""
-        scopes = [(each, self._with_waiting(each.scope)) for each in decisions if each.scope]
-        enough = [replace(each, scope=scope) for each, scope in scopes if scope.is_enough()]
-        if enough:
-            self._waiting = None
-        elif scopes:
-            self._waiting = max((scope for _, scope in scopes), key=len)
-        return enough
-
-    def _with_waiting(self, scope: Scope) -> Scope:
-        first = self._waiting
-        if first is None or not first.start < scope.start <= first.stop:
-            return scope
-        stay = tuple(sorted({*first.outcomes, *scope.outcomes}))
-        return Scope(start=first.start, stop=max(first.stop, scope.stop), outcomes=stay)
-
-
-def _semantic(settings: TriggerSettings, known: KnownIntent | None) -> Iterator[Trigger]:
-    """The triggers that read a meaning, in their order."""
-    if settings.subtasks:
-        yield SubtaskTrigger()
-    if settings.intents:
-        yield IntentBasedTrigger(known=known)
-    if settings.boundaries:
-        yield SemanticBoundaryDetector()
-
-
-def _followed(fired: Sequence[TriggerDecision]) -> TriggerDecision:
-    """The first of some decisions, which tells the others, and keeps of its scope what they would keep."""
-    if not fired:
-        return NOTHING
-    first, *others = fired
-    scope = first.scope
-    if scope is None or not others:
-        return first
-    also = ", ".join(f"{other.kind} {other.confidence:.2f}" for other in others)
-    kept = {turn for each in fired if each.scope for turn in each.scope.outcomes}
-    inside = tuple(sorted(turn for turn in kept if scope.start <= turn < scope.stop))
-    if len(inside) < len(scope):  # else all of it would stay
-        scope = replace(scope, outcomes=inside)
-    return replace(first, scope=scope, details={**first.details, "also": also})
+        first, *others = [*fired, *([stale] if stale.fires else [])] or [NOTHING]
+        if others:
+            also = ", ".join(f"{other.kind} {other.confidence:.2f}" for other in others)
+            first = replace(first, details={**first.details, "also": also})
+        counted = self._count.observe(turn, first) if self._count else NOTHING
+        return first if first.fires else counted
 
 
 class TurnCountTrigger:
-    """Proposes turns for no other reason than that there are many: once, then it counts anew.
-
-    What it proposes begins where the last proposal ended and leaves out the newest turns, which are the work in hand.
+    """Proposes turns that nothing was proposed of for some turns, but for the newest; the count begins anew after each proposal.
 
     Args:
-        turns: without a proposal, after which it fires; 1 or more.
+        turns: without a proposal, 1 or more.
         confidence: that a developer would call a proposal right, 0..1.
 
     Raises:
         ValueError: an argument is none of these.
     """
 
-    def __init__(self, turns: int = FALLBACK_TURNS, confidence: float = COUNT_CONFIDENCE) -> None:
+    def __init__(self, turns: int = 10, confidence: float = COUNT_CONFIDENCE) -> None:
         check_least("turns", turns, 1)
         check_fraction("confidence", confidence)
         self._turns, self._confidence = turns, confidence
         self._outcomes = Outcomes()
-        self._reads: deque[int] = deque(maxlen=KEPT_READS + NEWEST_TURNS)
         self._start: int | None = None
         self._waited = 0
 
     def observe(self, turn: Turn, other: TriggerDecision = NOTHING) -> TriggerDecision:
         """Whether this is the turn after which it fires; never where another trigger does."""
-        check_turn(turn)
-        start = self._start = turn.number if self._start is None else self._start
         self._outcomes.add(turn)
-        if any(step.action.kind == "read" for step in turn.steps):
-            self._reads.append(turn.number)
+        start = self._start = turn.number if self._start is None else self._start
         self._waited += 1
-        if other.scope is not None:
-            self._begin_anew(other.scope)
-        elif self._waited >= self._turns and turn.number - start >= NEWEST_TURNS:
-            return self._proposal(start, turn.number + 1 - NEWEST_TURNS)
+        decision, stop = other, turn.number + 1 - NEWEST_TURNS
+        if other.scope is None and self._waited >= self._turns and stop > start:
+            scope = self._outcomes.scope(start, stop)
+            if scope.is_enough():
+                decision = TriggerDecision(
+                    kind="turn_count",
+                    scope=scope,
+                    confidence=self._confidence,
+                    details={"turns_without_a_proposal": self._waited},
+                )
+        if decision.scope is not None:
+            self._waited, self._start = 0, max(start, decision.scope.stop)
+        return NOTHING if other.scope else decision
+
+
+def staleness(
+    *,
+    age: float,
+    recent_references: float,
+    similarity: float,
+    max_age: int = 50,
+    max_references: int = 10,
+) -> float:
+    """How stale a thing is, 0..1: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
+
+    Args:
+        age: turns since it was brought in; above ``max_age`` it counts like this.
+        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
+        similarity: to what the work is about now, 0..1.
+        max_age: turns, 1 or more.
+        max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two weights are scaled up
+            to 0.5 each.
+
+    Raises:
+        ValueError: an argument is negative, not a number, or not in its range.
+    """
+    for name, value in (("age", age), ("recent_references", recent_references)):
+        if not (isfinite(value) and value >= 0):
+            raise ValueError(f"{name}={value}: give a finite number, 0 or more")
+    check_fraction("similarity", similarity)
+    check_least("max_age", max_age, 1)
+    check_least("max_references", max_references, 0)
+    aged = AGE_WEIGHT * min(age / max_age, 1.0)
+    apart = SIMILARITY_WEIGHT * (1 - similarity)
+    if max_references == 0:
+        return (aged + apart) / (AGE_WEIGHT + SIMILARITY_WEIGHT)
+    return aged + REFERENCE_WEIGHT * (1 - min(recent_references / max_references, 1.0)) + apart
+
+
+class _Named(NamedTuple):
+    """What a turn names, what of it came back, and the turns to which it refers: they brought in what it names itself."""
+
+    names: frozenset[str]
+    shown: frozenset[str]
+    refers: frozenset[int]
+
+
+class StalenessTracker:
+    """Proposes the oldest stretch of turns that have all grown stale and were not proposed yet.
+
+    A turn is judged from what it brought in: files it viewed or wrote, and the names in what came back. Turns that name
+    one of these again refer to it. A turn is young, and not stale, until ``max_references`` turns had a chance to.
+
+    Args:
+        max_age: turns; what is older counts like this. 1 or more.
+        max_references: recent turns that are looked at for references. 0: references say nothing.
+        threshold: staleness above which a turn is stale, 0..1.
+        confidence: that a developer would call a proposal right, 0..1.
+        similarity: for the number of a turn, how near it is to what the work is about now, 0..1: by embeddings, say. By
+            the names that it shares with the newest turns where nothing is given.
+
+    Raises:
+        ValueError: an argument is none of these.
+    """
+
+    def __init__(
+        self,
+        max_age: int = 50,
+        max_references: int = 10,
+        threshold: float = 0.7,
+        confidence: float = STALE_CONFIDENCE,
+        *,
+        similarity: Callable[[int], float] | None = None,
+    ) -> None:
+        check_least("max_age", max_age, 1)
+        check_least("max_references", max_references, 0)
+        check_fraction("threshold", threshold)
+        check_fraction("confidence", confidence)
+        self._max_age, self._max_references = max_age, max_references
+        self._threshold, self._confidence = threshold, confidence
+        self._similarity = similarity or self._shared
+        self._outcomes = Outcomes()
+        self._turns: dict[int, _Named] = {}
+        self._newest: dict[str, int] = {}  # the newest turn that brought a name in
+        self._now = 0
+        self._until_judged = JUDGED_EVERY
+        self._proposed: set[int] = set()
+
+    def observe(self, turn: Turn) -> TriggerDecision:
+        """Whether a stretch of turns has grown stale; looked for every few turns."""
+        self._outcomes.add(turn)
+        self._remember(turn)
+        self._until_judged -= 1
+        if self._until_judged:
+            return NOTHING
+        self._until_judged = JUDGED_EVERY
+        last = self._now - max(1, self._max_references)
+        for is_stale, run in groupby(self._turns, lambda n: n <= last and self._is_stale(n)):
+            turns = list(run)
+            scope = self._outcomes.scope(turns[0], turns[-1] + 1)
+            if is_stale and len(turns) >= LEAST_TURNS and scope.is_enough():
+                self._proposed.update(turns)
+                least = round(min(map(self.staleness_of, turns)), 3)
+                return TriggerDecision(
+                    kind="staleness",
+                    scope=scope,
+                    confidence=self._confidence,
+                    details={"least_staleness": least, "threshold": self._threshold},
+                )
         return NOTHING
 
-    def _proposal(self, start: int, stop: int) -> TriggerDecision:
-        reads = [number for number in self._reads if start <= number < stop][-KEPT_READS:]
-        stay = tuple(sorted({*self._outcomes.within(start, stop), *reads}))
-        scope = Scope(start=start, stop=stop, outcomes=stay)
-        if not scope.is_enough():
-            return NOTHING
-        details = {"turns_without_a_proposal": self._waited}
-        self._begin_anew(scope)
-        return TriggerDecision(
-            kind="turn_count", scope=scope, confidence=self._confidence, details=details
+    def staleness_of(self, number: int) -> float:
+        """How stale a turn is now, 0..1.
+
+        Raises:
+            KeyError: there is no such turn, or it is older than twice the maximal age.
+            ValueError: the similarity that was handed in is not in its range.
+        """
+        since = self._now - self._max_references
+        recent = islice(reversed(self._turns.items()), self._max_references)
+        return staleness(
+            age=self._now - number,
+            recent_references=sum(number in each.refers for n, each in recent if n > since),
+            similarity=self._similarity(number),
+            max_age=self._max_age,
+            max_references=self._max_references,
         )
 
-    def _begin_anew(self, scope: Scope) -> None:
-        self._waited = 0
-        self._start = max(self._start or 0, scope.stop)
+    def _is_stale(self, number: int) -> bool:
+        return number not in self._proposed and self.staleness_of(number) > self._threshold
+
+    def _shared(self, number: int) -> float:
+        """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
+        newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
+        names, now = self._turns[number].names, frozenset[str]().union(*(n.names for n in newest))
+        return len(names & now) / (min(len(names), len(now)) or 1)
+
+    def _remember(self, turn: Turn) -> None:
+        """Read one more turn, and let go of those that are too old."""
+        self._now = turn.number
+        oldest = self._now - REMEMBERED * max(self._max_age, self._max_references)
+        for number in [number for number in self._turns if number < oldest]:
+            self._proposed.discard(number)
+            for name in self._turns.pop(number).shown:
+                if self._newest.get(name) == number:
+                    del self._newest[name]
+        said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
+        refers = frozenset(self._newest[name] for name in said if name in self._newest)
+        self._turns[turn.number] = _Named(said | shown, shown, refers)
+        self._newest.update(dict.fromkeys(shown, turn.number))
+
+
+def said_in(turn: Turn) -> Iterator[str]:
+    """What a turn named itself: the words of the model, and what its calls are about."""
+    yield _ends(turn.reasoning, SAID_CHARS)
+    for step in turn.steps[:MOST_STEPS]:
+        yield from step.action.subjects[:MOST_SUBJECTS]
+
+
+def shown_in(turn: Turn) -> Iterator[str]:
+    """What a turn brought in: the files it viewed or wrote, and what came back."""
+    steps = turn.steps[:MOST_STEPS]
+    for step in steps:
+        yield from (view.path for view in step.action.views[:MOST_SUBJECTS])
+        yield from step.action.writes[:MOST_SUBJECTS]
+        yield _ends(step.observation or "", SHOWN_CHARS // len(steps))
+
+
+def _ends(text: str, chars: int) -> str:
+    """The text, or its beginning and its end."""
+    return text if len(text) <= chars else f"{text[: chars // 2]}\n{text[-chars // 2 :]}"
+
+
+def names_in(texts: Iterable[str]) -> frozenset[str]:
+    """The names in some texts (a path, an identifier, a code; no plain word or number), and the last part of each path."""
+    values = [each for each in values_of("\n".join(texts)) if is_telling(each)]
+    paths = [each.rpartition("/")[2] for each in values if "/" in each]
+    return frozenset(each for each in (*values, *paths) if each and not each.isdecimal())

@@ -1,28 +1,34 @@
-"""What a rewrite of the history costs, whether it is worth that now, and where to cut.
+"""What a rewrite of the history costs, whether it is worth that now, and what of a conversation is best cut.
 
-Promise: plain arithmetic on tokens; every number that decided is in the result. Turns are requests, and the one that
-rewrites is the first that it saves in.
+Promise: plain arithmetic on tokens; every number that decided is in the result. Only what triggers proposed is cut;
+outcomes, what must stay and what was cut before are never offered.
 
 N tokens are in the window, a rewrite leaves the first p untouched and takes S away. With cached input at r of the price and
 writing at w it costs (N - S - p)(w - r) once and saves S r in each turn. The newest tokens, which no request had yet, are
-written in any case and do not count; with a cold cache that is all of them. Shortest prefixes and blocks are heeded.
-
-A rewrite that nothing forces must answer two questions with yes: do the turns that are expected pay it back, and has
-waiting cost as much as it does now? The first alone rewrites far too often; the second is what somebody does who rents
-until the rents have come to the price, and then buys.
+written in any case and do not count; with a cold cache that is all of them. A rewrite that nothing forces must pay back in
+the turns that are expected, and waiting must have cost as much as it does now: the first alone rewrites far too often.
 
 Source: docs/decisions/0014-price-of-a-rewrite.md.
 """
 
+import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import accumulate
+from typing import Literal, NamedTuple
 
+from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
+from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
+from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.pace import Attempt, Pace, Situation
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
+LEFT_FRACTIONS = (0.25, 0.5)  # of the tokens of what is cut, least and most
+TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
+LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
+MOST_SPANS = 100  # proposals that are kept, the newest; what is older was cut or never will be
 
 Why = Literal[
     "forced",
@@ -45,9 +51,6 @@ class Rewrite:
         untouched_tokens: p, how many of the first of them stay as they are.
         saved_tokens: S, how many of the others go.
         new_tokens: how many of the last of the N were in no request yet.
-
-    Raises:
-        ValueError: a number is below 0, or there are more parts than the window has.
     """
 
     window_tokens: int
@@ -55,26 +58,10 @@ class Rewrite:
     saved_tokens: int
     new_tokens: int = 0
 
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        parts = (self.untouched_tokens, self.saved_tokens, self.new_tokens)
-        if min(parts) < 0:
-            raise ValueError(f"untouched, saved, new tokens = {parts}: give 0 or more")
-        if max(self.untouched_tokens + self.saved_tokens, self.new_tokens) > self.window_tokens:
-            raise ValueError(
-                f"untouched, saved, new tokens = {parts}: "
-                f"they do not fit window_tokens={self.window_tokens}"
-            )
-
     @property
     def left_tokens(self) -> int:
         """What the request has after it."""
         return self.window_tokens - self.saved_tokens
-
-    @property
-    def saved_fraction(self) -> float:
-        """What goes, of the window."""
-        return self.saved_tokens / self.window_tokens if self.window_tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,24 +93,6 @@ class RewritePrice:
         return turns * self.saving_tokens - self.cost_tokens
 
 
-def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
-    """What a rewrite costs and saves.
-
-    Args:
-        rewrite: what would change.
-        rates: what tokens cost.
-        is_cold: whether the provider's cache is empty by now.
-    """
-    window, left = rewrite.window_tokens, rewrite.left_tokens
-    sent = 0 if is_cold else window - rewrite.new_tokens
-    held = rates.cost_tokens(window, rates.cached_tokens(sent))
-    cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
-    saving = rates.standing_tokens(window) - rates.standing_tokens(left)
-    return RewritePrice(
-        rewrite=rewrite, cost_tokens=cut - held + saving, saving_tokens=saving, is_cold=is_cold
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
     """Whether to rewrite, and why.
@@ -145,10 +114,51 @@ class CostEstimate:
         """Whether to rewrite."""
         return self.why in {"forced", "pays"}
 
-    @property
-    def carried_tokens(self) -> float:
-        """What to hand to the next estimate, if this one is acted upon."""
-        return 0.0 if self.rewrites else self.waited_tokens
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedSpan:
+    """A stretch of a conversation that is finished.
+
+    Attributes:
+        start: position of its first message in the host's list.
+        stop: position behind its last message.
+        kind: which trigger told that it is finished.
+        confidence: that a developer would call that right, 0..1.
+        saved_tokens: what would go of it, about; outcomes and what must stay are never among it.
+    """
+
+    start: int
+    stop: int
+    kind: TriggerKind
+    confidence: float
+    saved_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedEstimate:
+    """Whether to cut what is finished, and what of it.
+
+    Attributes:
+        spans: the stretches that together bring in most, in the order of the conversation; one or more.
+        cost_estimate: whether cutting them is worth its price now, with the numbers that say so.
+        is_done: whether they were cut in this turn.
+    """
+
+    spans: tuple[FinishedSpan, ...]
+    cost_estimate: CostEstimate
+    is_done: bool
+
+
+def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
+    """What a rewrite costs and saves; ``is_cold`` where the provider's cache is empty by now."""
+    window, left = rewrite.window_tokens, rewrite.left_tokens
+    sent = 0 if is_cold else window - rewrite.new_tokens
+    held = rates.cost_tokens(window, rates.cached_tokens(sent))
+    cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
+    saving = rates.standing_tokens(window) - rates.standing_tokens(left)
+    return RewritePrice(
+        rewrite=rewrite, cost_tokens=cut - held + saving, saving_tokens=saving, is_cold=is_cold
+    )
 
 
 def turns_expected(turns_seen: int) -> int:
@@ -169,30 +179,32 @@ def estimate(
 
     Args:
         price: of the rewrite that could be done now.
-        waited_tokens: what the estimate before carried over; 0 at first.
+        waited_tokens: what it has cost so far not to rewrite; 0 at first, and after a rewrite.
         turns: how many are expected, this one included.
         is_forced: what is there does not fit the window.
         is_vain: it was tried, and nothing has changed since.
         turns_to_full: until the window forces a compaction, which chooses among everything; where that is within the turns
             expected, it is left to do so.
     """
-    waited = waited_tokens + max(0.0, price.saving_tokens)
-    why = "forced" if is_forced else _reason(price, waited=waited, turns=turns, is_vain=is_vain)
-    if why in {"not paid back", "not yet", "pays"} and turns_to_full <= turns:
+    waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
+    if is_forced:
+        why: Why = "forced"
+    elif rewrite.saved_tokens == 0:
+        why = "nothing to save"
+    elif rewrite.saved_tokens < LEAST_FRACTION * rewrite.window_tokens:
+        why = "too little"
+    elif is_vain:
+        why = "tried in vain"
+    elif turns_to_full <= turns:
         why = "soon full"
+    elif turns <= price.turns_to_pay_back:
+        why = "not paid back"
+    else:
+        why = "pays" if waited >= price.cost_tokens else "not yet"
     return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
 
 
-def _reason(price: RewritePrice, *, waited: float, turns: float, is_vain: bool) -> Why:
-    if price.rewrite.saved_tokens == 0:
-        return "nothing to save"
-    if price.rewrite.saved_fraction < LEAST_FRACTION:
-        return "too little"
-    if is_vain:
-        return "tried in vain"
-    if turns <= price.turns_to_pay_back:
-        return "not paid back"
-    return "pays" if waited >= price.cost_tokens else "not yet"
+# From turn to turn
 
 
 def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
@@ -215,37 +227,6 @@ def judged(
     )
 
 
-def judged_finished(
-    pace: Pace,
-    price: RewritePrice,
-    situation: Situation,
-    *,
-    turns_to_full: float,
-    acts: bool = True,
-) -> tuple[Pace, CostEstimate]:
-    """Whether to cut what is finished in this turn; what it costs not to is counted from now on.
-
-    Args:
-        pace: of the turns before.
-        price: of the cut.
-        situation: what decides what it can do.
-        turns_to_full: until the window forces a compaction.
-        acts: whether the estimate is acted upon; where not, what it costs not to cut goes on being counted.
-    """
-    cost = estimate(
-        price,
-        waited_tokens=pace.finished_waited_tokens,
-        turns=turns_expected(pace.turns),
-        is_vain=pace.is_vain(situation),
-        turns_to_full=turns_to_full,
-    )
-    is_cut = acts and cost.rewrites
-    saving = 0.0 if is_cut else max(0.0, price.saving_tokens)
-    # This turn's saving is in what was waited; it is counted once more when the turn passes.
-    waited = 0.0 if is_cut else cost.waited_tokens - saving
-    return replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving), cost
-
-
 def after_rewrite(
     pace: Pace, situation: Situation, *, promised_tokens: int, saved_tokens: int
 ) -> Pace:
@@ -259,15 +240,7 @@ def after_rewrite(
 def after_turn(
     pace: Pace, cost: CostEstimate, *, rewrote: bool, units: int, now_s: float | None
 ) -> Pace:
-    """The pace for the next turn.
-
-    Args:
-        pace: of this turn.
-        cost: the estimate of this turn.
-        rewrote: whether everything was planned anew.
-        units: how many units there were.
-        now_s: the time, in seconds, by the clock handed in.
-    """
+    """The pace for the next turn; ``rewrote`` where everything was planned anew."""
     waited = pace.finished_waited_tokens + pace.finished_saving_tokens
     return replace(
         pace,
@@ -280,52 +253,185 @@ def after_turn(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """A place from which something can be taken away.
-
-    Attributes:
-        start_tokens: what stands in front of it, 0 or more.
-        saved_tokens: what goes of it, above 0.
-    """
-
-    start_tokens: int
-    saved_tokens: int
+# What is finished
 
 
-def best_cuts(
-    cuts: Sequence[Cut],
-    *,
-    window_tokens: int,
-    turns: float,
-    rates: Rates,
-    new_tokens: int = 0,
-    is_cold: bool = False,
-) -> tuple[list[Cut], RewritePrice | None]:
-    """The cuts that together bring in most: all from one place on, since what stands behind it is written anyway.
+class ProposedSpan(NamedTuple):
+    """A span of units that a trigger found to be finished: positions, of outcomes in it as well."""
+
+    start: int
+    stop: int
+    outcomes: frozenset[int] = frozenset()
+    kind: TriggerKind = "none"
+    confidence: float = 0.0
+
+    def inner(self, decisions: Sequence[Decision], stays: frozenset[int]) -> list[int]:
+        """The units that may be cut: neither outcomes, nor what must stay, nor cut before."""
+        inside = range(self.start, min(self.stop, len(decisions)))
+        keep = self.outcomes | stays
+        return [i for i in inside if i not in keep and not decisions[i].hides]
+
+
+class Proposals:
+    """What triggers propose for one conversation; each unit is shown to them once, when it is settled.
 
     Args:
-        cuts: n places that do not overlap, in any order.
-        window_tokens: what the next request has if nothing is cut.
-        turns: how many are expected, this one included.
+        trigger: what proposes; it stays as it is, a copy follows the conversation, and a new one where that begins anew.
+        kinds: what tools do.
+
+    Attributes:
+        spans: what was proposed, oldest first.
+    """
+
+    def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
+        self._pristine = trigger
+        self._kinds = kinds
+        self._begin()
+
+    def _begin(self) -> None:
+        self.spans: list[ProposedSpan] = []
+        self._trigger = copy.deepcopy(self._pristine)
+        self._turns: list[int] = []  # the unit that each turn of the model is
+        self._shown = 0
+        self._newest: Candidate | None = None  # of those that were shown
+
+    def follow(self, candidates: Sequence[Candidate], *, since: int) -> bool:
+        """Show the triggers what is new; the last unit may still grow.
+
+        Args:
+            candidates: the units of the conversation; where one has changed, it and those behind it are other objects.
+            since: position of the first unit that is new.
+
+        Returns:
+            Whether anything new was proposed.
+        """
+        known = candidates[self._shown - 1] if 0 < self._shown < len(candidates) else None
+        if known is not self._newest:
+            self._begin()
+        fired, units = False, self._turns
+        for i in range(self._shown, len(candidates) - 1):
+            self._shown, self._newest = i + 1, candidates[i]
+            if candidates[i].unit.messages[0].role != "assistant":
+                continue
+            self._turns.append(i)
+            turn = turn_of(candidates[i].unit, len(units) - 1, kinds=self._kinds)
+            decision = self._trigger.observe(turn)
+            if scope := decision.scope:
+                span = ProposedSpan(
+                    start=units[scope.start],
+                    stop=units[scope.stop - 1] + 1,
+                    outcomes=frozenset(units[turn] for turn in scope.outcomes),
+                    kind=decision.kind,
+                    confidence=decision.confidence,
+                )
+                self.spans = [*self.spans[1 - MOST_SPANS :], span]
+                fired |= i >= since
+        return fired
+
+
+class NextRequest(NamedTuple):
+    """What the next request has if nothing is cut.
+
+    Attributes:
+        situation: what decides what a cut can do; its movable tokens are all of the request.
+        new_tokens: of these, what no request had yet.
+        turns_to_full: until the window forces a compaction.
+        is_cold: whether the provider has nothing cached any more.
+    """
+
+    situation: Situation
+    new_tokens: int
+    turns_to_full: float
+    is_cold: bool
+
+
+def judge_finished(
+    pace: Pace,
+    spans: Sequence[ProposedSpan],
+    decisions: Sequence[Decision],
+    *,
+    stays: frozenset[int],
+    ahead: NextRequest,
+    rates: Rates,
+    acts: bool,
+) -> tuple[Pace, tuple[ProposedSpan, ...], FinishedEstimate | None]:
+    """What is best cut of what is finished, and whether that pays; the pace goes on with it.
+
+    All from one place on is cut, since what stands behind it is written anyway: of all places the one that brings in most.
+
+    Args:
+        pace: of the turns before.
+        spans: what triggers proposed.
+        decisions: what is held of the units.
+        stays: positions of units that must stay.
+        ahead: what the next request has if nothing is cut.
         rates: what tokens cost.
-        new_tokens: of the window, what no request had yet.
-        is_cold: whether nothing is cached any more.
+        acts: whether to cut where it pays; where not, what it costs not to cut goes on being counted.
 
     Returns:
-        The cuts in the order of their places, and their price; none where none brings in more than it costs.
+        The next pace, what to cut, and the estimate; ``None`` where nothing brings in what it costs.
     """
-    ordered = sorted(cuts, key=lambda cut: cut.start_tokens)
-    best, first, saved = None, len(ordered), 0
-    for i in reversed(range(len(ordered))):
-        saved += ordered[i].saved_tokens
+    offers = sorted(offers_of(spans, decisions, stays, left_fraction(rates)), key=lambda o: o[0])
+    turns = turns_expected(pace.turns)
+    best, first, saved = None, len(offers), 0
+    for i in reversed(range(len(offers))):
+        saved += offers[i][1]
         rewrite = Rewrite(
-            window_tokens=window_tokens,
-            untouched_tokens=ordered[i].start_tokens,
+            window_tokens=ahead.situation.movable_tokens,
+            untouched_tokens=offers[i][0],
             saved_tokens=saved,
-            new_tokens=new_tokens,
+            new_tokens=ahead.new_tokens,
         )
-        price = price_of_rewrite(rewrite, rates, is_cold=is_cold)
+        price = price_of_rewrite(rewrite, rates, is_cold=ahead.is_cold)
         if price.gain_tokens(turns) >= (best.gain_tokens(turns) if best else 0):
             best, first = price, i
-    return ordered[first:], best
+    if best is None:
+        return pace, (), None
+    cost = estimate(
+        best,
+        waited_tokens=pace.finished_waited_tokens,
+        turns=turns,
+        is_vain=pace.is_vain(ahead.situation),
+        turns_to_full=ahead.turns_to_full,
+    )
+    is_done = acts and cost.rewrites
+    # This turn's saving is in what was waited; it is counted once more when the turn passes.
+    saving = 0.0 if is_done else max(0.0, best.saving_tokens)
+    waited = 0.0 if is_done else cost.waited_tokens - saving
+    told = tuple(
+        FinishedSpan(
+            start=decisions[span.start].start,
+            stop=decisions[span.stop - 1].stop,
+            kind=span.kind,
+            confidence=span.confidence,
+            saved_tokens=tokens,
+        )
+        for _, tokens, span in sorted(offers[first:], key=lambda offer: offer[2].start)
+    )
+    finished = FinishedEstimate(spans=told, cost_estimate=cost, is_done=is_done)
+    pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
+    return pace, tuple(span for _, _, span in offers[first:]), finished
+
+
+def left_fraction(rates: Rates) -> float:
+    """What stays of a span that is cut, of its tokens: more where cached input is dear, and much is saved anyway."""
+    least, most = LEFT_FRACTIONS
+    return min(most, max(least, rates.cached_fraction))
+
+
+def offers_of(
+    spans: Sequence[ProposedSpan],
+    decisions: Sequence[Decision],
+    stays: frozenset[int],
+    left_fraction: float,
+) -> Iterator[tuple[int, int, ProposedSpan]]:
+    """What stands in front of each span and what a cut of it saves, in tokens; what several have is offered by the first."""
+    starts = list(accumulate((each.tokens_after for each in decisions), initial=0))
+    taken: set[int] = set()
+    for span in spans:
+        inner = [i for i in span.inner(decisions, stays) if i not in taken]
+        taken.update(inner)
+        tokens = sum(decisions[i].tokens_after for i in inner)
+        saved = int(tokens * (1 - left_fraction - TOLD_FRACTION))
+        if saved >= LEAST_TOKENS:
+            yield starts[inner[0]], saved, span

@@ -1,61 +1,47 @@
 """When a subtask is complete: tests pass after changes, the agent says so, the work turns to something else.
 
 Promise: a subtask is proposed once, with all its turns and those that stay; scopes never overlap, and lie within the
-turns seen. A claim counts for nothing while the last run failed. The same turns give the same decisions; a turn costs
-the same however many there were.
+turns seen. A claim counts for nothing while the last run failed. The same turns give the same decisions.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from autogen_context.triggers.claims import Claims
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
-from autogen_context.triggers.outcome import Outcome, Outcomes, files_run, outcome_of, sort_of
-from autogen_context.triggers.turn import Turn, check_fraction, check_least, check_turn
+from autogen_context.triggers.turn import (
+    NOTHING,
+    RUNNING,
+    Outcome,
+    Outcomes,
+    TriggerDecision,
+    Turn,
+    check_fraction,
+    check_least,
+    labels_of,
+    sort_of,
+)
 
 SignalName = Literal[
     "tests_passed", "said_done", "worked_through", "edits_in_a_row", "moving_on", "quiet"
 ]
-Level = Literal["high", "medium", "low"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
-    """How sure a sign of completion is.
-
-    Attributes:
-        level: in words.
-        confidence: that a developer would call the subtask complete, 0..1.
-
-    Raises:
-        ValueError: the confidence is not in 0..1.
-    """
-
-    level: Level
-    confidence: float
-
-    def __post_init__(self) -> None:
-        """Check the confidence."""
-        check_fraction("confidence", self.confidence)
-
-
-SIGNALS: Mapping[SignalName, Signal] = {
-    "tests_passed": Signal(level="high", confidence=0.90),  # after a change
-    "said_done": Signal(level="high", confidence=0.85),  # by the agent
-    "worked_through": Signal(level="medium", confidence=0.70),  # read, changed, run without trouble
-    "edits_in_a_row": Signal(level="medium", confidence=0.65),  # that went well, and then something else
-    "moving_on": Signal(level="medium", confidence=0.60),  # to other work: "now I'll …"
-    "quiet": Signal(level="low", confidence=0.40),  # nothing changed for some turns
-}  # fmt: skip  # a comment a row
-
+SIGNALS: Mapping[SignalName, float] = {
+    "tests_passed": 0.90,  # after a change
+    "said_done": 0.85,  # by the agent
+    "worked_through": 0.70,  # read, changed, run without trouble, and called good
+    "edits_in_a_row": 0.65,  # that went well, and then something else
+    "moving_on": 0.60,  # to other work: "now I'll …"
+    "quiet": 0.40,  # nothing changed for some turns
+}
+HIGH_FROM, MEDIUM_FROM = 0.8, 0.5  # confidences in words
 EDITS_IN_A_ROW = 3
 QUIET_TURNS = 8
 MOST_FILES = 500  # of a subtask; of more the first are known
+OPENING = 3  # clauses in which what was done last is judged
 
 
 class SubtaskTrigger:
-    """Proposes the turns of a subtask when it is complete.
+    """Proposes the turns of a subtask when it is complete; one begins where the one before ended.
 
     The signals, of which the surest that holds is told:
 
@@ -69,10 +55,8 @@ class SubtaskTrigger:
       the subtask ends before that.
     - ``quiet``: nothing was changed for some turns; the subtask ends with the last change, or the run that proved it.
 
-    A subtask begins where the one before ended.
-
     Args:
-        signals: those that count, each with its confidence.
+        signals: those that count, each with the confidence that a developer would call the subtask complete, 0..1.
         edits_in_a_row: so many turns, 1 or more.
         quiet_turns: so many turns, 1 or more.
         least_confidence: a signal below this is left out, 0..1.
@@ -84,7 +68,7 @@ class SubtaskTrigger:
     def __init__(
         self,
         *,
-        signals: Mapping[SignalName, Signal] = SIGNALS,
+        signals: Mapping[SignalName, float] = SIGNALS,
         edits_in_a_row: int = EDITS_IN_A_ROW,
         quiet_turns: int = QUIET_TURNS,
         least_confidence: float = 0.0,
@@ -92,84 +76,76 @@ class SubtaskTrigger:
         check_fraction("least_confidence", least_confidence)
         check_least("edits_in_a_row", edits_in_a_row, 1)
         check_least("quiet_turns", quiet_turns, 1)
-        unknown = sorted(signals.keys() - SIGNALS.keys())
-        if unknown:
-            raise ValueError(f"signals: {unknown[0]!r} is none; give some of {', '.join(SIGNALS)}")
-        self._signals = {n: s for n, s in signals.items() if s.confidence >= least_confidence}
+        for name, confidence in signals.items():
+            if name not in SIGNALS:
+                raise ValueError(f"signals: {name!r} is none; give some of {', '.join(SIGNALS)}")
+            check_fraction(f"signals[{name!r}]", confidence)
+        self._signals = {n: sure for n, sure in signals.items() if sure >= least_confidence}
         self._edits_in_a_row, self._quiet_turns = edits_in_a_row, quiet_turns
-        self._stop: int | None = None  # the turn behind the last subtask
         self._subtask: _Subtask | None = None
         self._outcomes = Outcomes()
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
-        check_turn(turn)
-        outcome = outcome_of(turn)
-        if self._subtask is None:
-            self._subtask = _Subtask(start=turn.number if self._stop is None else self._stop)
-        subtask = self._subtask
+        outcome = self._outcomes.add(turn)
+        subtask = self._subtask = self._subtask or _Subtask(start=turn.number)
         signs = [sign for sign in self._signs(subtask, turn, outcome) if sign[0] in self._signals]
-        sign = max(signs, key=lambda sign: self._signals[sign[0]].confidence, default=None)
-        self._outcomes.add(turn)
-        if sign is None:
+        if not signs:
             subtask.add(turn, outcome)
             return NOTHING
-        name, stop = sign
-        self._stop, self._subtask = stop, None
-        if stop <= turn.number:  # of the turns behind it only what was looked at counts
-            seen = subtask.seen if subtask.seen is not None and subtask.seen >= stop else None
-            self._subtask = _Subtask(start=stop, seen=seen)
+        name, stop = max(signs, key=lambda sign: self._signals[sign[0]])
+        looked = subtask.looked if subtask.looked is not None and subtask.looked >= stop else None
+        self._subtask = _Subtask(start=stop, looked=looked)
+        if stop <= turn.number:
             self._subtask.add(turn, outcome)
-        return self._decision(name, Scope(start=subtask.start, stop=stop), turn)
+        sure = self._signals[name]
+        level = "high" if sure >= HIGH_FROM else "medium" if sure >= MEDIUM_FROM else "low"
+        report = () if turn.steps else (turn.number,)
+        return TriggerDecision(
+            kind="subtask",
+            scope=self._outcomes.scope(subtask.start, stop, more=report),
+            confidence=sure,
+            details={"signal": name, "level": level},
+        )
 
-    def _signs(self, subtask: "_Subtask", turn: Turn, outcome: Outcome) -> Iterator["_Sign"]:
-        """The signals that a turn gives, seen from the subtask before it."""
-        has_changed = outcome.changed or subtask.changed is not None
-        if outcome.proof == "passed" and outcome.went_well and has_changed:
-            yield "tests_passed", turn.number + 1
-        if subtask.worked and (outcome.finished or not turn.steps):
-            claims = Claims(turn.reasoning)
-            done = claims.done or (subtask.changed is not None and claims.reported)
-            if outcome.finished or (done and not claims.planned and not subtask.failing):
-                yield "said_done", turn.number + 1
-        elif subtask.is_settled and turn.steps and not outcome.ran:
-            yield from self._signs_of_turning(subtask, turn, outcome)
-
-    def _signs_of_turning(
+    def _signs(
         self, subtask: "_Subtask", turn: Turn, outcome: Outcome
-    ) -> Iterator["_Sign"]:
-        """The agent turns to something else, with what it changed behind it."""
-        if subtask.tried and not subtask.files:
+    ) -> Iterator[tuple[SignalName, int]]:
+        """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
+        has_changed = outcome.changed or subtask.changed is not None
+        if outcome.verdict == "passed" and outcome.went_well and has_changed:
+            yield "tests_passed", turn.number + 1
+        clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
+        said = frozenset[str]().union(*clauses)
+        sure = [labels for labels in clauses if "doubt" not in labels]
+        is_done = (
+            any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+        )
+        if subtask.worked and (outcome.finished or not turn.steps):
+            reported = any("reported" in labels and "looked" not in labels for labels in sure)
+            claims = is_done or (subtask.changed is not None and reported)
+            if outcome.finished or (claims and "planned" not in said and not subtask.failing):
+                yield "said_done", turn.number + 1
             return
-        claims = Claims(turn.reasoning)
-        if claims.done and not claims.denied:
+        if subtask.changed is None or subtask.failing or not turn.steps or outcome.ran:
+            return
+        # The agent turns to something else, with what it changed behind it.
+        opening = frozenset[str]().union(*clauses[:OPENING])
+        if is_done and "denied" not in opening:
             yield "said_done", turn.number
         if not subtask.files:
             return
-        if subtask.looked and subtask.proven is not None and claims.praised and not claims.denied:
+        is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in opening
+        if subtask.read_first and subtask.proven is not None and is_praised:
             yield "worked_through", turn.number
         if subtask.edits >= self._edits_in_a_row and not outcome.edited:
             yield "edits_in_a_row", turn.number
-        if claims.elsewhere or (subtask.is_left(turn, outcome, claims) and not claims.denied):
+        is_left = subtask.is_left(turn, outcome, clauses) and "denied" not in opening
+        if "elsewhere" in said or is_left:
             yield "moving_on", turn.number
-        last = max(subtask.changed or 0, subtask.proven or 0)
+        last = max(subtask.changed, subtask.proven or 0)
         if turn.number - last >= self._quiet_turns:
             yield "quiet", last + 1
-
-    def _decision(self, name: SignalName, scope: Scope, turn: Turn) -> TriggerDecision:
-        signal = self._signals[name]
-        said = (turn.number,) if turn.number < scope.stop and not turn.steps else ()
-        outcomes = self._outcomes.within(scope.start, scope.stop)
-        return TriggerDecision(
-            kind="subtask",
-            scope=replace(scope, outcomes=(*outcomes, *said)),
-            confidence=signal.confidence,
-            details={"signal": name, "level": signal.level},
-        )
-
-
-_Sign = tuple[SignalName, int]
-"""A signal, and the number behind the last turn of the subtask that it ends."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -179,13 +155,12 @@ class _Subtask:
     Attributes:
         start: number of its first turn.
         changed: number of the last turn that changed something.
-        files: changed, but for those that are tries, and those that were made here and run, which served to try something.
+        files: changed, but for tries, and those that were written here and run.
         met: the files seen or changed, each with whether it was there before: it was looked at first.
-        tried: whether any file was changed, these included.
         edits: how many turns in a row edited, up to the last.
         worked: whether anything was done.
-        looked: whether anything was looked at before the last change.
-        seen: number of the last turn that looked at anything.
+        looked: number of the last turn that looked at anything.
+        read_first: whether anything was looked at before the last change.
         failing: whether what ran last went ill.
         proven: number of the last turn that ran something, where that went well and nothing was changed since.
     """
@@ -194,50 +169,45 @@ class _Subtask:
     changed: int | None = None
     files: set[str] = field(default_factory=set[str])
     met: dict[str, bool] = field(default_factory=dict[str, bool])
-    tried: bool = False
     edits: int = 0
     worked: bool = False
-    looked: bool = False
-    seen: int | None = None
+    looked: int | None = None
+    read_first: bool = False
     failing: bool = False
     proven: int | None = None
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether something was changed, and nothing tells that it does not work."""
-        return self.changed is not None and not self.failing
 
     def add(self, turn: Turn, outcome: Outcome) -> None:
         """Take one more turn in."""
         self.worked = self.worked or bool(turn.steps)
-        for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
-            for path in action.writes:
-                self.met.setdefault(path, False)
-            for view in action.views:
-                self.met.setdefault(view.path, True)
-        self.seen = turn.number if outcome.looked else self.seen
         self.edits = self.edits + 1 if outcome.edited else 0
+        for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
+            for path, is_old in [(p, False) for p in action.writes] + [
+                (view.path, True) for view in action.views
+            ]:
+                self.met.setdefault(path, is_old)
+            if action.kind in {"read", "search"}:
+                self.looked = turn.number
+            if action.kind in RUNNING:
+                self.files.difference_update(p for p in action.subjects if not self.met.get(p))
         if outcome.changed:
             self.changed, self.proven = turn.number, None
-            self.looked = self.looked or self.seen is not None
-            self.tried = self.tried or bool(outcome.written)
-            kept = [path for path in outcome.written if sort_of(path) != "try"]
-            self.files.update(kept[: MOST_FILES - len(self.files)])
+            self.read_first = self.read_first or self.looked is not None
+            self.files.update(path for path in outcome.written if sort_of(path) != "try")
         if outcome.ran:
-            self.files.difference_update(path for path in files_run(turn) if not self.met.get(path))
             self.failing = outcome.failed
             self.proven = None if outcome.failed else turn.number
 
-    def is_left(self, turn: Turn, outcome: Outcome, claims: Claims) -> bool:
+    def is_left(self, turn: Turn, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
         """Whether the agent says that it does something else now, and does.
 
         It changes other files, or goes on changing after the last change was tried out; or, where it says what it makes
-        next, it reads a file that is new to the subtask and changes none.
+        next, it reads a file that is new to the subtask.
         """
         if outcome.changed:
             files = {path for path in outcome.written if sort_of(path) != "try"}
             others = bool(files) and files.isdisjoint(self.files)
-            return claims.next and (self.proven is not None or others)
-        reads = [step.action for step in turn.steps if step.action.kind == "read"]
-        opened = {view.path for each in reads for view in each.views if sort_of(view.path) != "try"}
-        return bool(opened) and opened.isdisjoint(self.met) and claims.next_work
+            return any("next" in c for c in clauses) and (self.proven is not None or others)
+        views = [view.path for step in turn.steps for view in step.action.views]
+        opened = {path for path in views if sort_of(path) != "try"}
+        is_new = bool(opened) and opened.isdisjoint(self.met)
+        return is_new and any({"next", "making"} <= labels for labels in clauses)

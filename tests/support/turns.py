@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.tool_call import action_of
-from autogen_context.triggers.decision import TriggerDecision
-from autogen_context.triggers.turn import Step, Turn
+from autogen_context.triggers.turn import Step, TriggerDecision, Turn
 
 DONE = "The file was changed."
 

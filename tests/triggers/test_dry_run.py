@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.decision import Trigger
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.intent_model import IntentModel
-from autogen_context.triggers.turn import Turn
+from autogen_context.triggers.intent import IntentModel
+from autogen_context.triggers.turn import Trigger, Turn
 from support.counting import Characters
 
 TASK: list[ChatMessage] = [

@@ -3,16 +3,26 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.triggers.intent import IntentBasedTrigger
-from autogen_context.triggers.intent_model import READ_CHARS, IntentModel, prompt_for, read, told
+from autogen_context.messages.tool_call import BY_NAME
+from autogen_context.models.background import Background
+from autogen_context.testing import ChatMessage
+from autogen_context.triggers.intent import (
+    READ_CHARS,
+    IntentBasedTrigger,
+    IntentModel,
+    Intents,
+    prompt_for,
+    read,
+    told,
+)
 from support.turns import edit, turn
 from support.turns import read as reading
+from support.units import candidates_of, read_all
 
 LOOK = turn(0, "Let me see.", reading("a.py"))
 CHANGE = turn(1, "Done.", edit("a.py"))
@@ -57,31 +67,6 @@ async def test_a_trigger_looks_it_up() -> None:
     assert trigger.observe(CHANGE).details == {"from": "EXPLORE", "to": "IMPLEMENT", "by": "rules"}
 
 
-async def test_a_turn_is_asked_about_once() -> None:
-    """Also where several ask at the same time."""
-    ready = asyncio.Event()
-    script = Model(ready)
-    model = IntentModel(script.complete)
-    asking = [asyncio.create_task(model.ask(LOOK)) for _ in range(3)]
-    await asyncio.sleep(0)
-    ready.set()
-    assert await asyncio.gather(*asking) == ["DEBUG"] * 3
-    assert await model.ask(LOOK) == "DEBUG"
-    assert len(script.prompts) == 1
-
-
-async def test_the_next_one_asks_when_the_first_was_cancelled() -> None:
-    """Cancellation passes through, and who waits is not left waiting."""
-    script = Model(asyncio.Event(), GOOD)
-    model = IntentModel(script.complete)
-    first, second = (asyncio.create_task(model.ask(LOOK)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await first
-    assert await second == "DEBUG"
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -119,32 +104,6 @@ async def test_a_model_that_hangs_delays_a_turn_once(caplog: pytest.LogCaptureFi
     assert len(caplog.records) == 1
 
 
-async def test_the_oldest_answer_goes_first() -> None:
-    """What is remembered is bounded."""
-    model = IntentModel(Model(GOOD, GOOD).complete, entries=1)
-    await model.ask(LOOK)
-    await model.ask(CHANGE)
-    assert (model(LOOK), model(CHANGE)) == (None, "DEBUG")
-
-
-@pytest.mark.parametrize(
-    ("confidence", "taken"),
-    [
-        pytest.param(0.9, True, id="sure"),
-        pytest.param(0.5, True, id="as sure as it must be"),
-        pytest.param(0.4, False, id="not sure"),
-        pytest.param(7.0, True, id="more than sure"),
-        pytest.param(-7.0, False, id="less than unsure"),
-    ],
-)
-def test_an_unsure_answer_is_none(confidence: float, taken: bool) -> None:  # noqa: FBT001 - a column
-    """A confidence is taken within 0..1."""
-    answer = json.dumps({"intent": "VERIFY", "confidence": confidence})
-    assert read(answer) == ("VERIFY" if taken else None)
-    assert read(answer, 1.0) == ("VERIFY" if confidence >= 1 else None)
-    assert read('{"intent": null}') is None
-
-
 @given(st.text("`x\n", max_size=30))
 def test_the_fence_holds(text: str) -> None:
     """What was said cannot close it."""
@@ -161,17 +120,55 @@ def test_a_turn_in_words() -> None:
     assert len(told(turn(0, "x" * 10_000, *[reading("a.py", "y" * 10_000)] * 50))) < 6_000
 
 
+def test_an_unsure_answer_is_none() -> None:
+    """From half on it is taken."""
+    told = [read(f'{{"intent": "VERIFY", "confidence": {sure}}}') for sure in (0.4, 0.5, 7.0)]
+    assert told == [None, "VERIFY", "VERIFY"]
+    assert read('{"intent": null}') is None
+
+
+def call(path: str, tool: str = "read_file") -> ChatMessage:
+    """A message that calls a tool."""
+    function = {"name": tool, "arguments": f'{{"path": "{path}"}}'}
+    calls = [{"id": path, "type": "function", "function": function}]
+    return {"role": "assistant", "content": "", "tool_calls": calls}
+
+
+def result(path: str) -> ChatMessage:
+    """What it returned."""
+    return {"role": "tool", "tool_call_id": path, "content": "x = 1"}
+
+
+ASK: list[ChatMessage] = [{"role": "user", "content": "Go."}]
+
+
 @pytest.mark.parametrize(
-    ("make", "named"),
+    ("messages", "asked"),
     [
-        pytest.param(lambda: IntentModel(Model().complete, timeout_s=0), "timeout_s=0", id="time"),
-        pytest.param(lambda: IntentModel(Model().complete, entries=0), "entries=0", id="entries"),
-        pytest.param(
-            lambda: IntentModel(Model().complete, least_confidence=2), "confidence=2", id="share"
-        ),
+        pytest.param(ASK, 0, id="a person spoke"),
+        pytest.param([*ASK, {"role": "assistant", "content": "Yes."}], 0, id="it only spoke"),
+        pytest.param([*ASK, call("a.py")], 0, id="a call without its result"),
+        pytest.param([*ASK, call("a.py"), result("a.py")], 1, id="a turn"),
+        pytest.param([*ASK, call("a.py"), result("a.py"), *ASK], 0, id="a turn that is over"),
     ],
 )
-def test_wrong_settings_are_named(make: Callable[[], object], named: str) -> None:
-    """At construction, with the value and the way out."""
-    with pytest.raises(ValueError, match=named):
-        make()
+async def test_the_newest_turn_is_asked_about(messages: list[ChatMessage], asked: int) -> None:
+    """Once, in the background, when all its results are there."""
+    script = Model(GOOD)
+    intents = Intents(IntentModel(script.complete), BY_NAME, Background(script))
+    candidates = candidates_of(read_all(messages))
+    for _ in range(3):
+        intents.ask(candidates)
+        await asyncio.sleep(0)
+    assert len(script.prompts) == asked
+
+
+async def test_what_is_under_way_ends_with_its_owner() -> None:
+    """It is cancelled, and nothing is kept of it."""
+    script = Model(asyncio.Event())
+    model, background = IntentModel(script.complete), Background(script)
+    Intents(model, BY_NAME, background).ask(candidates_of(read_all([call("a.py"), result("a.py")])))
+    await asyncio.sleep(0)
+    await background.aclose()
+    assert len(script.prompts) == 1
+    assert model(LOOK) is None

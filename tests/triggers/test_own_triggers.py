@@ -8,14 +8,14 @@ import pytest
 from autogen_context import ContextConfig, IncrementalContextManager, SemanticHybridTrigger
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage
-from autogen_context.triggers.decision import (
+from autogen_context.triggers.turn import (
     NOTHING,
     Scope,
     Trigger,
     TriggerDecision,
     TriggerSettings,
+    Turn,
 )
-from autogen_context.triggers.turn import Turn
 from support.counting import Characters
 
 

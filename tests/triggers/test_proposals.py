@@ -1,8 +1,10 @@
 """What triggers propose for a conversation, and which of its units must stay, kept up turn by turn."""
 
 import json
+import math
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,20 +12,24 @@ from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.prices import Rates
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision, TriggerSettings
-from autogen_context.triggers.finished import (
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.price import (
     LEAST_TOKENS,
     MOST_SPANS,
     TOLD_FRACTION,
+    NextRequest,
     Proposals,
     ProposedSpan,
+    Rewrite,
+    judge_finished,
     left_fraction,
     offers_of,
+    price_of_rewrite,
 )
-from autogen_context.triggers.hybrid import SemanticHybridTrigger
-from autogen_context.triggers.turn import Turn
+from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, TriggerSettings, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
+from autogen_context.view.pace import Pace, Situation
 from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
@@ -60,7 +66,7 @@ def proposals() -> Proposals:
     return Proposals(SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(EDITS)
 def test_they_are_those_of_the_conversation_as_it_is(
     edits: list[tuple[int, list[list[ChatMessage]]]],
@@ -149,6 +155,7 @@ def test_each_unit_is_offered_once(
     spans = [
         ProposedSpan(start=start, stop=start + length, outcomes=frozenset(outcomes))
         for start, length, outcomes in drawn
+        if start + length <= len(units)
     ]
     expected: list[tuple[int, int]] = []
     taken: set[int] = set()
@@ -159,8 +166,36 @@ def test_each_unit_is_offered_once(
         saved = int(sum(units[i][0] for i in inner) * (1 - 0.25 - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
             expected.append((sum(tokens for tokens, _ in units[: inner[0]]), saved))
-    cuts = [cut for cut, _ in offers_of(spans, decisions, stays, left_fraction=0.25)]
-    assert [(cut.start_tokens, cut.saved_tokens) for cut in cuts] == expected
+    offers = list(offers_of(spans, decisions, stays, 0.25))
+    assert [(start, saved) for start, saved, _ in offers] == expected
+    best_of(spans, decisions, stays)
+
+
+def best_of(spans: list[ProposedSpan], decisions: list[Decision], stays: frozenset[int]) -> None:
+    """No other place to begin brings in more, and all from there on go; none where none pays."""
+    window, rates = sum(d.tokens_after for d in decisions) + 100, Rates(cached_fraction=0.1)
+    ahead = NextRequest(Situation(movable_tokens=window), 50, math.inf, is_cold=False)
+    pace, cut, found = judge_finished(
+        Pace(turns=9), spans, decisions, stays=stays, ahead=ahead, rates=rates, acts=False
+    )
+    offers = sorted(offers_of(spans, decisions, stays, left_fraction(rates)), key=lambda o: o[0])
+    gains = [
+        price_of_rewrite(
+            Rewrite(
+                window_tokens=window,
+                untouched_tokens=offers[i][0],
+                saved_tokens=sum(saved for _, saved, _ in offers[i:]),
+                new_tokens=50,
+            ),
+            rates,
+        ).gain_tokens(10)
+        for i in range(len(offers))
+    ]
+    assert list(cut) == [span for _, _, span in offers[len(offers) - len(cut) :]]
+    gain = found.cost_estimate.price.gain_tokens(10) if found else 0.0
+    assert gain == pytest.approx(max([0.0, *gains]))
+    assert found is None or not found.is_done
+    assert pace.finished_saving_tokens == (found.cost_estimate.price.saving_tokens if found else 0)
 
 
 @given(st.floats(0, 1))

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.triggers.decision import (
+from autogen_context.triggers.hybrid import SemanticHybridTrigger
+from autogen_context.triggers.turn import (
     NOTHING,
     Scope,
+    Step,
     TriggerDecision,
-    TriggerKind,
     TriggerSettings,
+    Turn,
 )
-from autogen_context.triggers.hybrid import SemanticHybridTrigger, TurnCountTrigger
-from autogen_context.triggers.turn import Step, Turn
 from support.turns import called, edit, ran_tests, read, searched, shell, turn, written
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "triggers.md"
@@ -98,20 +98,6 @@ def test_scopes_are_worth_it(turns: list[Turn], settings: TriggerSettings) -> No
             assert decision.details
 
 
-@given(TRANSCRIPTS, SETTINGS)
-def test_what_is_off_never_fires(turns: list[Turn], settings: TriggerSettings) -> None:
-    """Nothing at all where all of them are."""
-    on: dict[TriggerKind, bool | int] = {
-        "subtask": settings.subtasks,
-        "intent": settings.intents,
-        "boundary": settings.boundaries,
-        "staleness": settings.staleness,
-        "turn_count": settings.fallback_turns,
-    }
-    kinds = {decision.kind for decision in observed(SemanticHybridTrigger(settings), turns)}
-    assert kinds <= {kind for kind, is_on in on.items() if is_on} | {"none"}
-
-
 @given(TRANSCRIPTS, SETTINGS, st.integers(1, 12))
 def test_the_count_begins_anew(turns: list[Turn], settings: TriggerSettings, count: int) -> None:
     """Trap of the original, which fires at every turn after M: before it fires there are M turns without a proposal."""
@@ -169,14 +155,6 @@ def test_a_proposal_of_another_counts() -> None:
     assert said[16].scope == Scope(start=5, stop=14)
 
 
-def test_what_was_read_last_stays() -> None:
-    """Nothing says that it is done with: of a count's scope the four newest readings stay, and the changes."""
-    steps = [edit("b.py"), *[read(f"{i}.py") for i in range(6)], *[shell("ls")] * 3]
-    trigger = TurnCountTrigger()
-    said = [trigger.observe(turn(i, "", step)) for i, step in enumerate(steps)]
-    assert said[-1].scope == Scope(start=0, stop=7, outcomes=(0, 3, 4, 5, 6))
-
-
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
@@ -186,21 +164,13 @@ def test_what_was_read_last_stays() -> None:
     ],
 )
 def test_the_surest_is_followed(first: float, second: float, expected: int) -> None:
-    """The other is told, and keeps what it would have kept."""
+    """The other is told."""
     both = (proposal(0, 9, first, (1, 2)), proposal(2, 8, second, (2, 5)))
     more = [Scripted({9: each}) for each in both]
     *_, said = observed(SemanticHybridTrigger(OFF, more=more), idle(10))
     assert said.scope is not None
     assert (said.scope.start, said.scope.stop) == ((0, 9), (2, 8))[expected]
-    assert said.scope.outcomes == ((1, 2, 5), (2, 5))[expected]
     assert said.details["also"] == f"boundary {(second, first)[expected]:.2f}"
-
-
-def test_all_of_a_scope_never_stays() -> None:
-    """What others would keep is left out where nothing would be left to compact."""
-    more = [Scripted({4: proposal(0, 4, 0.9, (0, 1))}), Scripted({4: proposal(0, 5, 0.8, (2, 3))})]
-    *_, said = observed(SemanticHybridTrigger(OFF, more=more), idle(5))
-    assert said.scope == Scope(start=0, stop=4, outcomes=(0, 1))
 
 
 def test_meaning_goes_before_staleness_before_counting() -> None:
@@ -222,34 +192,6 @@ def test_every_trigger_sees_every_turn() -> None:
     first, second = Scripted({6: proposal(0, 5)}), Scripted({})
     observed(SemanticHybridTrigger(more=[first, second]), idle(12))
     assert first.seen == second.seen == list(range(12))
-
-
-@pytest.mark.parametrize(
-    ("spans", "scopes"),
-    [
-        pytest.param([(0, 3)], [], id="too short alone"),
-        pytest.param([(0, 2), (2, 5)], [(0, 5)], id="side by side"),
-        pytest.param([(0, 2), (2, 3), (3, 5)], [(0, 5)], id="three of them"),
-        pytest.param([(0, 2), (3, 5)], [], id="apart"),
-        pytest.param([(0, 2), (1, 5)], [(0, 5)], id="overlapping"),
-        pytest.param([(0, 4), (4, 6)], [(0, 4)], id="long ones are not waited for"),
-        pytest.param([(0, 2), (2, 7), (7, 9)], [(0, 7)], id="none is proposed twice"),
-    ],
-)
-def test_short_spans_wait_for_their_neighbours(
-    spans: list[tuple[int, int]], scopes: list[tuple[int, int]]
-) -> None:
-    """Three turns or fewer are not compacted; with those beside them they may be enough. What stays in a part stays."""
-    script = {
-        stop: proposal(start, stop, 0.8, (stop - 1,) if stop - start > 1 else ())
-        for start, stop in spans
-    }
-    said = observed(SemanticHybridTrigger(OFF, more=[Scripted(script)]), idle(10))
-    found = [each.scope for each in said if each.scope]
-    assert [(scope.start, scope.stop) for scope in found] == scopes
-    ends = {stop - 1 for start, stop in spans if stop - start > 1}
-    for scope in found:
-        assert {*scope.outcomes} == {end for end in ends if scope.start <= end < scope.stop}
 
 
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,22 +1,25 @@
 """Laws that hold for every trigger, and the settings that each refuses."""
 
+import pickle
 import re
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
-from autogen_context.triggers.decision import Trigger, TriggerDecision, TriggerSettings
-from autogen_context.triggers.hybrid import SemanticHybridTrigger, TurnCountTrigger
-from autogen_context.triggers.intent import INTENTS, IntentBasedTrigger
-from autogen_context.triggers.staleness import StalenessTracker
-from autogen_context.triggers.subtask import SIGNALS, Signal, SubtaskTrigger
-from autogen_context.triggers.turn import Turn
-from support.turns import SESSIONS, turn
+from autogen_context.triggers.hybrid import (
+    SemanticHybridTrigger,
+    StalenessTracker,
+    TurnCountTrigger,
+)
+from autogen_context.triggers.intent import INTENTS, IntentBasedTrigger, IntentModel
+from autogen_context.triggers.subtask import SubtaskTrigger
+from autogen_context.triggers.turn import Trigger, TriggerDecision, TriggerSettings, Turn
+from support.turns import SESSIONS, edit, read, turn
 
 Make = Callable[..., Trigger]
 EACH: dict[str, Make] = {
@@ -36,6 +39,7 @@ def observed(trigger: Trigger, turns: Sequence[Turn]) -> list[TriggerDecision]:
 
 
 @each_trigger
+@settings(max_examples=25)
 @given(turns=SESSIONS, first=st.integers(0, 5))
 def test_the_same_turns_give_the_same_decisions(make: Make, turns: list[Turn], first: int) -> None:
     """No clock, no chance, nothing shared between triggers; what comes later changes nothing before."""
@@ -46,6 +50,7 @@ def test_the_same_turns_give_the_same_decisions(make: Make, turns: list[Turn], f
 
 
 @each_trigger
+@settings(max_examples=25)
 @given(turns=SESSIONS)
 def test_scopes_lie_within_what_was_seen(make: Make, turns: list[Turn]) -> None:
     """With what stays in order and once; those of subtasks, phases, stretches and counts never overlap."""
@@ -77,9 +82,10 @@ def test_what_is_no_turn_is_refused(make: Make, given: object) -> None:
     [
         (SubtaskTrigger, {"edits_in_a_row": 0}, "edits_in_a_row=0: give 1 or more"),
         (SubtaskTrigger, {"quiet_turns": 0}, "quiet_turns=0: give 1 or more"),
+        (SubtaskTrigger, {"signals": {"quiet": -1}}, "quiet'.=-1: give a number in 0..1"),
+        (IntentModel, {"complete": None, "timeout_s": 0}, "timeout_s=0: give a positive number"),
         (SubtaskTrigger, {"least_confidence": 1.5}, "confidence=1.5: give a number in 0..1"),
-        (SubtaskTrigger, {"signals": {"luck": SIGNALS["quiet"]}}, "'luck' is none; give some of"),
-        (Signal, {"level": "low", "confidence": -1}, "confidence=-1: give a number in 0..1"),
+        (SubtaskTrigger, {"signals": {"luck": 0.4}}, "'luck' is none; give some of"),
         (IntentBasedTrigger, {"confidence": 1.5}, "confidence=1.5: give a number in 0..1"),
         (IntentBasedTrigger, {"transitions": {("DEBUG", "DEBUG")}}, "'DEBUG' to 'DEBUG'; give two"),
         (IntentBasedTrigger, {"transitions": {("DEBUG", "SLEEP")}}, "to 'SLEEP'; give two"),
@@ -101,3 +107,14 @@ def test_what_cannot_be_is_refused(
     """At construction, with its name, its value and the way out."""
     with pytest.raises(ValueError, match=message):
         make(**arguments)
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """By all triggers together, however many turns and files there were."""
+    trigger, sizes = SemanticHybridTrigger(), list[int]()
+    for i in range(2_000):
+        path = f"src/part_{i}.py"
+        trigger.observe(turn(i, f"Look at name_{i}.", read(path), edit(path)))
+        if i in {999, 1_999}:
+            sizes.append(len(pickle.dumps(trigger)))
+    assert sizes[1] < 1.5 * sizes[0]

@@ -1,20 +1,21 @@
 """What has grown stale: the formula, what counts as a reference, and the stretches that are proposed."""
 
-from dataclasses import replace
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.triggers.decision import Scope, TriggerDecision
-from autogen_context.triggers.staleness import (
-    Mentions,
+from autogen_context.messages.tool_action import ToolAction
+from autogen_context.triggers.hybrid import (
+    MOST_STEPS,
+    MOST_SUBJECTS,
+    SAID_CHARS,
+    SHOWN_CHARS,
     StalenessTracker,
-    names_in,
+    said_in,
+    shown_in,
     staleness,
 )
-from autogen_context.triggers.turn import Step, Turn
+from autogen_context.triggers.turn import Scope, Step, TriggerDecision, Turn
 from support.turns import edit, ran_tests, read, searched, turn
 
 AGES, REFERENCES, SHARES = st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1)
@@ -48,30 +49,6 @@ def test_staleness_is_a_fraction(
     )
     assert staleness(age=0, recent_references=max_references, similarity=1, **scale) == 0
     assert staleness(age=max_age, recent_references=0, similarity=0, **scale) == pytest.approx(1)
-
-
-def pairs_of(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[float]]:
-    """Two of them, the smaller one first."""
-    return st.tuples(numbers, numbers).map(sorted)
-
-
-@given(pairs_of(AGES), pairs_of(REFERENCES), pairs_of(SHARES), MOST_REFERENCES)
-def test_staleness_grows_with_age_alone(
-    ages: list[float], references: list[float], similarities: list[float], most: int
-) -> None:
-    """It never falls with age, and never grows with references or similarity."""
-    (age, older), (used, more), (alike, nearer) = ages, references, similarities
-    before = staleness(age=age, recent_references=used, similarity=alike, max_references=most)
-    assert (
-        staleness(age=older, recent_references=used, similarity=alike, max_references=most)
-        >= before
-    )
-    assert (
-        staleness(age=age, recent_references=more, similarity=alike, max_references=most) <= before
-    )
-    assert (
-        staleness(age=age, recent_references=used, similarity=nearer, max_references=most) <= before
-    )
 
 
 @pytest.mark.parametrize(
@@ -199,44 +176,16 @@ def test_the_newest_reading_is_referred_to() -> None:
     assert tracker.staleness_of(12) < 0.7 < tracker.staleness_of(1)
 
 
-def test_names_of_the_work_in_hand_are_alike() -> None:
-    """A turn is like the newest ones by the names it shares with them, of those that could be."""
-    tracker = StalenessTracker()
-    turns = filled(21, at_20=read("src/config.py", "LIMIT_S = 3"))
-    observed(tracker, turns[:20])
-    unlike = tracker.staleness_of(1)
-    tracker.observe(turns[20])
-    assert unlike - tracker.staleness_of(1) > 0.25
-
-
-GAP = "x " * 50_000
-
-
-@pytest.mark.parametrize(
-    ("text", "references"),
-    [
-        pytest.param(f"NAME_1 {GAP}", 1, id="at the beginning"),
-        pytest.param(f"{GAP} NAME_1 {GAP}", 1, id="in the middle"),
-        pytest.param(f"{GAP} NAME_1", 1, id="at the end"),
-        pytest.param(f"{GAP} NAME_1 {GAP} {GAP}", 0, id="between"),
-    ],
-)
-def test_long_texts_are_read_in_parts(text: str, references: int) -> None:
-    """Of an output beginning, middle and end are read, and no more than that."""
-    mentions = Mentions(100)
-    mentions.add(turn(0, "", read("src/a.py", text)))
-    mentions.add(turn(1, "What is NAME_1?"))
-    assert mentions.references(0, turns=5) == references
-
-
-def test_a_stretch_is_proposed_when_it_grows() -> None:
-    """Not at each turn: four more stale turns make a new proposal, of the whole stretch."""
-    said = [d for d in observed(StalenessTracker(similarity=lambda _: 0.0), filled(40)) if d.fires]
-    scopes = [(d.scope.start, d.scope.stop) for d in said if d.scope is not None]
-    assert scopes[0][0] == 0
-    assert all(later[0] == 0 for later in scopes)
-    assert all(after - before >= 4 for (_, before), (_, after) in pairwise(scopes))
-    assert len(scopes) >= 4
+@given(st.integers(1, 30), st.integers(0, 2_000))
+def test_what_is_read_of_a_turn_is_bounded(steps: int, words: int) -> None:
+    """Whatever it says, does and sees; of a long text beginning and end are read."""
+    text, paths = "word " * words, tuple(f"src/part_{n}.py" for n in range(30))
+    action = ToolAction(kind="write", subjects=paths, writes=paths)
+    one = turn(0, text, *[Step(tool="f", action=action, observation=text)] * steps)
+    for named, chars in ((said_in(one), SAID_CHARS), (shown_in(one), SHOWN_CHARS)):
+        parts = list(named)
+        assert sum(part in paths for part in parts) == min(steps, MOST_STEPS) * MOST_SUBJECTS
+        assert sum(len(part) for part in parts if part not in paths) <= chars + steps
 
 
 def test_the_oldest_stretch_comes_first() -> None:
@@ -248,47 +197,8 @@ def test_the_oldest_stretch_comes_first() -> None:
     assert any(scope.start == 7 for scope in scopes)
 
 
-def test_what_is_fresh_again_is_not_proposed_again() -> None:
-    """A turn that was proposed, and is what the work is about by now."""
-    near: set[int] = set()
-    tracker = StalenessTracker(max_references=0, similarity=lambda number: float(number in near))
-    first = [d.scope for d in observed(tracker, quiet(0, 28)) if d.scope]
-    near.add(2)
-    later = [d.scope for d in observed(tracker, quiet(28, 20)) if d.scope]
-    assert [scope.start for scope in first] == [0]
-    assert later
-    assert all(scope.start == 3 for scope in later)
-
-
-@pytest.mark.parametrize(("above", "fires"), [(0.0, False), (1e-9, True)])
-def test_stale_is_above_the_threshold(above: float, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
-    """Not at it."""
-    oldest = staleness(age=24, recent_references=0, similarity=0, max_references=0)
-    tracker = StalenessTracker(max_references=0, threshold=oldest - above, similarity=lambda _: 0.0)
-    assert observed(tracker, quiet(0, 28))[-1].fires is fires
-
-
 def test_changes_stay() -> None:
     """In a stretch the last change of each file stays, and the newest verdict."""
     turns = filled(30, at_2=edit("src/a.py"), at_3=edit("src/a.py"), at_4=ran_tests())
     said = [d.scope for d in observed(StalenessTracker(similarity=lambda _: 0.0), turns) if d.scope]
-    assert said[:2] == [
-        Scope(start=0, stop=6, outcomes=(3, 4)),
-        Scope(start=0, stop=10, outcomes=(3, 4)),
-    ]
-
-
-def test_what_is_named_again_and_again_is_not_proposed() -> None:
-    """However old it is; all around it is."""
-    turns = [replace(each, reasoning="As config.py says, it is 3.") for each in filled(40)]
-    tracker = StalenessTracker(similarity=lambda _: 0.0)
-    scopes = [d.scope for d in observed(tracker, turns) if d.scope]
-    assert scopes
-    assert not any(scope.start <= 1 < scope.stop for scope in scopes)
-
-
-@given(st.lists(st.sampled_from(["NAME_1", "añb.py", "a.b/c_d", "x", "\n", ".", "é_1", "7"])))
-def test_names_are_those_of_each_text(texts: list[str]) -> None:
-    """Read one by one or together, in any alphabet."""
-    assert names_in(texts) == frozenset[str]().union(*(names_in([text]) for text in texts))
-    assert names_in([*texts, "größe_1 in añb.py"]) >= {"größe_1", "añb.py"}
+    assert said[:2] == [Scope(start=0, stop=6, outcomes=(3, 4)), Scope(start=6, stop=10)]

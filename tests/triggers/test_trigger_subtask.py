@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from autogen_context.triggers.decision import NOTHING, Scope, TriggerDecision
-from autogen_context.triggers.outcome import FileSort, sort_of
-from autogen_context.triggers.subtask import MOST_FILES, SIGNALS, Signal, SignalName, SubtaskTrigger
-from autogen_context.triggers.turn import Turn
+from autogen_context.triggers.subtask import SIGNALS, SignalName, SubtaskTrigger
+from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, Turn
 from support.turns import (
     called,
     edit,
@@ -17,8 +15,6 @@ from support.turns import (
     read,
     searched,
     shell,
-    turn,
-    written,
 )
 
 LOOK = ("", read("z.py"))
@@ -40,8 +36,6 @@ def signals(decisions: Sequence[TriggerDecision]) -> list[str]:
 
 COMPLETE: dict[str, tuple[SignalName, Scope, list[Turn]]] = {
     "tests pass after an edit": ("tests_passed", Scope(start=0, stop=3, outcomes=(1, 2)), numbered(LOOK, ("", edit("a.py")), ("", ran_tests()))),
-    "tests pass at the second try": ("tests_passed", Scope(start=0, stop=4, outcomes=(2, 3)), numbered(("", edit("a.py")), ("", ran_tests("1 failed")), ("", edit("a.py")), ("", ran_tests()))),
-    "the editor runs the tests": ("tests_passed", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py", "The file was changed.\n\n88 passed. 0 failed.")))),
     "edited and tested in one turn": ("tests_passed", Scope(start=0, stop=1, outcomes=(0,)), numbered(("", edit("a.py"), ran_tests()))),
     "the agent reports": ("said_done", Scope(start=0, stop=3, outcomes=(1, 2)), numbered(LOOK, ("", edit("a.py")), ("I'm done.",))),
     "the agent reports what it did": ("said_done", Scope(start=0, stop=2, outcomes=(1,)), numbered(("", BOOKED), ("Your flight has been booked. Is there anything else you need?",))),
@@ -51,51 +45,26 @@ COMPLETE: dict[str, tuple[SignalName, Scope, list[Turn]]] = {
     "read, changed, run, and called good": ("worked_through", Scope(start=0, stop=3, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b")))),
     "three edits, then a look": ("edits_in_a_row", Scope(start=0, stop=3, outcomes=(0, 1, 2)), numbered(("", edit("a.py")), ("", edit("b.py")), ("", edit("c.py")), LOOK)),
     "on to the pages": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Now I'll update the manual.", edit("manual.md")))),
-    "on, in so many words": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Moving on to the second task.", read("b.py")))),
-    "on, after a run without trouble": ("moving_on", Scope(start=0, stop=2, outcomes=(0,)), numbered(("", edit("a.py")), ("", SCRIPT), ("Now I'll write the other.", edit("b.py")))),
-    "on, to another file": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Next, I'll implement the parser.", written("parser.py")))),
     "on, to a file that is only read (F29)": ("moving_on", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), ("Now I'll work on the parser.", read("parser.py")))),
     "on, when what was changed runs well": ("moving_on", Scope(start=0, stop=3, outcomes=(1,)), numbered(("", read("a.py")), ("", edit("a.py")), ("", shell("python a.py", "42")), ("Now I'll fix b.", edit("b.py")))),
     "eight turns without a change": ("quiet", Scope(start=0, stop=2, outcomes=(1,)), numbered(LOOK, ("", edit("a.py")), *[LOOK] * 8)),
-    "eight turns without a change or a run": ("quiet", Scope(start=0, stop=3, outcomes=(0,)), numbered(("", edit("a.py")), LOOK, ("", SCRIPT), *[LOOK] * 8)),
 }  # fmt: skip  # a row a case
 INCOMPLETE: dict[str, list[Turn]] = {
     "tests pass, nothing was changed": numbered(LOOK, ("", ran_tests())),
     "tests pass, the change failed": numbered(LOOK, ("", NO_MATCH), ("", ran_tests())),
-    "tests pass, the change has no answer": numbered(("", edit("a.py", None)), ("", ran_tests())),
     "one of ten fails": numbered(("", edit("a.py")), ("", ran_tests("1 FAILED, 9 PASSED"))),
     "tests without a verdict": numbered(("", edit("a.py")), ("", ran_tests("no tests ran"))),
-    "tests without an answer": numbered(("", edit("a.py")), ("", ran_tests(None))),
-    "no such command": numbered(("", edit("a.py")), ("", ran_tests("bash: pytest: command not found"))),
-    "one run of two fails": numbered(("", edit("a.py"), ran_tests(), ran_tests("2 failed"))),
-    "tests pass, a change beside them failed": numbered(("", edit("a.py")), ("", NO_MATCH, ran_tests())),
-    "not done": numbered(LOOK, ("", edit("a.py")), ("I'm not done.",)),
     "once done": numbered(LOOK, ("", edit("a.py")), ("Once it is done, you may look.",)),
-    "done?": numbered(LOOK, ("", edit("a.py")), ("Is it done?",)),
-    "somebody else said done": numbered(LOOK, ("", edit("a.py")), ('It printed "all done".',)),
     "done in code": numbered(LOOK, ("", edit("a.py")), ("```\n# the task is done\n```",)),
-    "done quoted in a line": numbered(LOOK, ("", edit("a.py")), ("> the task is done",)),
     "a plan": numbered(LOOK, ("", edit("a.py")), ("I have changed a. I'll test it.",)),
-    "a report of what was found": numbered(LOOK, ("I have found the place in z.",)),
     "a greeting": numbered(("I'm done.",)),
     "done, while the last run failed": numbered(("", edit("a.py")), ("", ran_tests("1 failed")), ("I'm done.",)),
-    "done, but it fails": numbered(("", edit("a.py")), ("The task is done. However, b still fails.", read("b.py"))),
-    "done, and tested now": numbered(("", edit("a.py")), ("The task is done.", ran_tests("no tests ran"))),
-    "called good, nothing was run": numbered(LOOK, ("", edit("a.py")), ("Great! Where is b used?", searched("b"))),
-    "run, and not called good": numbered(LOOK, ("", edit("a.py")), ("", SCRIPT), ("It still prints 41.", read("a.py"))),
-    "only a try was written and run": numbered(LOOK, ("", written("demo.py")), ("", SCRIPT), ("Great! Where is b used?", searched("b"))),
-    "a script was written and run": numbered(LOOK, ("", written("tool.py")), ("", shell("python tool.py", "42")), ("Great! Where is b used?", searched("b"))),
     "two edits, then a look": numbered(("", edit("a.py")), ("", edit("b.py")), LOOK),
-    "three edits, one failed": numbered(("", edit("a.py")), ("", NO_MATCH), ("", edit("a.py")), ("", edit("b.py")), LOOK),
     "three edits, and a fourth": numbered(*[("", edit("a.py"))] * 4),
     "three edits, then a run": numbered(*[("", edit("a.py"))] * 3, ("", SCRIPT)),
     "on, to test it": numbered(("", edit("a.py")), ("Now I'll run the tests.", ran_tests(None))),
     "on, to look at another": numbered(("", edit("a.py")), ("Now I'll look at the parser.", read("parser.py"))),
-    "on, to look at it": numbered(("", edit("a.py")), ("Now let's look at it.", read("a.py"))),
     "on, in the same work": numbered(("", edit("a.py")), ("Now I'll add b.", edit("a.py"))),
-    "on, with the same work beside it": numbered(("", edit("a.py")), ("Now I'll use it in b.", edit("a.py"), edit("b.py"))),
-    "on, after a script that was made to try something": numbered(("", written("tool.py")), ("", shell("python tool.py", "42")), ("", read("tool.py")), ("", edit("tool.py")), ("", shell("python tool.py", "43")), ("Now I'll fix b.", edit("b.py"))),
-    "on, with nothing changed": numbered(LOOK, ("Moving on to the next task.", read("b.py"))),
     "seven turns without a change": numbered(("", edit("a.py")), *[LOOK] * 7),
     "no change at all": numbered(*[LOOK] * 20),
     "quiet while a test fails": numbered(("", edit("a.py")), ("", ran_tests("1 failed")), *[LOOK] * 20),
@@ -111,9 +80,9 @@ def test_complete(row: tuple[SignalName, Scope, list[Turn]]) -> None:
     assert (last.kind, last.scope, last.confidence) == (
         "subtask",
         scope,
-        SIGNALS[signal].confidence,
+        SIGNALS[signal],
     )
-    assert last.details == {"signal": signal, "level": SIGNALS[signal].level}
+    assert last.details["signal"] == signal
 
 
 @pytest.mark.parametrize("turns", INCOMPLETE.values(), ids=INCOMPLETE)
@@ -126,9 +95,9 @@ def test_incomplete(turns: list[Turn]) -> None:
 def test_each_signal_can_be_left_out(row: tuple[SignalName, Scope, list[Turn]]) -> None:
     """Without its signal, the same turns do not tell it; with a least confidence above it, neither."""
     signal, _, turns = row
-    others: dict[SignalName, Signal] = {name: s for name, s in SIGNALS.items() if name != signal}
+    others: dict[SignalName, float] = {name: s for name, s in SIGNALS.items() if name != signal}
     assert signal not in signals(fired(turns, SubtaskTrigger(signals=others)))
-    above = SIGNALS[signal].confidence + 0.01
+    above = SIGNALS[signal] + 0.01
     assert signal not in signals(fired(turns, SubtaskTrigger(least_confidence=above)))
 
 
@@ -138,7 +107,7 @@ def test_numbers_can_be_set() -> None:
     assert signals(fired(turns, SubtaskTrigger(edits_in_a_row=2))) == ["edits_in_a_row"]
     turns = numbered(("", edit("a.py")), LOOK, LOOK)
     assert signals(fired(turns, SubtaskTrigger(quiet_turns=2))) == ["quiet"]
-    sure: dict[SignalName, Signal] = {"quiet": Signal(level="high", confidence=0.99)}
+    sure: dict[SignalName, float] = {"quiet": 0.99}
     [decision] = fired(turns, SubtaskTrigger(quiet_turns=2, signals=sure))
     assert (decision.confidence, decision.details["level"]) == (0.99, "high")
 
@@ -161,31 +130,6 @@ def test_a_signal_is_not_told_again() -> None:
     ]
 
 
-def test_the_newest_version_of_each_file_stays() -> None:
-    """Of three changes of a file the last; earlier ones can go."""
-    turns = numbered(
-        *[("", edit("a.py"))] * 3,
-        ("", edit("b.py")),
-        ("", ran_tests("1 failed")),
-        ("", ran_tests()),
-    )
-    [decision] = fired(turns)
-    assert decision.scope == Scope(start=0, stop=6, outcomes=(2, 3, 5))
-
-
-@pytest.mark.parametrize(("others", "fires"), [(MOST_FILES - 1, True), (MOST_FILES, False)])
-def test_the_first_files_of_a_subtask_are_known(others: int, fires: bool) -> None:  # noqa: FBT001 - a row's expectation
-    """One that was met when they were too many may be a script that was made to try something."""
-    turns = numbered(
-        *[("", read(f"{number}.py")) for number in range(others)],
-        ("", read("a.py")),
-        ("", edit("a.py")),
-        ("", shell("python a.py", "42")),
-        ("Now I'll fix b.", edit("b.py")),
-    )
-    assert signals(fired(turns)) == ["moving_on"] * fires
-
-
 def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
     """Quiet turns belong to what comes next: their looks are its reading."""
     turns = numbered(
@@ -197,34 +141,3 @@ def test_what_was_looked_at_counts_for_the_next_subtask() -> None:
         ("Great! Where is b used?", searched("b")),
     )
     assert signals(fired(turns)) == ["quiet", "worked_through"]
-
-
-@pytest.mark.parametrize(
-    ("path", "sort"),
-    [
-        pytest.param("src/loader.py", "code", id="code"),
-        pytest.param("src/latest.py", "code", id="no part of a word"),
-        pytest.param("tests/test_loader.py", "test", id="a test"),
-        pytest.param("tests/data.json", "test", id="among tests"),
-        pytest.param("src/Toggle.test.tsx", "test", id="a test beside its code"),
-        pytest.param("docs/guide.md", "document", id="a page"),
-        pytest.param("CHANGELOG", "document", id="no ending"),
-        pytest.param("tests/README.md", "document", id="a page among tests"),
-        pytest.param("reproduce_issue.py", "try", id="a try"),
-        pytest.param("reproduce/conf.py", "try", id="in a folder of tries"),
-        pytest.param("/tmp/fix.patch", "code", id="a patch of code"),  # noqa: S108 - a name
-        pytest.param("/tmp/fix.sh", "try", id="a temporary file"),  # noqa: S108 - a name
-    ],
-)
-def test_what_a_file_is_for(path: str, sort: FileSort) -> None:
-    """Whole words of its path tell."""
-    assert sort_of(path) == sort
-
-
-def test_turns_may_start_anywhere() -> None:
-    """The first turn seen is the first of the first subtask, whatever its number."""
-    trigger = SubtaskTrigger()
-    trigger.observe(turn(40, "", edit("a.py")))
-    assert trigger.observe(turn(41, "", ran_tests())).scope == Scope(
-        start=40, stop=42, outcomes=(40, 41)
-    )
