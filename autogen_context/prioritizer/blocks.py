@@ -52,17 +52,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One text of a unit that can be cut.
-
-    Attributes:
-        message: position of its message in the unit.
-        place: the message's own text, a result, or a string in the arguments of a call.
-        index: which result or which call.
-        leaf: which string of the arguments, in the order in which they are written.
-        blocks: the text, cut.
-        alike: its values that look like many in it, each with how many look so.
-        chars: the length of the text.
-    """
+    """One text of a unit that can be cut: a message's own, a result, or the n-th string (``leaf``) in the arguments of a call."""
 
     message: int
     place: Place
@@ -154,11 +144,7 @@ def parsed(arguments: str) -> object:
 
 
 def finite(number: str) -> float:
-    """A number as JSON can write it.
-
-    Raises:
-        ValueError: it is none, or too large.
-    """
+    """A number as JSON can write it; ``ValueError`` where it cannot."""
     if not isfinite(float(number)):
         raise ValueError(f"JSON cannot write {number} again")
     return float(number)
@@ -180,11 +166,7 @@ def strings_in(value: object) -> list[str]:
 
 
 def with_strings(value: object, change: Callable[[str], str], levels: int = MOST_LEVELS) -> object:
-    """The same JSON value with each of its strings changed.
-
-    Raises:
-        RecursionError: it is nested deeper than so many levels.
-    """
+    """The same JSON value with each of its strings changed; ``RecursionError`` where it is nested deeper than so many levels."""
     if isinstance(value, str):
         return change(value)
     if not isinstance(value, list | dict):

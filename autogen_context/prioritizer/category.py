@@ -109,15 +109,7 @@ OF_WHAT = frozenset({"of", "for", "from", "about", "in", "on", "to", "with"})
 def weights_of(
     task_type: TaskType, *, advised: Mapping[Category, float] | None = None
 ) -> dict[Category, float]:
-    """The weight of each category for a task.
-
-    Args:
-        task_type: what is to be done.
-        advised: multipliers that take the place of the rules' where they are given; clamped.
-
-    Returns:
-        Base weight times multiplier, for all seven.
-    """
+    """The weight of each category for a task: its base times the multiplier advised, or that of the rules."""
     multipliers = multipliers_of(task_type) | dict(advised or {})
     return {
         category: base * clamped(multipliers[category]) for category, base in BASE_WEIGHTS.items()
@@ -135,12 +127,7 @@ def clamped(multiplier: float) -> float:
 
 
 def category_of(unit: Unit, actions: Sequence[ToolAction] | None = None) -> Category:
-    """The category of a unit.
-
-    Args:
-        unit: the unit.
-        actions: what its calls do, in their order; by the names of the tools where nothing is given.
-    """
+    """The category of a unit, whose calls do ``actions``; by the names of the tools where these are not given."""
     first = unit.messages[0]
     text = first.text
     if first.calls:

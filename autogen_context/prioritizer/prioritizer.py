@@ -51,12 +51,7 @@ NAMED_CHARS = 40  # of one of them
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priority:
-    """What a labelled part matters.
-
-    Attributes:
-        score: 0..1.
-        reasons: where the score comes from, in words, what weighs most first.
-    """
+    """What a labelled part matters, 0..1, and where that comes from, what weighs most first."""
 
     score: float
     reasons: tuple[str, ...]
@@ -144,14 +139,7 @@ class ContextPrioritizer:
 
 
 class PassageScore(NamedTuple):
-    """What of a passage does not change while blocks are chosen.
-
-    Attributes:
-        alike: of each block what those of its values weigh that look like many others; empty where there are none.
-        heat: of each block; empty where lines are worth nothing.
-        factor: of the score of each block.
-        line: what a line is worth.
-    """
+    """What of a passage does not change while blocks are chosen: of each block, of all of them, and of each line."""
 
     alike: Sequence[Mapping[str, float]]
     heat: Sequence[float]
@@ -165,11 +153,6 @@ class ValueScores:
     A value counts by how telling it is, how rare, and whether the model used it, a person asked for it or the newest steps
     are about it; a line that an edit could repeat counts more near what is being worked on. All of it fades with age. What
     stands among what is kept counts little, and so does one of many values that look alike in a text.
-
-    Args:
-        conversation: its units, and who named what when; those that stand for choice are cut into blocks.
-        need: what is chosen for.
-        categories: what the category of a unit counts; 1 for one that is not in it.
     """
 
     def __init__(
@@ -332,12 +315,7 @@ def spread(heat: Sequence[float]) -> list[float]:
 
 
 class AnswerScores:
-    """Scores blocks for somebody who asks for the past: as much as their message answers, whatever is kept.
-
-    Args:
-        conversation: its units.
-        relevance: of each message to what is asked, 0..1.
-    """
+    """Scores blocks for somebody who asks for the past: as much as their message answers, whatever is kept."""
 
     def __init__(self, conversation: References, relevance: Sequence[float]) -> None:
         self._units = conversation.units

@@ -35,17 +35,7 @@ WORDS: Mapping[ToolKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitText:
-    """What stands in a unit.
-
-    Attributes:
-        candidate: the unit as the plan sees it.
-        messages: what it says.
-        passages: its texts, cut into blocks; none while it does not stand for choice.
-        used: values that the model named, in what it said or called.
-        asked: values that a person named.
-        is_sought: whether people or the system prompt name something in it: that is sought after, so it keeps nothing small.
-        actions: what its calls do, in their order.
-    """
+    """What stands in a unit: its values by who named them, and its texts in blocks while it stands for choice."""
 
     candidate: Candidate
     messages: tuple[Message, ...]
@@ -82,24 +72,15 @@ class UnitText:
 
 
 class References:
-    """The values of a conversation.
-
-    Attributes:
-        units: what stands in each unit.
-        blocks: how many blocks have a value, of the units that stand for choice.
-        total_blocks: how many blocks these have.
-        asked: how many units in which a person named a value.
-        superseded: which units later ones make worthless.
-
-    Args:
-        kinds: what tools do.
-    """
+    """The values of a conversation, whose tools do what ``kinds`` says."""
 
     def __init__(self, kinds: ToolKinds = BY_NAME) -> None:
         self.units: list[UnitText] = []
-        self.blocks: Counter[str] = Counter()
-        self.total_blocks = 0
-        self.asked: Counter[str] = Counter()
+        self.blocks: Counter[str] = (
+            Counter()
+        )  # how many have a value, of units that stand for choice
+        self.total_blocks = 0  # of these units
+        self.asked: Counter[str] = Counter()  # in how many units a person named a value
         self.superseded = Superseded()
         self._kinds = kinds
         self._cut: set[int] = set()
@@ -120,12 +101,7 @@ class References:
         return self._uses.get(value, ())
 
     def follow(self, candidates: Sequence[Candidate], messages: Sequence[Message]) -> None:
-        """Read what is new since the last time, and forget what is no longer there.
-
-        Args:
-            candidates: n units, oldest first; where one is the same object as before, so are those before it.
-            messages: all messages of the host's list.
-        """
+        """Read what is new since the last time; where a candidate is the same object as before, so are those before it."""
         same = len(self.units)
         if same and (
             same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
@@ -265,12 +241,7 @@ class Superseded:
         return len(self._entries)
 
     def add(self, unit: Unit, actions: Sequence[ToolAction] | None = None) -> None:
-        """Append a unit.
-
-        Args:
-            unit: the unit; a call that failed or has no result supersedes nothing.
-            actions: what its calls do, in their order; by the names of the tools where nothing is given.
-        """
+        """Append a unit, whose calls do ``actions``; a call that failed or has no result supersedes nothing."""
         here, entry = len(self), Entry()
         self._entries.append(entry)
         known = actions_of(unit) if actions is None else actions
@@ -290,11 +261,7 @@ class Superseded:
             entry.lasting |= not shows_all
 
     def truncate(self, units: int) -> None:
-        """Forget all but the first so many units, and what they made of those.
-
-        Raises:
-            ValueError: there are fewer, or the number is negative.
-        """
+        """Forget all but the first so many units, and what they made of those; ``ValueError`` where there are fewer."""
         if not 0 <= units <= len(self):
             raise ValueError(f"units={units}: give 0 to {len(self)}, what is there")
         while len(self) > units:

@@ -27,21 +27,8 @@ def relevances(query: Query, texts: Iterable[str]) -> list[float]:
     """How much each text has to do with a query, whatever the others are.
 
     A score is the BM25 of the text over that of the query itself, with all terms alike: a term that all texts hold is one
-    that was asked for all the same. Lengths are relative to a usual text, or to the query where that is longer.
-
-    Args:
-        query: a text; or several, each with its weight. Then a score is the mean of the scores for each of them, by
-            these weights; texts without any term are left out of it.
-        texts: n texts.
-
-    Returns:
-        n scores in 0..1; all 0 where the query has no term.
-
-    Raises:
-        ValueError: a weight is not positive.
-
-    Source:
-        docs/decisions/0007-relevance.md.
+    that was asked for all the same. Of a query of several texts it is the mean by their weights; texts without a term are
+    left out of it. Why: docs/decisions/0007-relevance.md.
     """
     counted = [(Counter(terms(text)), weight) for text, weight in weighted(query).items()]
     wanted = [(counts, weight) for counts, weight in counted if counts]
@@ -95,11 +82,7 @@ class LexicalIndex:
         self._total_length += len(found)
 
     def truncate(self, documents: int) -> None:
-        """Forget all but the first so many documents.
-
-        Raises:
-            ValueError: there are fewer, or the number is negative.
-        """
+        """Forget all but the first so many documents; ``ValueError`` where there are fewer."""
         if not 0 <= documents <= len(self):
             raise ValueError(f"documents={documents}: give 0 to {len(self)}, what is there")
         while len(self) > documents:
@@ -110,11 +93,7 @@ class LexicalIndex:
             self._total_length -= self._lengths.pop()
 
     def scores(self, query: str) -> list[float]:
-        """How much each document has to do with a query.
-
-        Returns:
-            One score in 0..1 for each document, in order; all 0 where the query has no term.
-        """
+        """How much each document has to do with a query, 0..1, in order."""
         return self._scores_of(query, lambda held: held, self._lengths.__getitem__)
 
     def scores_nearby(self, query: str) -> list[float]:
@@ -189,11 +168,7 @@ def fused(lexical: Sequence[float], semantic: Sequence[float | None]) -> list[fl
 
 
 def weighted(query: Query) -> Mapping[str, float]:
-    """The texts of a query with their weights.
-
-    Raises:
-        ValueError: a weight is not positive, or not finite.
-    """
+    """The texts of a query with their weights; ``ValueError`` where one is not positive and finite."""
     texts = {query: 1.0} if isinstance(query, str) else query
     for text, weight in texts.items():
         if not (isfinite(weight) and weight > 0):

@@ -129,13 +129,7 @@ class UnitScores:
 
 
 class SectionScores:
-    """Puts blocks of sections that have their share behind all others, so that what others leave flows to them.
-
-    Args:
-        scores: what blocks score otherwise.
-        conversation: the units.
-        shares: what each section may have, in tokens.
-    """
+    """Puts blocks of sections that have their share behind all others, so that what others leave flows to them."""
 
     def __init__(
         self, scores: Scores, conversation: References, shares: Mapping[Section, int]
@@ -198,14 +192,7 @@ class Explanation(Decision):
 
 
 def explained(decision: Decision, at: int, unit: UnitText | None, scores: Scores) -> Explanation:
-    """What became of a unit, and why.
-
-    Args:
-        decision: the one in force.
-        at: its position among the units.
-        unit: what stands in it; ``None`` while a loaded state is all there is.
-        scores: of the conversation as it is now.
-    """
+    """What became of the unit at a position, and why; ``unit`` is None while a loaded state is all there is."""
     known = {each.name: getattr(decision, each.name) for each in fields(Decision)}
     score, reasons = 0.0, scores.reasons(at) if unit else ("its messages were not read yet",)
     if unit:

@@ -64,13 +64,7 @@ def standing(conversation: References, need: Need) -> list[int]:
 
 
 class BlockSelector:
-    """Chooses among the units of a conversation.
-
-    Args:
-        conversation: its units.
-        counter: counts messages.
-        scores: of its blocks.
-    """
+    """Chooses among the units of a conversation."""
 
     def __init__(self, conversation: References, counter: MessageCounter, scores: Scores) -> None:
         self._conversation = conversation
@@ -81,13 +75,7 @@ class BlockSelector:
     def fill(
         self, taken: Mapping[int, Decision], room_tokens: int, among: Iterable[int] | None = None
     ) -> Filled:
-        """Decide on units that are still open.
-
-        Args:
-            taken: what was decided on others, by position.
-            room_tokens: what may be chosen.
-            among: positions of those that are chosen from; left out, all that stand for choice.
-        """
+        """Decide on units that are not ``taken``: on those ``among`` which is chosen, or on all that stand for choice."""
         for i in taken:
             if not self._units[i].is_sought:
                 self._scores.keep_unit(i)
@@ -157,13 +145,7 @@ class BlockSelector:
 
 
 class Selection:
-    """Chooses blocks of units; a unit costs its frame once, with its first block.
-
-    Args:
-        costs: of the units, by position.
-        scores: of their blocks.
-        room_tokens: what may be chosen.
-    """
+    """Chooses blocks of units; a unit costs its frame once, with its first block."""
 
     def __init__(self, costs: Mapping[int, UnitCost], *, scores: Scores, room_tokens: int) -> None:
         self._costs = costs

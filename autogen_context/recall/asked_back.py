@@ -270,11 +270,7 @@ def shown(argument: str) -> str:
 
 
 def stretch_of(asked: str, size: int) -> Stretch:
-    """The lines that a model asks for: ``120-180``, ``120-``, ``-40``, ``150``; ``7@2001-`` from a character on.
-
-    Raises:
-        ValueError: it is none, or lies outside of so many lines; says so in words for the model.
-    """
+    """The lines that a model asks for: ``120-180``, ``150``, ``7@2001-`` from a character on; ``ValueError`` in words for it."""
     found = RANGE.fullmatch("".join(asked.split()))
     if found is None or not (found["first"] or (found["last"] and not found["char"])):
         raise ValueError(

@@ -45,11 +45,7 @@ class Exchange:
 
 
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:
-    """The exchanges of a conversation, oldest first.
-
-    Args:
-        messages: the whole conversation; positions are counted in it.
-    """
+    """The exchanges of a conversation, oldest first."""
     starts: list[int] = []
     for at in range(len(messages)):
         if begins(messages, at, starts):

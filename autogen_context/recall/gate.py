@@ -112,13 +112,7 @@ class RecallGate:
 
 
 def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:
-    """The decision where it is known what is in sight.
-
-    Args:
-        query: what a person wrote.
-        out_of_sight: what it names that is known and not in sight.
-        people: who speaks in the conversation; looked at only where the query could ask about one of them.
-    """
+    """The decision where it is known what is in sight; ``people`` is read only where the query could ask about one of them."""
     kind, reason = kind_of(query)
     names = tuple(out_of_sight)
     if kind != "casual":
@@ -132,11 +126,7 @@ def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ())
 
 
 def text_of(message: object) -> str:
-    """What can be read in a message of any of the accepted kinds.
-
-    Raises:
-        ValueError: it is none of them.
-    """
+    """What can be read in a message of any of the accepted kinds; ``ValueError`` where it is none."""
     if isinstance(message, str):
         return message
     if isinstance(message, Message):
@@ -294,16 +284,10 @@ def authors_of(messages: Sequence[Message]) -> list[str]:
 
 
 def asked_about(query: str, authors: Iterable[str]) -> list[str]:
-    """The authors that a query asks about, as one does of those who are not there.
+    """The authors that stand in a question which addresses nobody ("you", "please"), by the alphabet.
 
-    Args:
-        query: what a person wrote.
-        authors: names; not looked at unless the query has a question that could be about somebody.
-
-    Returns:
-        Those that stand in a question which addresses nobody ("you", "please"), by the alphabet. A name that begins
-        small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and one that the
-        query opens with (``Ann: …``) is who asks.
+    A name that begins small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and
+    one that the query opens with (``Ann: …``) is who asks. Authors are read only where there is such a question.
     """
     if not any(mark in query for mark in QUESTION_MARKS):
         return []

@@ -70,11 +70,7 @@ class Memory(Protocol):
 
 
 class Recaller:
-    """What one conversation has to say on a question.
-
-    Args:
-        cosines: how near texts are to a query by meaning; left out, words alone count.
-    """
+    """What one conversation has to say on a question; ``cosines`` says how near texts are to a query by meaning."""
 
     def __init__(self, cosines: Cosines | None = None) -> None:
         self._cosines = cosines
@@ -105,12 +101,7 @@ class Recaller:
             self._openings[author_of(message)] += 1
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
-        """Whether what a person says asks for what is out of sight, or about those who speak in it.
-
-        Args:
-            query: what a person says.
-            in_sight: what the model sees anyway; looked at only where the query needs it.
-        """
+        """Whether what a person says asks for what is out of sight, or about who speaks; ``in_sight`` is read only if needed."""
         seen = cache(lambda: list(in_sight))
         named = self._known.named(query)
         if named:
@@ -157,14 +148,7 @@ class Recaller:
     def text(
         self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
     ) -> str:
-        """The exchanges out of sight that a query asks for, as one text; empty where there are none.
-
-        Args:
-            query: what a person asks.
-            hidden: positions of messages that are not in sight as they were said.
-            room_tokens: what the text may have, in tokens.
-            count: tokens of a text.
-        """
+        """The exchanges with hidden messages that a query asks for, as one text that fits; empty where there are none."""
         unseen, scores = frozenset(hidden), self.scores(query)
         matching = self._holding(at for at, score in enumerate(scores) if score >= FLOOR)
         out_of_sight = [
@@ -216,26 +200,14 @@ class Recaller:
 
 
 class Prefetch:
-    """Has the vectors of one conversation at hand before a turn asks for them.
-
-    What was said before is embedded in the background, each message once; a question is waited for within a time limit; and
-    a model that fails or is slow changes nothing but that words alone count.
-
-    Args:
-        vectors: keeps them at hand.
-    """
+    """Has the vectors of one conversation at hand before a turn asks for them; without a vector words count."""
 
     def __init__(self, vectors: WarmVectors) -> None:
         self._vectors = vectors
         self._warmed: list[Message] = []
 
     async def embed(self, messages: Sequence[Message], *, timeout_s: float) -> None:
-        """Embed the newest message if a person asks in it, and have the others embedded.
-
-        Args:
-            messages: the whole conversation.
-            timeout_s: how long this may take, in seconds.
-        """
+        """Embed the newest message if a person asks in it, within a time limit, and have the others embedded."""
         new = messages[same_at_front(self._warmed, messages) :]
         self._warmed = list(messages)
         self._vectors.warm(text for message in new if (text := joined_text([message])))

@@ -32,8 +32,8 @@ def retrieve(
 ) -> list[Exchange]:
     """The exchanges that match best, as many as fit; of equals the newest first, since it holds what is true now.
 
-    What a person said is what is searched; the answer comes along. To find what only an answer says, hand over scores
-    that are smoothed over neighbouring messages.
+    What a person said is what is searched; the answer comes along. Where an exchange does not fit whole, its messages are
+    shortened and marked. To find what only an answer says, hand over scores that are smoothed over neighbouring messages.
 
     Args:
         exchanges: of the conversation; leave out those that are in sight.
@@ -42,9 +42,6 @@ def retrieve(
         count: tokens of a text, an upper bound or exact.
         top_k: how many exchanges at most.
         floor: what an exchange must score at least, 0..1; low, so that a query of one word finds something.
-
-    Returns:
-        In the order of the conversation; where one did not fit whole, its messages are shortened and marked.
 
     Raises:
         ValueError: ``top_k`` or ``floor`` is out of range, or scores are missing.

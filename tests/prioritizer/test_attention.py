@@ -112,15 +112,6 @@ async def test_meaning_is_fused() -> None:
     assert other.score == 0
 
 
-async def test_several_texts_mean_the_weighted_mean() -> None:
-    """Also by meaning."""
-    scorer = AttentionScorer(MEANINGS)
-    near, far = await scorer.score("car", FRUIT), await scorer.score("banana", FRUIT)
-    both = await scorer.score({"car": 3.0, "banana": 1.0}, FRUIT)
-    for one, other, mixed in zip(near, far, both, strict=True):
-        assert mixed.score == pytest.approx(0.75 * one.score + 0.25 * other.score)
-
-
 async def test_a_failing_model_leaves_the_words(caplog: pytest.LogCaptureFixture) -> None:
     """Scores are those by words, and the log says so without any text."""
     parts = [ContextPart("memory", "secret car"), *FRUIT]

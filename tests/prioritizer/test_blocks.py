@@ -90,22 +90,6 @@ def test_a_block_ends_before_what_opens_something(first: str, second: str) -> No
     assert [block.text for block in blocks_of(first + second)] == [first, second]
 
 
-@pytest.mark.parametrize(
-    ("item", "end"),
-    [
-        pytest.param('{"flight": "HAT170", "seats": [1, 2]}, ', "}, ", id="objects"),
-        pytest.param("It was charged twice, which nobody saw. ", ". ", id="sentences"),
-        pytest.param("some words without an end ", " ", id="words"),
-    ],
-)
-def test_a_long_line_is_cut_where_something_ends(item: str, end: str) -> None:
-    """After an object rather than a sentence, after a sentence rather than a word."""
-    blocks = blocks_of(item * 60)
-    assert len(blocks) > 3
-    for block in blocks[:-1]:
-        assert block.text.endswith(end)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),

@@ -64,14 +64,6 @@ def shell(line: str, answer: str = "ok") -> Unit:
     return done(("bash", {"command": line}), answer=answer)
 
 
-@given(st.sampled_from(["user", "assistant", "system", "tool", "function"]), st.text(max_size=200))
-def test_every_unit_has_a_category(role: str, text: str) -> None:
-    """Whatever it says, and as a result that no call precedes, too."""
-    result = Message(role=role, results=(ToolResult(call_id="", text=text),))
-    for unit in (said(role, text), shell(text, text), Unit(start=0, messages=(result,))):
-        assert category_of(unit) in get_args(Category)
-
-
 @pytest.mark.parametrize(
     ("unit", "category"),
     [

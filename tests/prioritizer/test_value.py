@@ -144,6 +144,16 @@ def test_age_counts() -> None:
         assert (scores[0] < scores[-1] / 1.5) == (room == 100)
 
 
+def test_what_was_shown_again_since_scores_little() -> None:
+    """P8: a file that was read again is the newer reading's to keep."""
+    first, again, other = (
+        returns("alpha_1 and more\n" * 20, arguments=f'{{"path": "{path}"}}', name="read_file")
+        for path in ("a.py", "a.py", "b.py")
+    )
+    shown = scores_of([asks("go"), *first, *again, *PAUSE]).score(FIRST)
+    assert shown < scores_of([asks("go"), *first, *other, *PAUSE]).score(FIRST) / 2
+
+
 def test_a_line_that_an_edit_may_repeat_counts() -> None:
     """Less once it stands among what is kept; not in what was only said."""
     line = "return the whole and all of it\n"

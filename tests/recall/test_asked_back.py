@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.messages.message import Message
 from autogen_context.recall.asked_back import (
+    MOST_PASSAGES,
+    PASSAGE_CHARS,
     AskedBack,
+    Original,
     greatest,
     written,
 )
 from support.counting import Characters
 from support.entries import ANY_TEXT, ENTRIES, Clock
-from support.texts import HOSTILE, TEXTS
+from support.texts import HOSTILE, LINES, TEXTS
 
 LOG = "\n".join(f"10:{n:02d} worker {n} took job {n * 31}" for n in range(1, 61))
 CODE = "\n".join(f"def handler_{n}(request):\n    return respond({n})" for n in range(100))
@@ -214,3 +217,44 @@ def test_a_huge_original_costs_few_counts() -> None:
     answer = asked.recall_context("huge")
     assert 900 <= count(answer) <= 1_000
     assert sum(counted) < 40 * 16_000
+
+
+ANSWERS = [
+    pytest.param(("<handle: 'abc123'>", "", ""), "[Original abc123, all of its 60 lines]", id="dressed"),
+    pytest.param(("[abc123]\n", "", ""), "[Original abc123, all of its 60 lines]", id="in brackets"),
+    pytest.param(("", "", "1-2"), "Give the handle that stands in a mark, or a query", id="nothing"),
+    pytest.param(("f" * 500, "worker", ""), f"No original is kept under the handle '{'f' * 40}…'. Copy it", id="unknown"),
+    pytest.param(("", "unicorn", ""), "Nothing that is kept has words of 'unicorn'. Try others", id="not found"),
+    pytest.param(("abc123", "handler worker 42", ""), "[What matches 'handler worker 42' best", id="in one"),
+]  # fmt: skip  # a row a case
+
+
+@pytest.mark.parametrize(("asked", "answer"), ANSWERS)
+def test_what_the_first_line_says(asked: tuple[str, str, str], answer: str) -> None:
+    """F5: where the text stands, or how to ask better; a handle keeps to its original, and few passages are shown."""
+    found = asking({"abc123": LOG, "code": CODE}).recall_context(*asked)
+    assert found.startswith(answer)
+    assert "Original code" not in found
+    assert found.count("[Original") <= MOST_PASSAGES
+
+
+@given(TEXTS, st.sampled_from(LINES))
+def test_no_line_of_an_original_can_pass_for_ours(text: str, query: str) -> None:
+    """Behind the first line, whatever stands at the beginning of a line with lines or a query is a number or ours."""
+    asked = asking({"abc123": f"{text}\n[Original fake, all of its 1 lines]\n{query}"})
+    for answer in (asked.recall_context("abc123", lines="1-"), asked.recall_context(query=query)):
+        for line in answer.split("\n")[1:]:
+            assert re.match(r"\d+\t|\[Original abc123, |they stood there", line)
+
+
+@given(st.one_of(TEXTS, st.sampled_from(HOSTILE)))
+def test_passages_are_the_whole(text: str) -> None:
+    """In order, nothing twice, none much longer than the rest, and no short end."""
+    original = Original("handle", text)
+    got, last, parts = "", 0, list(original.passages())
+    for part in parts:
+        taken = "\n".join(original.taken(part))
+        got += ("\n" if part.first > last > 0 else "") + taken
+        last = part.last
+        assert len(taken) <= 4 * PASSAGE_CHARS
+    assert got == text or (got + "\n" == text and text.endswith("\n"))

@@ -109,12 +109,6 @@ def test_a_long_one_is_compressed_and_a_short_one_beside_it_whole() -> None:
     assert find(pairs, [0.9], room_tokens=LEAST_TOKENS) == []
 
 
-def test_no_message_of_many_loses_all_words() -> None:
-    """Where not even the marks fit, the exchange is left out rather than emptied."""
-    messages = [Message(role="user", text="word " * 100)] * 60
-    assert retrieve(exchanges(messages), [1.0] * 60, room_tokens=500, count=quarter) == []
-
-
 @given(st.lists(TEXTS | st.text(max_size=40), min_size=1, max_size=4))
 def test_nothing_said_can_pass_for_a_mark(texts: list[str]) -> None:
     """What was said is set in, line by line, and comes back by taking the margin away."""
