@@ -224,9 +224,10 @@ async def test_a_conversation_asks_about_each_task_once() -> None:
 async def test_late_advice_on_an_earlier_task_is_dropped() -> None:
     """What comes when there is a newer task says nothing on it."""
     ready = asyncio.Event()
-    model = Model(ready)
+    model = Model(ready, GOOD)
     advising = Advising(Advisor(model.complete), {}, Background(model))
     await ask(advising, "old", "new")
+    assert list(advising.known) == [key_of("new")]
     ready.set()
     for _ in range(8):
         await asyncio.sleep(0)
