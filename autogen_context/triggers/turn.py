@@ -265,7 +265,7 @@ _TROUBLE = re.compile(
 @lru_cache(8)
 def verdict_of(text: str) -> Verdict | None:
     """What the output of tests says of them: one failure among any number of passes is a failure."""
-    text, bad, good = _COLOUR.sub("", ends_of(text, VERDICT_CHARS)), list[int](), 0
+    text, bad, good = _COLOUR.sub("", ends_of(text, VERDICT_CHARS)), list[int](), list[int]()
     for line in text.split("\n"):
         found = list(_COUNT.finditer(line)) if len(line) <= LINE_CHARS else []
         if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
@@ -274,12 +274,12 @@ def verdict_of(text: str) -> Verdict | None:
             if (word or name).lower() in _BAD.split("|"):
                 bad.append(int(before or behind))
             elif (word or name).lower() in _GOOD.split("|"):
-                good += int(before or behind)
+                good.append(int(before or behind))
     if sum(bad) or _FAILED.search(text):
         return "failed"
-    if good:
+    if sum(good):
         return "passed"
-    if _NOT_RUN.search(text) or re.search(r"\b0 (?:tests|examples)\b(?! fail)|\b0 passed", text):
+    if good or _NOT_RUN.search(text) or re.search(r"\b0 (?:tests|examples)\b(?! fail)", text):
         return None
     if bad or _PASSED.search(text):
         return "passed"
