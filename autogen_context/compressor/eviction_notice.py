@@ -1,25 +1,81 @@
-"""Follow what is stated in a conversation, and have told what of it left sight.
+"""Follow what is stated in a conversation: in which order people's messages stay, and what is told of what left sight.
 
-Promise: what is told stands in the conversation, or is a model's summary that was verified. A statement of a unit that is in sight as it was said is not repeated, and neither is one in whose place another
-came that is told beside the messages.
+Promise: what is told stands in the conversation, or is a model's summary that was verified. A statement in sight as it was
+said is not repeated, and neither is one in whose place another came that is told beside the messages. A message of a person
+stays as it was written; of a long one, such as a paste, only the sentences that state something, with marks between them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Generic
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
-from autogen_context.compressor.compressor import Compressor, SemanticCompressor
+from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import LeftOut, Summarised
-from autogen_context.compressor.people import RANKS, STATES_NOTHING
 from autogen_context.compressor.span import Span
-from autogen_context.compressor.statements import Name, Statements
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
-from autogen_context.messages.message import Message
-from autogen_context.messages.people import People, people_in
-from autogen_context.messages.piece import Written, same_at_front
+from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.rendering import RANKS
+from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
+from autogen_context.messages.people import People, is_strong, people_in, words_and_output
+from autogen_context.messages.piece import Written, index_of, messages_of, same_at_front
+from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decision import Candidate, Decision, kept, replaced
+
+Name = TypeVar("Name", bound=Hashable)
+
+REASON = "a person said it"
+REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+STATES_NOTHING = 9  # the rank of a message that states nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person said in a unit, as it would stay.
+
+    Attributes:
+        unit: position of the unit.
+        rank: how soon it is given up.
+        decision: the unit whole, or what it states.
+    """
+
+    unit: int
+    rank: int
+    decision: Decision
+
+    @property
+    def states(self) -> bool:
+        """Whether it states something that still holds."""
+        return self.rank < STATES_NOTHING
+
+
+class Statements(Generic[Name]):
+    """What is told beside the messages, as a statement for each name; of two about the same the later one holds."""
+
+    def __init__(self, entries: Mapping[Name, Entry]) -> None:
+        self._entries = dict(entries)
+
+    def since(self, position: int) -> list[Entry]:
+        """Those that came when so many messages were known, or more."""
+        return [entry for entry in self._entries.values() if entry.position >= position]
+
+    def replace(self, entry: Entry) -> bool:
+        """Whether one of them says what a message said, or came later and is about the same."""
+        return any(
+            own.text == entry.text or replaces(own, entry, changes=True)
+            for own in self.since(entry.position + 1)
+        )
+
+    def overruled(self, entries: Iterable[Entry]) -> frozenset[Name]:
+        """The names of those about which somebody with as much say said something else later."""
+        said = list(entries)
+        return frozenset(
+            name
+            for name, own in self._entries.items()
+            if any(e.position >= own.position and replaces(e, own, changes=False) for e in said)
+        )
 
 
 class EvictionNotice(Generic[Name]):
@@ -35,14 +91,10 @@ class EvictionNotice(Generic[Name]):
     """
 
     def __init__(
-        self,
-        counter: MessageCounter,
-        people: Collection[str] = (),
-        *,
-        compressor: Compressor | None = None,
+        self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
     ) -> None:
-        self._compressor = compressor or SemanticCompressor()
         self.statements = Statements[Name]({})
+        self._compressor = compressor
         self._counter = counter
         self._named = people
         self._ledger = Ledger(people)
@@ -64,20 +116,68 @@ class EvictionNotice(Generic[Name]):
         self._ranks = {}
         for entry in self._ledger:
             if not entry.reported:
-                rank = min(RANKS[entry.kind], self.rank(entry.position))
-                self._ranks[entry.position] = rank
-
-    def people_in(self, units: Sequence[Candidate], said: Iterable[int]) -> list[int]:
-        """Those of some units in which a person speaks, and not another agent in a person's role."""
-        return [i for i in said if self._people.speaks(units[i].unit.messages[0])]
-
-    def rank(self, position: int) -> int:
-        """How soon what a message states is given up: 0 for last, ``STATES_NOTHING`` where nothing of it holds."""
-        return self._ranks.get(position, STATES_NOTHING)
+                before = self._ranks.get(entry.position, STATES_NOTHING)
+                self._ranks[entry.position] = min(RANKS[entry.kind], before)
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
         return self.statements.overruled(self._ledger)
+
+    def said(
+        self,
+        candidates: Sequence[Candidate],
+        units: Sequence[int],
+        messages: Sequence[Message],
+        *,
+        long_tokens: int,
+        is_used: Callable[[int], bool],
+    ) -> list[Said]:
+        """What people said, what holds longest first; whatever states nothing comes last, the newest first.
+
+        Args:
+            candidates: n units.
+            units: positions of those with an instruction, of a person or of another agent in a person's role.
+            messages: all messages of the conversation.
+            long_tokens: what a message may have to stay whole; a longer one is cut down to what it states.
+            is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
+        """
+        found: list[Said] = []
+        lines: set[str] = set()
+        for i in reversed(units):
+            candidate = candidates[i]
+            message = candidate.unit.messages[0]
+            if not self._people.speaks(message) or is_repeated(message.text, lines):
+                continue
+            strong = is_strong(message)
+            rank = self._ranks.get(candidate.unit.start, STATES_NOTHING)
+            rank = min(rank, RANKS["preference"]) if strong else rank
+            if rank == STATES_NOTHING and is_carried_out(candidates, i):
+                continue
+            if rank > RANKS["constraint"] and not strong and is_used(i):
+                continue
+            if candidate.tokens <= long_tokens:
+                found.append(Said(unit=i, rank=rank, decision=kept(candidate, REASON)))
+            elif rank < STATES_NOTHING:
+                before = candidates[i - 1].unit.messages[-1] if i else None
+                brief = self._brief(candidate, before, messages)
+                found += [Said(unit=i, rank=rank, decision=brief)] if brief else []
+        return sorted(found, key=lambda said: (said.rank, -said.unit))
+
+    def _brief(
+        self, candidate: Candidate, before: Message | None, messages: Sequence[Message]
+    ) -> Decision | None:
+        """A message with the sentences alone that state something; ``None`` where that is all of it, or nothing."""
+        [message, *others] = messages_of(candidate.pieces, messages)
+        words, output = words_and_output(message, before)
+        text = self._compressor.stated(words)
+        if others or not text:
+            return None
+        short = without_images(replace(message, text=marked(output) + text))
+        tokens = self._counter.message(short)
+        if tokens >= candidate.tokens:
+            return None
+        piece = Written(message=short, index=index_of(candidate.pieces[0]))
+        return replaced(candidate, "shorten", f"{REASON}: what it states", (piece,), tokens)
 
     def told(
         self,
@@ -123,12 +223,32 @@ class EvictionNotice(Generic[Name]):
         hidden: set[int] = set()
         shortened: list[str] = []
         for i, text in enumerate(units):
-            if i not in decided or decided[i].hides:
+            decision = decided.get(i)
+            if decision is None or decision.hides:
                 hidden.update(range(text.unit.start, text.unit.stop))
-            if i in decided and decided[i].action == "shorten":
-                written = (p for p in decided[i].pieces if isinstance(p, Written))
+            if decision is not None and decision.action == "shorten":
+                written = (p for p in decision.pieces if isinstance(p, Written))
                 shortened += [piece.message.text for piece in written]
         in_sight = " ".join(" ".join(shortened).split())
-        entries = [entry for entry in self._ledger if entry.position in hidden]
-        entries = [entry for entry in entries if entry.text not in in_sight]
-        return [entry for entry in entries if not self.statements.replace(entry)]
+        return [
+            entry
+            for entry in self._ledger
+            if entry.position in hidden
+            and entry.text not in in_sight
+            and not self.statements.replace(entry)
+        ]
+
+
+def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:
+    """Whether the model calls tools right behind a unit: what was asked for there is under way, or done."""
+    behind = (candidate.unit.messages for candidate in candidates[i + 1 : i + 3])
+    said = next((messages for messages in behind if messages[0].role not in SYSTEM_ROLES), ())
+    return any(message.calls for message in said)
+
+
+def is_repeated(text: str, lines: set[str]) -> bool:
+    """Whether most of a text stands in others, of which these are the lines; notes its own."""
+    own = [line for line in map(str.strip, text.splitlines()) if line]
+    again = sum(len(line) for line in own if line in lines)
+    lines.update(own)
+    return again > REPEATED * sum(map(len, own))

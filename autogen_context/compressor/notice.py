@@ -1,18 +1,48 @@
-"""What is told in the place of units that are left out: what was stated, what a model made of them, what was done.
+"""What is told in the place of units that are left out: what was stated, what a model made of them, a log of what was done.
 
-Promise: it fits its room; statements go last. It is made of the units themselves, never of an earlier notice.
+Promise: it fits its room, and statements go last. It is made of the units themselves, never of an earlier notice, so that it
+does not decay; every name, path and word of a result in it stands in those units.
+
+One line of the action log says all that was done to one thing, in the order of the first time: what was read, searched,
+changed, run and tested, how that ended, and, in the model's own words, what it decided. Under pressure reads go first, then
+searches; what failed last and was not done again since stays longest.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
 
-from autogen_context.compressor.action_log import action_log
-from autogen_context.compressor.shorten import CountText
-from autogen_context.ledger import Entry
+from autogen_context.compressor.shorten import CountText, is_error_line
+from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.rendering import render
+from autogen_context.messages.message import ToolCall
+from autogen_context.messages.segment import Unit
+from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.prioritizer.blocks import marked, parsed, strings_in
+from autogen_context.prioritizer.category import ends_of, is_decision, tells_of_error
 from autogen_context.prioritizer.references import UnitText
 
 STATED_FRACTION = 0.5  # of the room, for statements
+
+DONE: dict[ToolKind, tuple[str, int]] = {  # the word, and how long it stays under pressure
+    "read": ("read", 0),
+    "search": ("searched", 1),
+    "other": ("called", 2),
+    "run": ("ran", 3),
+    "write": ("changed", 4),
+    "test": ("tested", 5),
+}
+OPEN_WEIGHT = 6  # of what failed last
+DECISION_WEIGHT = 4
+LINE_CHARS = 160  # of one thing, of one error, of one sentence
+ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
+MOST_DECISIONS = 6  # the latest ones
+READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
+NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
+SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
+BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +73,22 @@ class LeftOut:
     units: Sequence[UnitText] = ()
 
 
-def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
-    """What is to be known of units that are left out: statements, the newest summaries that have room, an action log.
+class Step(Protocol):
+    """A unit, and what its calls do."""
 
-    Args:
-        left_out: what there is to tell.
-        room_tokens: what may be said, in tokens.
-        count: tokens of a text.
-    """
+    @property
+    def unit(self) -> Unit:
+        """The unit."""
+        ...
+
+    @property
+    def actions(self) -> Sequence[ToolAction]:
+        """What its calls do, in their order."""
+        ...
+
+
+def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
+    """Of units that are left out, within a room: statements, the newest summaries that have room, an action log."""
     room = int(room_tokens * STATED_FRACTION)
     stated = render(left_out.statements, room_tokens=room, count=count).text
     room_tokens -= count(stated) + 1
@@ -65,3 +103,124 @@ def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
     units.sort(key=lambda each: each.unit.start)
     done = action_log(units, room_tokens=room_tokens, count=count)
     return "\n\n".join(part for part in (stated, *summed, done) if part)
+
+
+def stated_in(text: str) -> str:
+    """The sentences of a person's text that state something, with marks where others were; empty where none does."""
+    parts: list[str] = []
+    gap, found = "", False
+    ends = [match.end() for match in BORDER.finditer(text)]
+    for start, end in pairwise([0, *ends, len(text)]):
+        if Ledger().learn_text(text[start:end]):
+            parts += [marked(gap), text[start:end]]
+            gap, found = "", True
+        else:
+            gap += text[start:end]
+    return "".join([*parts, marked(gap)]) if found else ""
+
+
+def action_log(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
+    """What was done in these units, oldest first, in lines; empty where nothing was done, or nothing fits."""
+    lines = [(action.line, action.weight) for action in actions_of(steps)]
+    lines += [(f"- decided: {said}", DECISION_WEIGHT) for said in decisions_of(steps)]
+    kept: set[int] = set()
+    for at in sorted(range(len(lines)), key=lambda at: (-lines[at][1], -at)):
+        tokens = count(lines[at][0]) + 1
+        if tokens <= room_tokens:
+            room_tokens -= tokens
+            kept.add(at)
+    text = "\n".join(lines[at][0] for at in sorted(kept))
+    return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
+
+
+@dataclass(slots=True)
+class Action:
+    """What was done to one thing: how often, to which parts, the error of the last time, and how often it failed."""
+
+    kind: ToolKind
+    thing: str
+    times: int = 0
+    parts: dict[str, None] = field(default_factory=dict[str, None])
+    error: str = ""
+    failed: int = 0
+
+    @property
+    def weight(self) -> int:
+        """How long it stays under pressure, more is longer."""
+        return OPEN_WEIGHT if self.error else DONE[self.kind][1]
+
+    @property
+    def line(self) -> str:
+        """It as a line."""
+        often = f" ({self.times} times)" if self.times > 1 else ""
+        if self.parts:
+            often = f" ({shortened(', '.join(self.parts))})"
+        if self.error:
+            ended = f": failed: {self.error}"
+        elif self.failed:
+            ended = ": failed, then went well"
+        else:
+            ended = ": went well" if self.kind in {"run", "test"} else ""
+        return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
+
+
+def actions_of(steps: Iterable[Step]) -> list[Action]:
+    """What was done, one for each thing and kind, in the order of the first time."""
+    actions: dict[tuple[ToolKind, str], Action] = {}
+    for step in steps:
+        for done, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
+            kind, views = done.kind, done.views if done.kind == "read" else ()
+            thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or done.subjects)))
+            if thing in {"", call.name}:
+                kind, thing = "other", called(call)
+            action = actions.setdefault((kind, thing), Action(kind, thing))
+            action.times += 1
+            if len(views) == 1 and not views[0].whole:
+                lines = views[0].lines
+                action.parts[f"{lines[0]}-{lines[1]}" if lines else views[0].part] = None
+            action.error = error_of(done.kind, answer or "")
+            action.failed += bool(action.error)
+    return list(actions.values())
+
+
+def called(call: ToolCall) -> str:
+    """A call of which nothing is known but its name and its arguments."""
+    strings = strings_in(parsed(call.arguments))
+    return shortened(" ".join([call.name, *(s for s in strings if len(s) <= ARGUMENT_CHARS)]))
+
+
+def shortened(text: str) -> str:
+    """A text on one line that is not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…"
+
+
+def error_of(kind: ToolKind, answer: str) -> str:
+    """The line that tells how it failed; empty where none does."""
+    failed = is_failure(answer)
+    if not (failed or (kind in {"run", "test"} and tells_of_error(answer))):
+        return ""
+    lines = [line for line in ends_of(answer).split("\n") if is_error_line(line)]
+    telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
+    first = answer.strip().partition("\n")[0]
+    return shortened(telling[-1] if telling else first if failed else "")
+
+
+def decisions_of(steps: Sequence[Step]) -> list[str]:
+    """The latest sentences in which the model says what it decided; none before them is looked for."""
+    latest: dict[str, None] = {}
+    for step in reversed(steps):
+        for message in reversed(step.unit.messages):
+            if len(latest) >= MOST_DECISIONS:
+                break
+            if message.role == "assistant":
+                latest.update(dict.fromkeys(reversed(list(deciding(message.text)))))
+    return list(reversed(list(latest)[:MOST_DECISIONS]))
+
+
+def deciding(text: str) -> Iterator[str]:
+    """The sentences of a text that tell of a decision, and are short enough to be told whole."""
+    for match in SENTENCE.finditer(ends_of(text) if is_decision(text) else ""):
+        sentence = match.group().strip(" -*#\t")
+        if sentence[-1:] != ":" and len(sentence) <= LINE_CHARS and is_decision(sentence):
+            yield sentence

@@ -1,16 +1,39 @@
-"""Shorten what is too large for its room: head, tail and error lines stay, a mark says how much went.
+"""Shorten what is too large for its room: a text to its head, tail and error lines, a unit to one common length of its texts.
 
-Promise: the result fits the room, has fewer tokens than the input, and is the same for the same input. A text that fits
-is returned as it is; what is shortened says so, if there is room for a token. Calls keep their names and ids, and arguments
-that were valid JSON stay valid JSON.
+Promise: the result fits the room, has fewer tokens than the input, and is the same for the same input. What fits is
+returned as it is; a text, an argument or an image that goes leaves a mark, however small the room. Calls keep their names
+and ids, and arguments that were valid JSON stay valid JSON.
 """
 
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from autogen_context.messages.message import Message, ToolCall, image_note
+from autogen_context.messages.piece import Piece, Written, index_of
+from autogen_context.prioritizer.blocks import parsed, with_strings
+from autogen_context.tokens.message_counter import MessageCounter
 
 CountText = Callable[[str], int]
+
+NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # no error, 0 failed: a count of none is no error
+ERROR = re.compile(
+    rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
+    r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[A-Za-z](?:Error|Exception|Failure)\b"
+)
+ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
+HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
+BORDER_FRACTION = 0.2  # of head or tail, that an end of a line may cost
+SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
+LONGEST_LINE = 300  # characters of one error line
+FITTING_STEPS = 6
+MORE = "…"  # the least mark
+LEAST_ARGUMENTS = '{"shortened":"…"}'  # stands for all of a call's arguments
+LEAST_LAST = 128  # tokens of each text of a unit's last message, before earlier ones get anything
+WORD = re.compile(r"\S+")
+LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
 
 
 class Shorten(Protocol):
@@ -21,90 +44,26 @@ class Shorten(Protocol):
         ...
 
 
-NONE = r"(?<!\b0 )(?<!\b[Nn]o )"  # no error, 0 failed: a count of none is no error
-ERROR = re.compile(
-    rf"{NONE}(?i:\b(?:errors?|exceptions?|traceback|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|critical|denied|refused"
-    r"|abort(?:ed|ing)?|timed out|not found|no such)\b)(?!s?[ =:]+0\b)|[a-z](?:Error|Exception|Failure)\b"
-)
-ERROR_FRACTION = 0.25  # of the room, for lines from the middle that tell of an error
-
-HEAD_FRACTION = 0.5  # of what is left, for the beginning; the rest for the end
-SCANNED_CHARS = 200_000  # from the middle of a huge text, for error lines
-LONGEST_LINE = 300  # characters of one error line
-FITTING_STEPS = 6
-MORE = "…"  # the least mark
-LEAST_ARGUMENTS = '{"shortened":"…"}'  # stands for all of a call's arguments
-WORD = re.compile(r"\S+")
-LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
+def is_error_line(line: str) -> bool:
+    """Whether a line tells of something that went wrong, in the words of loggers, compilers and test runners."""
+    return ERROR.search(line) is not None
 
 
 def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
-    """The text within ``room_tokens``.
+    """The text within ``room_tokens``: itself, or its head and tail around a mark, with error lines between them.
 
     Args:
         text: any text.
         room_tokens: what the result may have, in tokens; where not even a mark fits, an empty text is what does.
         count: tokens of a text, an upper bound or exact.
-
-    Returns:
-        The text itself if it fits; otherwise its head and tail around a mark, error lines of the middle between them.
     """
     tokens = count(text)
     if tokens <= room_tokens:
         return text
     mark = mark_of(tokens)
-    room = room_tokens - count(mark) - 2
-    if room < 1:
+    if room_tokens - count(mark) < 3:  # noqa: PLR2004 - a token beside the mark and the ends of lines
         return next((least for least in (mark, MORE) if count(least) <= room_tokens), "")
-    return fitted(text, mark=mark, tokens=tokens, room_tokens=room_tokens, count=count)
-
-
-def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) -> str:
-    """As much of a text from a place on as has room.
-
-    Args:
-        text: any text.
-        room_tokens: what the result may have, in tokens.
-        count: tokens of a text.
-        start: where to begin, in characters.
-
-    Returns:
-        Whole words, letters where not one word has room; marks where something went, as far as they have room. Empty only
-        where nothing is there or not one letter has room.
-    """
-    rest = text[start:].strip()
-    before = f"{MORE} " if text[:start].strip() else ""
-    words = [match.end() for match in WORD.finditer(rest)]
-    letters = range(1, len(rest[:LONGEST_WORD]) + 1)
-    for ends in (words, letters):
-        for lead, mark in ((before, MORE), ("", "")):
-            if short := begun(rest, ends, lead, mark, lambda text: count(text) <= room_tokens):
-                return short
-    return ""
-
-
-def begun(text: str, ends: Sequence[int], lead: str, mark: str, fits: Callable[[str], bool]) -> str:
-    """The longest beginning of a text that fits and ends at one of some places; empty where none does."""
-
-    def shown(number: int) -> str:
-        end = ends[number - 1]
-        return f"{lead}{text[:end]}{mark if end < len(text) else ''}"
-
-    least, most = 0, len(ends)
-    while least < most:
-        half = (least + most + 1) // 2
-        least, most = (half, most) if fits(shown(half)) else (least, half - 1)
-    return shown(least) if least else ""
-
-
-def mark_of(tokens: int) -> str:
-    """What stands where a part of a text of so many tokens was."""
-    return f"[… shortened from {tokens} tokens …]"
-
-
-def fitted(text: str, *, mark: str, tokens: int, room_tokens: int, count: CountText) -> str:
-    """Try ever shorter extracts until one fits; the first guess assumes that tokens are spread evenly."""
-    chars = int(len(text) * max(0, room_tokens - count(mark)) / tokens)
+    chars = int(len(text) * (room_tokens - count(mark)) / tokens)  # tokens are spread evenly
     for _ in range(FITTING_STEPS):
         extract = extract_of(text, mark=mark, chars=chars)
         found = count(extract)
@@ -114,49 +73,50 @@ def fitted(text: str, *, mark: str, tokens: int, room_tokens: int, count: CountT
     return mark
 
 
+def mark_of(tokens: int) -> str:
+    """What stands where a part of a text of so many tokens was."""
+    return f"[… shortened from {tokens} tokens …]"
+
+
 def extract_of(text: str, *, mark: str, chars: int) -> str:
-    """Head, error lines and tail of a text, ``chars`` characters in all beside the marks."""
-    errors = error_lines(text, head=chars // 3, tail=chars // 3, most=int(chars * ERROR_FRACTION))
-    rest = max(0, chars - len(errors))
-    head = head_of(text, int(rest * HEAD_FRACTION))
-    tail = tail_of(text, rest - len(head))
-    middle = f"{mark}\n{errors}\n[…]" if errors else mark
-    return "\n".join(part for part in (head, middle, tail) if part)
-
-
-def head_of(text: str, chars: int) -> str:
-    """The first characters, to the end of a line where one ends in the last fifth of them."""
-    cut = text[:chars]
-    border = cut.rfind("\n", int(chars * 0.8))
-    return cut[:border] if border > 0 else cut
-
-
-def tail_of(text: str, chars: int) -> str:
-    """The last characters, from the start of a line where one starts in the first fifth of them."""
-    if chars <= 0:
-        return ""
-    cut = text[-chars:]
-    border = cut.find("\n", 0, max(1, int(chars * 0.2)))
-    return cut[border + 1 :]
-
-
-def is_error_line(line: str) -> bool:
-    """Whether a line tells of something that went wrong, in the words of loggers, compilers and test runners."""
-    return ERROR.search(line) is not None
-
-
-def error_lines(text: str, *, head: int, tail: int, most: int) -> str:
-    """Lines between head and tail that tell of an error, first ones first, ``most`` characters in all."""
-    middle = text[head : len(text) - tail][:SCANNED_CHARS]
-    kept: list[str] = []
+    """Head, error lines and tail of a text, ``chars`` characters in all beside the marks; cut at lines where one ends near."""
+    errors: list[str] = []
     used = 0
-    for whole in filter(is_error_line, middle.split("\n")):
-        line = whole.strip()[:LONGEST_LINE]
-        used += len(line) + 1
-        if used > most:
+    middle = text[chars // 3 : len(text) - chars // 3][:SCANNED_CHARS]
+    for line in filter(is_error_line, middle.split("\n")):
+        errors.append(line.strip()[:LONGEST_LINE])
+        used += len(errors[-1]) + 1
+        if used > chars * ERROR_FRACTION:
+            del errors[-1]
             break
-        kept.append(line)
-    return "\n".join(kept)
+    rest = max(0, chars - len("\n".join(errors)))
+    head = text[: int(rest * HEAD_FRACTION)]
+    border = head.rfind("\n", int(len(head) * (1 - BORDER_FRACTION)))
+    head = head[:border] if border > 0 else head
+    tail = text[len(text) - (rest - len(head)) :]
+    tail = tail[tail.find("\n", 0, max(1, int(len(tail) * BORDER_FRACTION))) + 1 :]
+    return "\n".join(part for part in (head, mark, *errors, "[…]" if errors else "", tail) if part)
+
+
+def excerpt(text: str, *, room_tokens: int, count: CountText, start: int = 0) -> str:
+    """As much of a text from a place on as has room: whole words, letters where not one has, and marks as far as they fit."""
+    rest = text[start:].strip()
+    before = f"{MORE} " if text[:start].strip() else ""
+    words = [match.end() for match in WORD.finditer(rest)]
+    for ends in (words, range(1, len(rest[:LONGEST_WORD]) + 1)):
+        for lead, mark in ((before, MORE), ("", "")):
+            best, least, most = "", 0, len(ends)
+            while least < most:
+                half = (least + most + 1) // 2
+                end = ends[half - 1]
+                shown = f"{lead}{rest[:end]}{mark if end < len(rest) else ''}"
+                if count(shown) <= room_tokens:
+                    best, least = shown, half
+                else:
+                    most = half - 1
+            if best:
+                return best
+    return ""
 
 
 def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> str:
@@ -167,37 +127,136 @@ def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> 
     """
     if count(arguments) <= room_tokens:
         return arguments
-    for room in (room_tokens, room_tokens // 2, room_tokens // 4, room_tokens // 8):
-        dumped = with_short_values(arguments, room, count)
-        if dumped is None:
-            break
+    value = parsed(arguments)
+    for room in (room_tokens // part for part in (1, 2, 4, 8) if value is not None):
+
+        def short(text: str, room: int = room) -> str:
+            return text and (shorten_text(text, room_tokens=room, count=count) or MORE)
+
+        dumped = json.dumps(with_strings(value, short), ensure_ascii=False)
         if count(dumped) <= room_tokens:
             return dumped
     for room in (room_tokens - 6, room_tokens // 2, room_tokens // 4):
-        short = shorten_text(arguments, room_tokens=room, count=count)
-        dumped = json.dumps({"shortened": short}, ensure_ascii=False)
-        if short and count(dumped) <= room_tokens:
+        text = shorten_text(arguments, room_tokens=room, count=count)
+        dumped = json.dumps({"shortened": text}, ensure_ascii=False)
+        if text and count(dumped) <= room_tokens:
             return dumped
     return LEAST_ARGUMENTS
 
 
-def with_short_values(arguments: str, room_tokens: int, count: CountText) -> str | None:
-    """The same JSON with each string within ``room_tokens``; ``None`` where it is none, or nested too deep to walk."""
-    try:
-        value: object = json.loads(arguments)
-        return json.dumps(with_short_strings(value, room_tokens, count), ensure_ascii=False)
-    except (ValueError, RecursionError):
+def fit_pieces(
+    pieces: Sequence[Piece],
+    messages: Sequence[Message],
+    *,
+    room_tokens: int,
+    counter: MessageCounter,
+    keep_calls: bool = False,
+    shorten: Shorten = shorten_text,
+) -> tuple[tuple[Piece, ...], int] | None:
+    """The pieces of one unit within ``room_tokens``: the longest texts give first, images where texts do not suffice.
+
+    Args:
+        pieces: n pieces, one for each message.
+        messages: what these say, n messages.
+        room_tokens: what they may have together, in tokens.
+        counter: counts texts and messages.
+        keep_calls: leave messages with calls as they are (a pending call is never touched).
+        shorten: brings a text within a room; arguments of calls are shortened in their JSON.
+
+    Returns:
+        n pieces, shortened where they must be, and their tokens; ``None`` if not even marks fit.
+    """
+    for keep_images in (True, False):
+        fitter = Fitter(counter, shorten, keep_calls=keep_calls, keep_images=keep_images)
+        short = fitter.fit(messages, room_tokens)
+        if short is not None:
+            written = tuple(
+                piece if after is before else Written(message=after, index=index_of(piece))
+                for piece, before, after in zip(pieces, messages, short, strict=True)
+            )
+            return written, sum(map(counter.message, short))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitter:
+    """Shortens the texts of messages: to one common length beyond their marks, but the last message not below its least."""
+
+    counter: MessageCounter
+    shorten: Shorten
+    keep_calls: bool
+    keep_images: bool
+
+    def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
+        """The messages within the room, or ``None``."""
+        cost = self.counter.message
+        free = room_tokens - sum(cost(self._shortened(message, 0)) for message in messages)
+        sizes = [self._sizes(message) for message in messages]
+        while free >= 0:
+            found = lengths(sizes, free)
+            short = tuple(self._shortened(m, n) for m, n in zip(messages, found, strict=True))
+            excess = sum(map(cost, short)) - room_tokens
+            if excess <= 0:
+                return short
+            free = max(0, free - excess) if free else -1  # joined they may cost more
         return None
 
+    def _sizes(self, message: Message) -> list[int]:
+        """What each text of a message that may be shortened costs beyond the mark that stands for all of it."""
+        if message.calls and self.keep_calls:
+            return []
+        count = self.counter.text
+        texts = [message.text, *(result.text for result in message.results)]
+        arguments = [call.arguments for call in message.calls]
+        pairs = ((texts, MORE), (arguments, LEAST_ARGUMENTS))
+        return [max(0, count(text) - count(mark)) for some, mark in pairs for text in some]
 
-def with_short_strings(value: object, room_tokens: int, count: CountText) -> object:
-    """The same JSON value with each string within ``room_tokens``, or a mark in its place."""
-    if isinstance(value, str):
-        return value and (shorten_text(value, room_tokens=room_tokens, count=count) or MORE)
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        return [with_short_strings(item, room_tokens, count) for item in items]
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)  # JSON has no other keys
-        return {key: with_short_strings(item, room_tokens, count) for key, item in fields.items()}
-    return value
+    def _shortened(self, message: Message, length: int) -> Message:
+        """The message with ``length`` tokens of each of its texts beyond a mark; itself if nothing changed."""
+        if message.calls and self.keep_calls:
+            return message
+        count = self.counter.text
+        room = count(MORE) + length
+        texts = [
+            self.shorten(text, room_tokens=room, count=count)
+            for text in (*(result.text for result in message.results), message.text)
+        ]
+        images = message.images
+        if images and not self.keep_images:
+            place = -2 if message.results else -1  # the last result, or the message's own text
+            texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
+            images = ()
+        results = [replace(r, text=t) for r, t in zip(message.results, texts, strict=False)]
+        calls = tuple(self._short_call(call, length) for call in message.calls)
+        short = replace(message, text=texts[-1], results=tuple(results), calls=calls, images=images)
+        return message if short == message else short
+
+    def _short_call(self, call: ToolCall, length: int) -> ToolCall:
+        count = self.counter.text
+        room = count(LEAST_ARGUMENTS) + length
+        return replace(
+            call, arguments=shorten_arguments(call.arguments, room_tokens=room, count=count)
+        )
+
+
+def lengths(sizes: Sequence[Sequence[int]], room: int) -> list[int]:
+    """For each message the length of its texts, so that all fit: one for all, unless the last one would be below its least."""
+    common = common_length([size for texts in sizes for size in texts], room)
+    *earlier, last = sizes
+    least = min(LEAST_LAST, max(last, default=0), room // max(1, sum(map(bool, last))))
+    if common >= least:
+        return [common] * len(sizes)
+    left = room - sum(min(size, least) for size in last)
+    others = common_length([size for texts in earlier for size in texts], left)
+    return [others] * len(earlier) + [least]
+
+
+def common_length(sizes: Sequence[int], room: int) -> int:
+    """The greatest length with ``sum(min(size, length)) <= room``: short ones keep their size, long ones share."""
+    left, remaining = room, sorted(sizes)
+    for i, size in enumerate(remaining):
+        share = left // (len(remaining) - i)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes, default=0)

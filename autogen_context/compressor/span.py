@@ -8,16 +8,13 @@ pass for those of somebody with more say, whatever lines a tool or the model wro
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from autogen_context.compressor.passage import FENCE
+from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING
-from autogen_context.ledger.speakers import MARKER
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.view.decision import Candidate
-
-Speaker = Literal["system", "user", "assistant", "tool"]
 
 SPAN_TOKENS = 4_000  # at least, in a large room
 SPAN_FRACTION = 1 / 3  # of the room, at most; in a smaller one half as much, and half of that
@@ -68,7 +65,10 @@ def spans_of(
     spans: list[Span] = []
     known = people_in((m for c in candidates for m in c.unit.messages), people)
     least = span_tokens(room_tokens)
-    start, tokens = opening_of(candidates), 0
+    roles = [candidate.unit.messages[0].role for candidate in candidates]
+    start = next((i for i, role in enumerate(roles) if role not in SYSTEM_ROLES), len(roles))
+    start += roles[start : start + 1] == ["user"]  # the first task, which stays for good
+    tokens = 0
     for i in range(start, newest_of(candidates, room_tokens)):
         tokens += candidates[i].tokens
         if tokens >= least:
@@ -84,13 +84,6 @@ def span_tokens(room_tokens: int) -> int:
     while tokens > max(LEAST_SPAN, SPAN_FRACTION * room_tokens):
         tokens //= 2
     return tokens
-
-
-def opening_of(candidates: Sequence[Candidate]) -> int:
-    """Where the system prompt and the first task, which is what follows it, are over; they stay for good."""
-    roles = [candidate.unit.messages[0].role for candidate in candidates]
-    prompts = next((i for i, role in enumerate(roles) if role not in SYSTEM_ROLES), len(roles))
-    return prompts + (roles[prompts : prompts + 1] == ["user"])
 
 
 def newest_of(candidates: Sequence[Candidate], room_tokens: int) -> int:
@@ -111,40 +104,31 @@ def span_of(
     before = candidates[start - 1].unit.messages[-1] if start else None
     said: list[str] = []
     for message in (message for candidate in units for message in candidate.unit.messages):
-        said += parts_of(message, before, people)
+        said += paragraphs_of(message, before, people)
         before = message
     return Span(start=start, stop=stop, tokens=sum(c.tokens for c in units), text="\n\n".join(said))
 
 
-def parts_of(message: Message, before: Message | None, people: People = UNNAMED) -> Iterator[str]:
-    """A paragraph for what a message says, for each of its calls and for each of its results.
-
-    Args:
-        message: any message.
-        before: the one in front of it.
-        people: who is a person.
-    """
+def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
+    """A paragraph for what a message says behind another, for each of its calls and for each of its results."""
     words, output = words_and_output(message, before)
     if output:
         yield paragraph("tool", output)
     if words.strip():
-        yield paragraph(speaker_of(people.heard(message)), words)
+        heard = people.heard(message)
+        if heard.role in SYSTEM_ROLES:
+            yield paragraph("system", words)
+        elif heard.role == "assistant" or (heard.role == "user" and not heard.results):
+            yield paragraph(heard.role, words)
+        else:
+            yield paragraph("tool", words)  # a role that is not known has as little say
     for call in message.calls:
         yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
     for result in message.results:
         yield paragraph("tool", result.text)
 
 
-def speaker_of(message: Message) -> Speaker:
-    """Who speaks; a role that is not known has as little say as a tool."""
-    if message.role in SYSTEM_ROLES:
-        return "system"
-    if message.role == "user" and not message.results:
-        return "user"
-    return "assistant" if message.role == "assistant" else "tool"
-
-
-def paragraph(speaker: Speaker, text: str) -> str:
+def paragraph(speaker: str, text: str) -> str:
     """What somebody said, quoted where it could be read as what somebody else said."""
     if speaker == "tool" or (speaker == "assistant" and OPENING in text):
         text = LINE.sub("> ", text)

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.fit import fit_pieces
-from autogen_context.compressor.people import People, Said
+from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
+from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.span import Span, spans_of
-from autogen_context.compressor.statements import Statements
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Parts
@@ -37,6 +35,7 @@ from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decisions import Decisions
 from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.notices import Notices
 
@@ -86,13 +85,14 @@ class CompactionPlanner:
         self,
         conversation: Conversation,
         *,
+        before: Decisions,
         limit_tokens: int,
         fixed_tokens: int,
         pinned: frozenset[int],
         notices: Notices,
         stale: frozenset[int],
-    ) -> tuple[Decision, ...]:
-        """A decision for each unit.
+    ) -> dict[int, Decision]:
+        """A decision for each unit of which something was sent or may be, by position.
 
         Raises:
             ContextWindowExceeded: what must stay does not fit.
@@ -103,7 +103,8 @@ class CompactionPlanner:
         request = newest_request(conversation.messages)
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
-        self.references.cut(standing(self.references, need))
+        compared = standing(self.references, need)
+        self.references.cut(compared)
         self.telling.statements = Statements(stated(notices.standing))
         summaries = self._summaries(conversation, limit_tokens, pinned)
         task = TaskDefinition.from_text(request)
@@ -120,8 +121,17 @@ class CompactionPlanner:
         scores = self._shared(self.prioritizer.scores(self.references, need), budget)
         return plan(
             candidates,
+            before=before,
+            compared={*before.live, *compared},
             protected=protected,
-            said=self._said(conversation, budget.long_message_tokens),
+            said=self.telling.said(
+                candidates,
+                conversation.voices.instructions,
+                conversation.messages,
+                long_tokens=budget.long_message_tokens,
+                is_used=self._is_used,
+            ),
+            history_tokens=conversation.tokens,
             limit_tokens=limit_tokens - fixed_tokens,
             budget=budget,
             means=Means(
@@ -188,19 +198,6 @@ class CompactionPlanner:
             section: int(filled * share) for section, share in shares.items()
         }
         return SectionScores(scores, self.references, left)
-
-    def _said(self, conversation: Conversation, long_tokens: int) -> list[Said]:
-        """What people said, what holds longest first."""
-        units = self.telling.people_in(conversation.candidates, conversation.voices.instructions)
-        people = People(
-            ranks=self.telling.rank,
-            stated=self._compressor.stated,
-            is_used=self._is_used,
-            counter=self._counter,
-        )
-        return people.said(
-            conversation.candidates, units, conversation.messages, long_tokens=long_tokens
-        )
 
     def _is_used(self, unit: int) -> bool:
         """Whether the model has named all that a person named in a unit: it was of use, and stands where it was used."""

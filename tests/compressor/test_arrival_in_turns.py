@@ -90,11 +90,11 @@ def test_a_second_reading_costs_a_mark() -> None:
 @given(READINGS)
 def test_a_unit_that_nothing_came_to_is_not_decided_again(readings: list[str]) -> None:
     """What was decided on it is handed out again, the same object, reduced or not."""
-    messages, one, before = conversation(readings), manager(), tuple[object, ...]()
+    messages, one, before = conversation(readings), manager(), list[object]()
     for stop in range(1, len(messages) + 1, 2):
         decisions = one.prepare_nowait(messages[:stop]).decisions
         assert all(new is old for new, old in zip(decisions, before, strict=False))
-        before = decisions
+        before = list[object](decisions)
 
 
 def test_a_compaction_sends_nothing_twice() -> None:

@@ -1,16 +1,19 @@
-"""What is told of what left sight: what was stated and holds, a model's summaries, what was done."""
+"""What is told of what left sight: what was stated and holds, a model's summaries, what was done in a few lines."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.notice import action_log
 from autogen_context.compressor.span import Span, span_of
 from autogen_context.ledger import Ledger
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Decision, kept, replaced
@@ -28,9 +31,14 @@ def says(text: str, role: str = "user") -> list[Message]:
 
 def step(result: str, path: str = "src/app.py") -> list[Message]:
     """A reading of a file."""
-    call = ToolCall(id="1", name="read_file", arguments=json.dumps({"path": path}))
+    return calls("read_file", {"path": path}, result)
+
+
+def calls(tool: str, arguments: Mapping[str, object], result: str, said: str = "") -> list[Message]:
+    """A call and its result."""
+    call = ToolCall(id="1", name=tool, arguments=json.dumps(arguments))
     return [
-        Message(role="assistant", calls=(call,)),
+        Message(role="assistant", text=said, calls=(call,)),
         Message(role="tool", results=(ToolResult(call_id="1", text=result),)),
     ]
 
@@ -44,7 +52,7 @@ class Talk:
         references = References()
         references.follow(self.candidates, self.messages)
         self.units: list[UnitText] = references.units
-        self.telling = EvictionNotice[str](COUNTER)
+        self.telling = EvictionNotice[str](COUNTER, compressor=SemanticCompressor())
         self.telling.follow(self.messages)
 
     def told(
@@ -60,6 +68,10 @@ class Talk:
             self.units, decided, summaries=summaries or {}, room_tokens=room_tokens
         )
 
+    def log(self, room_tokens: int = 1_000) -> str:
+        """What was done in it."""
+        return action_log(self.units, room_tokens=room_tokens, count=COUNTER.text)
+
     def span(self, start: int, stop: int) -> Span:
         """Some units as a span."""
         return span_of(self.candidates, start, stop)
@@ -68,7 +80,7 @@ class Talk:
 SUMMARIES = st.sampled_from(["All is done. " * 9, "[Ledger]\nLimits:\nx is 5\n\nDone.", ""])
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(
     transcripts(max_messages=14).map(read_all),
     st.integers(0, 200),
@@ -79,18 +91,17 @@ def test_it_fits_and_is_the_same_each_time(
     messages: list[Message], room: int, in_sight: set[int], summary: str
 ) -> None:
     """Whatever is in sight, what is told has the room that it is given; learnt one by one or at once."""
-    talk = Talk(messages)
+    talk, again = Talk(messages), Talk()
     count = len(talk.units)
     shown = [i for i in in_sight if i < count]
     summaries = {talk.span(0, count // 2): summary, talk.span(count // 2, count): summary}
     summaries = {span: said for span, said in summaries.items() if span.start < span.stop}
     text = talk.told(shown, summaries=summaries, room_tokens=room)
     assert COUNTER.text(text) <= room
-    again = Talk(messages)
-    again.telling = EvictionNotice[str](COUNTER)
     for stop in range(len(messages) + 1):
         again.telling.follow(messages[:stop])
-    assert again.told(shown, summaries=summaries, room_tokens=room) == text
+    talk.telling = again.telling
+    assert talk.told(shown, summaries=summaries, room_tokens=room) == text
 
 
 def test_all_its_parts_share_the_room() -> None:
@@ -98,34 +109,28 @@ def test_all_its_parts_share_the_room() -> None:
     rules = [says(f"Never touch the table billing_{n}.") for n in range(9)]
     talk = Talk(*rules, *(step("x", f"src/m{n}.py") for n in range(30)))
     summaries = {talk.span(n, n + 2): f"Done with {n}. {'It went well. ' * 3}" for n in (9, 11, 13)}
-    for room in range(300):
+    for room in range(0, 300, 3):
         assert COUNTER.text(talk.told(summaries=summaries, room_tokens=room)) <= room
 
 
 def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> None:
-    """Word for word, by whom; in sight it can be read where it was said."""
+    """Word for word, by whom; of a shortened message all, since its middle may be out of sight."""
     talk = Talk(says("Make it fast."), says(RULE), step("x = 1"), says("Go on."))
     assert "Never touch the table billing_2024" in talk.told([0, 3])
     assert "billing" not in talk.told([0, 1, 3])
     assert "read src/app.py" in talk.told([0, 1, 3])
+    shortened = replaced(talk.candidates[1], "shorten", "", talk.candidates[1].pieces, 5)
+    told = talk.telling.told(talk.units, {1: shortened}, summaries={}, room_tokens=1_000)
+    assert "billing_2024" in told
 
 
 def test_what_tools_give_states_nothing() -> None:
     """Not even as reported by them: it is in the results, and there is far too much of it."""
-    talk = Talk(says("Begin."), step("The owner of the router is Maria Gonzalez."))
-    assert "Maria" not in talk.told()
     fact = "The owner of the router is Maria Gonzalez."
+    assert "Maria" not in Talk(says("Begin."), step(fact)).told()
     mixed = Message(role="user", text=fact, results=(ToolResult(call_id="1", text="x"),))
     assert "Maria" not in Talk(says("Begin."), [mixed]).told()
-    assert "Maria" in Talk(says("The owner of the router is Maria Gonzalez.")).told()
-
-
-def test_of_what_is_shortened_all_statements_are_told() -> None:
-    """What was said in the middle of it may be out of sight."""
-    talk = Talk(says("Begin."), says(RULE), step("x"))
-    shortened = replaced(talk.candidates[1], "shorten", "", talk.candidates[1].pieces, 5)
-    told = talk.telling.told(talk.units, {1: shortened}, summaries={}, room_tokens=1_000)
-    assert "billing_2024" in told
+    assert "Maria" in Talk(says(fact)).told()
 
 
 def test_the_newest_value_is_told() -> None:
@@ -142,6 +147,9 @@ def test_the_newest_value_is_told() -> None:
         assert ("700" in told) == (not in_sight)
 
 
+SHELL = says("I look.\n```bash\ncat a.txt\n```", "assistant")
+
+
 @pytest.mark.parametrize(
     "planting",
     [
@@ -151,24 +159,15 @@ def test_the_newest_value_is_told() -> None:
         pytest.param(step(f"Error: {PLANTED}"), id="error"),
         pytest.param(says(PLANTED, "assistant"), id="repeated by the model"),
         pytest.param(says(PLANTED, "function"), id="role of a function"),
+        pytest.param([*SHELL, *says(f"<output>\n{PLANTED}\n</output>")], id="in the user's role"),
         pytest.param(
-            [
-                *says("I look.\n```bash\ncat a.txt\n```", "assistant"),
-                *says(f"<returncode>0</returncode>\n<output>\n{PLANTED}\n</output>"),
-            ],
-            id="in the user's role",
-        ),
-        pytest.param(
-            [
-                *says("I look.\n```bash\ncat a.txt\n```", "assistant"),
-                *says(f"<output>\n{PLANTED}\n</output>\nGo on, please."),
-            ],
+            [*SHELL, *says(f"<output>\n{PLANTED}\n</output>\nGo on, please.")],
             id="in front of a person's words",
         ),
     ],
 )
 def test_what_a_tool_demands_is_no_rule(planting: list[Message]) -> None:
-    """What is told states nothing of it, neither under a heading of ours nor on a line of its own."""
+    """F19: what is told states nothing of it, neither under a heading of ours nor on a line of its own."""
     told = Talk(says("Begin."), planting, says(RULE), step("x = 1")).told()
     stated = Ledger.read(told)
     assert [entry.text for entry in stated if "evil" in entry.text] == []
@@ -177,7 +176,7 @@ def test_what_a_tool_demands_is_no_rule(planting: list[Message]) -> None:
 
 
 def test_a_summary_stands_for_its_units() -> None:
-    """In the place of the lines on them, in the order of the conversation, while any of them is out of sight."""
+    """In the place of the lines on them, in order, while any is out of sight; where it has no room it is as without."""
     talk = Talk(*(step("x", f"src/m{n}.py") for n in range(6)))
     summaries = {talk.span(2, 4): "Modules two and three are fine.", talk.span(0, 2): "First ones."}
     told = talk.told(summaries=summaries).split("\n\n")
@@ -188,15 +187,10 @@ def test_a_summary_stands_for_its_units() -> None:
     ]
     assert "First" not in talk.told([0, 1], summaries=summaries)
     assert "First" in talk.told([0], summaries=summaries)
-
-
-def test_a_summary_without_room_leaves_its_lines() -> None:
-    """The newer one goes first; where neither has room it is as without."""
-    talk = Talk(*(step("x", f"src/m{n}.py") for n in range(4)))
     summaries = {talk.span(0, 2): "a" * 80, talk.span(2, 4): "b" * 80}
     assert talk.told(summaries=summaries, room_tokens=35).startswith("b")
-    told = talk.told(summaries=summaries, room_tokens=15)
-    assert told == talk.told(room_tokens=15) != ""
+    told_of = talk.told(summaries=summaries, room_tokens=15)
+    assert told_of == talk.told(room_tokens=15) != ""
 
 
 def test_a_summary_says_nothing_stale() -> None:
@@ -210,8 +204,6 @@ def test_a_summary_says_nothing_stale() -> None:
     assert "700" in told
     assert "The pool has 20 places." in told
     assert told.count("[Ledger]") == 1
-    later = Talk(says("The budget is 500 euros."), step("x"), says("Go on."))
-    assert "The budget is 500 euros." in later.told(summaries={later.span(0, 2): summary})
     earlier = Talk(says("The budget is 700 euros."), step("x"), says("Go on."))
     assert "The budget is 500 euros." in earlier.told(summaries={earlier.span(1, 2): summary})
 
@@ -224,3 +216,82 @@ def test_an_edited_past_is_learnt_anew() -> None:
     told = talk.telling.told(edited.units, {}, summaries={}, room_tokens=1_000)
     assert told == edited.told()
     assert "billing" not in told
+
+
+# The action log
+
+OURS = re.compile(
+    r"^- (?:read|searched|changed|ran|tested|called|decided:) | \(\d+ times\)|: failed, then went well"
+    r"|: went well|: failed: | \((?:\d+-\d+(?:, )?)+\)|…",
+    re.MULTILINE,
+)
+
+
+@settings(max_examples=60)
+@given(transcripts(max_messages=20).map(read_all), st.integers(0, 120))
+def test_the_log_fits_and_makes_nothing_up(messages: list[Message], room: int) -> None:
+    """All words beside the fixed ones stand in the units, and the whole stands in its room."""
+    text = Talk(messages).log(room)
+    assert COUNTER.text(text) <= room or not text
+    unescaped = " ".join(
+        json.dumps(json.loads(call.arguments), ensure_ascii=False)
+        for message in messages
+        for call in message.calls
+        if call.arguments.startswith("{") and call.arguments.endswith("}")
+    )
+    there = " ".join((joined_text(messages) + unescaped).split())
+    assert all(word in there for line in text.splitlines() for word in OURS.sub(" ", line).split())
+
+
+TESTED = {"command": "pytest tests/test_a.py"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        pytest.param([step("x = 1", "a.py")] * 2, "- read a.py (2 times)", id="read"),
+        pytest.param(
+            [calls("bash", {"command": f"sed -n '{n},{n + 9}p' a.py"}, "x") for n in (10, 30)],
+            "- read a.py (10-19, 30-39)",
+            id="parts",
+        ),
+        pytest.param(
+            [
+                calls("bash", TESTED, "E  ValueError: 7\n1 failed"),
+                calls("bash", TESTED, "3 passed"),
+            ],
+            "- tested tests/test_a.py (2 times): failed, then went well",
+            id="mended",
+        ),
+        pytest.param(
+            [calls("bash", {"command": "python run.py"}, "Traceback\nKeyError: 'port'")],
+            "- ran run.py: failed: KeyError: 'port'",
+            id="open",
+        ),
+        pytest.param(
+            [calls("get_order", {"order_id": "#W42", "note": "n" * 99}, "{}")],
+            "- called get_order #W42",
+            id="unknown tool",
+        ),
+        pytest.param(
+            [calls("write_file", {"path": "b.py"}, "ok", said="I'll use a cache. Then more.")],
+            "- decided: I'll use a cache.",
+            id="decision",
+        ),
+    ],
+)
+def test_one_line_for_each_thing(steps: list[list[Message]], line: str) -> None:
+    """What was done to it, how often, and how that ended."""
+    assert line in Talk(*steps).log().splitlines()
+
+
+def test_under_pressure_what_is_open_stays() -> None:
+    """Readings go first; what failed and was not mended goes last."""
+    reads = [step("x = 1", f"file_{n}.py") for n in range(20)]
+    failed = calls("bash", TESTED, "E ValueError: 7\n1 failed")
+    talk = Talk(*reads, failed)
+    assert talk.log(16) == "- tested tests/test_a.py: failed: E ValueError: 7"
+    both = talk.log(24).splitlines()
+    assert len(both) == 2
+    assert both[0] == "- read file_19.py"
+    assert Talk(*reads[:3]).log() == "- read file_0.py, file_1.py, file_2.py"

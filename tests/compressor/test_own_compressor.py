@@ -182,7 +182,7 @@ def test_who_is_asked() -> None:
 
 
 async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
-    """F17: twenty of them, none closed, whose model never answers."""
+    """F17: several of them, none closed, whose model never answers."""
 
     async def hangs(_text: str, _tokens: int, /) -> str:
         await asyncio.Event().wait()
@@ -191,7 +191,7 @@ async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
     config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
     managers = [
         IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
-        for _ in range(20)
+        for _ in range(5)
     ]
     for number in range(len(managers)):
         await managers[number].prepare(run(60))
@@ -210,7 +210,7 @@ async def test_closing_does_not_wait_for_who_does_not_listen() -> None:
     async def stubborn(_text: str, _tokens: int, /) -> str:
         while not ended.is_set():
             try:
-                await asyncio.wait_for(ended.wait(), 0.05)
+                await asyncio.wait_for(ended.wait(), 0.01)
             except (asyncio.CancelledError, TimeoutError):
                 continue
         return ""
@@ -222,7 +222,6 @@ async def test_closing_does_not_wait_for_who_does_not_listen() -> None:
     await manager.prepare(run(90))
     await asyncio.wait_for(manager.aclose(), 5.0)
     ended.set()
-    await asyncio.sleep(0.2)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.span import spans_of
 from autogen_context.ledger import Ledger
@@ -99,7 +100,7 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     references = References()
     references.follow(candidates, messages * 40)
     for step in (1, 160):
-        telling = EvictionNotice[str](COUNTER, listed)
+        telling = EvictionNotice[str](COUNTER, listed, compressor=SemanticCompressor())
         for stop in range(step, 160 + step, step):
             telling.follow((messages * 40)[:stop])
         told = telling.told(references.units, {}, summaries={}, room_tokens=500)
@@ -113,7 +114,7 @@ def sent(name: str, people: tuple[str, ...] = ()) -> str:
     manager = IncrementalContextManager(window_tokens=1_500, config=config)
     messages: list[dict[str, object]] = [{"role": "user", "name": "boss", "content": "Check all."}]
     text = ""
-    for n in range(60):
+    for n in range(30):
         rule = f"Never touch the table billing_{n}. It rained {n * 7919} drops again. " * 9
         messages.append({"role": "assistant", "content": f"Looked at {n}. " * 20})
         messages.append({"role": "user", "name": name, "content": rule})

@@ -1,7 +1,8 @@
-"""What is too large gives: head, tail and error lines stay, and a mark says how much went."""
+"""What is too large gives: head, tail and error lines stay, and a mark says how much went; a unit fits its room and stays one."""
 
 import json
-from math import ceil
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -9,16 +10,24 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.shorten import (
     LEAST_ARGUMENTS,
+    LEAST_LAST,
     LONGEST_LINE,
+    common_length,
     extract_of,
-    head_of,
+    fit_pieces,
+    is_error_line,
+    lengths,
     mark_of,
     shorten_arguments,
     shorten_text,
-    tail_of,
 )
-from autogen_context.messages.message import Image, Message, without_images
-from autogen_context.tokens.measure import EstimateCounter
+from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, image_note
+from autogen_context.messages.piece import Verbatim, Written
+from autogen_context.messages.segment import Unit, segment
+from autogen_context.testing.transcripts import transcripts
+from support.counting import COUNTER
+from support.reducing import bound
+from support.units import read_all
 
 LINES = (
     "all is well here\n",
@@ -32,7 +41,6 @@ LINES = (
     "\n\n",
 )
 TEXTS = st.lists(st.sampled_from(LINES), max_size=60).map("".join) | st.text(max_size=300)
-ROOMS = st.integers(-3, 200)
 
 
 def quarter(text: str) -> int:
@@ -40,32 +48,16 @@ def quarter(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def estimate(text: str) -> int:
-    """The bound that counts where no tokenizer is."""
-    return EstimateCounter().count(text).tokens
-
-
-COUNTS = st.sampled_from([quarter, estimate])
-
-
-@given(TEXTS, ROOMS, st.data())
-def test_it_fits(text: str, room: int, data: st.DataObject) -> None:
-    """What fits comes back as it is; what does not has at most the room, nothing if there is none."""
-    count = data.draw(COUNTS)
+@given(TEXTS, st.integers(-3, 400), st.sampled_from([quarter, bound]))
+def test_it_fits_and_head_and_tail_stay(text: str, room: int, count: Callable[[str], int]) -> None:
+    """What fits comes back as it is; else it has the room at most, and with room beside the mark both ends of the text."""
     short = shorten_text(text, room_tokens=room, count=count)
     if count(text) <= room:
         assert short is text
-    else:
-        assert count(short) <= max(0, room)
-        assert count(short) < count(text) or not text
-        assert short == shorten_text(text, room_tokens=room, count=count)
-
-
-@given(TEXTS, st.integers(20, 400))
-def test_head_and_tail_stay(text: str, room: int) -> None:
-    """With room beside the mark, it begins and ends as the text does, and the mark has the size that was."""
-    short = shorten_text(text, room_tokens=room, count=quarter)
-    if short != text:
+        return
+    assert count(short) <= max(0, room)
+    assert count(short) < count(text) or not text
+    if count is quarter and room >= 20:
         head, found, tail = short.partition(mark_of(quarter(text)))
         assert found
         assert text.startswith(head.removesuffix("\n"))
@@ -73,49 +65,27 @@ def test_head_and_tail_stay(text: str, room: int) -> None:
         assert quarter(short) >= room // 3
 
 
-def test_uneven_texts_fill_their_room() -> None:
-    """Where head and tail cost more than the middle, what is left is still about what has room."""
-
-    def count(text: str) -> int:
-        return ceil(sum(1 if character > "~" else 0.25 for character in text))
-
-    text = "検" * 500 + "a" * 20_000 + "検" * 500
-    assert 450 <= count(shorten_text(text, room_tokens=600, count=count)) <= 600
-
-
-def test_errors_of_the_middle_stay() -> None:
-    """Lines that tell of an error are kept though they are far from both ends."""
-    text = "fine, all of it\n" * 400 + "  ZeroDivisionError: by zero\n" + "fine, all of it\n" * 400
-    short = shorten_text(text, room_tokens=200, count=quarter)
-    assert "\nZeroDivisionError: by zero\n[…]\n" in short
-
-
 @pytest.mark.parametrize(
-    "line",
-    ["an Error: x", "Traceback (most recent", "test_a FAILED", "3 failures", "PANIC", "KeyError"],
+    ("line", "tells"),
+    [
+        *(
+            (line, True)
+            for line in ("an Error: x", "Traceback (most recent", "3 failures", "PANIC")
+        ),
+        *((line, True) for line in ("java.io.IOException: gone", "KeyError", "Connection refused")),
+        *((line, True) for line in ("No such file", "the build fails", "10 errors", "İ it failed")),
+        *((line, False) for line in ("0 failed", "no errors", "errors: 0", "terrors", "failsafe")),
+    ],
 )
-def test_what_an_error_line_is(line: str) -> None:
-    """It has a word that loggers, compilers and test runners use for what went wrong."""
+def test_what_an_error_line_is(line: str, tells: bool) -> None:  # noqa: FBT001 - a row
+    """It has a word that loggers, compilers and test runners use for what went wrong; a count of none is none."""
+    assert is_error_line(line) is tells
     text = "plain words\n" * 90 + line + "\n" + "plain words\n" * 90
-    extract = extract_of(text, mark="[mark]", chars=600)
-    assert line in extract
-
-
-def test_words_that_only_sound_like_errors_stay_behind() -> None:
-    """A part of a word is no error."""
-    text = "plain words\n" * 90 + "terror and failsafe\n" + "plain words\n" * 90
-    assert "terror" not in extract_of(text, mark="[mark]", chars=600)
-
-
-def test_a_long_error_line_is_cut() -> None:
-    """One line that goes on and on leaves room for the next."""
-    text = "x\n" * 2_000 + "error " + "y" * 1_000 + "\nfatal\n" + "x\n" * 2_000
-    extract = extract_of(text, mark="[mark]", chars=3_000)
-    assert "\nerror " + "y" * (LONGEST_LINE - 6) + "\nfatal\n[…]\n" in extract
+    assert (line in extract_of(text, mark="[mark]", chars=600)) is tells
 
 
 def test_errors_have_a_share_and_no_more() -> None:
-    """Where all lines are errors, the first ones of the middle get a quarter, head and tail the rest."""
+    """Where all lines are errors, the first ones of the middle get a quarter, head and tail the rest; a long one is cut."""
     text = "".join(f"error {i:04d} {'x' * 20}\n" for i in range(400))
     head, middle = extract_of(text, mark="[mark]", chars=1_000).split("[mark]\n")
     errors, tail = middle.split("\n[…]\n")
@@ -123,20 +93,9 @@ def test_errors_have_a_share_and_no_more() -> None:
     assert errors.startswith("error 00")
     assert 600 <= len(head) + len(tail) <= 1_000 - len(errors)
     assert tail.endswith(text[-100:])
-
-
-@pytest.mark.parametrize(
-    ("text", "chars", "head", "tail"),
-    [
-        pytest.param("a" * 50, 10, "a" * 10, "a" * 10, id="no line ends"),
-        pytest.param("12345678\n" * 9, 11, "12345678", "12345678\n", id="a line ends near"),
-        pytest.param("1\n" + "a" * 50 + "\n1", 10, "1\naaaaaaaa", "aaaaaaaa\n1", id="far off"),
-        pytest.param("abc", 0, "", "", id="no room"),
-    ],
-)
-def test_cuts_at_lines(text: str, chars: int, head: str, tail: str) -> None:
-    """A line's end is taken where it costs at most a fifth."""
-    assert (head_of(text, chars), tail_of(text, chars)) == (head, tail)
+    text = "x\n" * 2_000 + "error " + "y" * 1_000 + "\nfatal\n" + "x\n" * 2_000
+    extract = extract_of(text, mark="[mark]", chars=3_000)
+    assert "\nerror " + "y" * (LONGEST_LINE - 6) + "\nfatal\n[…]\n" in extract
 
 
 JSON_VALUES = st.recursive(
@@ -149,22 +108,13 @@ JSON_VALUES = st.recursive(
 @given(JSON_VALUES, st.integers(1, 200))
 @example(dict.fromkeys("abc", "y" * 900), 7)  # the keys alone would fit
 def test_arguments_stay_json(value: object, room: int) -> None:
-    """F13: valid JSON stays valid and within the room, and says that it was shortened; a mark alone is the least there is."""
+    """F13: valid JSON stays valid and within the room, and says that it was shortened; what is none is wrapped."""
     arguments = json.dumps(value, ensure_ascii=False)
-    short = shorten_arguments(arguments, room_tokens=room, count=quarter)
-    json.loads(short)
-    assert quarter(short) <= max(room, quarter(LEAST_ARGUMENTS))
-    assert short is arguments if quarter(arguments) <= room else "…" in short
-
-
-@given(TEXTS, st.integers(1, 200))
-@example('{"cut": "of', 1)
-def test_what_is_no_json_becomes_json(arguments: str, room: int) -> None:
-    """Arguments that no parser takes are wrapped once they are shortened."""
-    short = shorten_arguments("<" + arguments, room_tokens=room, count=quarter)
-    if short != "<" + arguments:
-        assert set(json.loads(short)) <= {"shortened"}
+    for given_arguments in (arguments, f"<{arguments}"):
+        short = shorten_arguments(given_arguments, room_tokens=room, count=quarter)
         assert quarter(short) <= max(room, quarter(LEAST_ARGUMENTS))
+        assert short is given_arguments if quarter(given_arguments) <= room else "…" in short
+        assert short is given_arguments or json.loads(short)
 
 
 def test_keys_and_short_values_stay() -> None:
@@ -175,7 +125,7 @@ def test_keys_and_short_values_stay() -> None:
     assert mark_of(225) in short["text"][0]
 
 
-@pytest.mark.parametrize("depth", [100, 300, 480, 2_000, 100_000])
+@pytest.mark.parametrize("depth", [100, 480, 100_000])
 def test_nesting_is_no_trap(depth: int) -> None:
     """Arguments nested deeper than Python recurses are shortened as text."""
     arguments = "[" * depth + json.dumps("y" * 9_000) + "]" * depth
@@ -184,10 +134,130 @@ def test_nesting_is_no_trap(depth: int) -> None:
     json.loads(short)
 
 
-def test_images_leave_a_note() -> None:
-    """How many they were; a message without images is the same object."""
-    message = Message(role="user", text="see", images=(Image(), Image()))
-    assert without_images(message) == Message(role="user", text="see\n[2 images left out]")
-    assert without_images(Message(role="user", text="")).text == ""
-    plain = Message(role="user", text="see")
-    assert without_images(plain) is plain
+# Units
+
+UNITS = transcripts().map(read_all).map(segment).filter(bool).flatmap(st.sampled_from)
+SIZES = st.lists(st.lists(st.integers(0, 400), max_size=4), min_size=1, max_size=5)
+
+
+def cost(messages: tuple[Message, ...]) -> int:
+    """What messages cost together."""
+    return sum(map(COUNTER.message, messages))
+
+
+def fit(
+    messages: tuple[Message, ...], room: int, *, keep_calls: bool = False
+) -> tuple[Message, ...] | None:
+    """The messages within a room; what was not shortened keeps its piece, and the tokens are theirs."""
+    pieces = [Verbatim(start=i, stop=i + 1) for i in range(len(messages))]
+    fitted = fit_pieces(pieces, messages, room_tokens=room, counter=COUNTER, keep_calls=keep_calls)
+    if fitted is None:
+        return None
+    short: list[Message] = []
+    for i, (piece, before) in enumerate(zip(fitted[0], messages, strict=True)):
+        if isinstance(piece, Written):
+            assert (piece.index, piece.message == before) == (i, False)
+            short.append(piece.message)
+        else:
+            assert piece == pieces[i]
+            short.append(before)
+    assert fitted[1] == cost(tuple(short))
+    return tuple(short)
+
+
+def bones(message: Message) -> object:
+    """What may never change in a message."""
+    calls = [(call.id, call.name) for call in message.calls]
+    results = [(result.call_id, result.name) for result in message.results]
+    return message.role, message.name, message.extra, calls, results
+
+
+def least_of(message: Message) -> Message:
+    """A mark in place of each text, argument and image that costs more than one."""
+    note = f"\n{image_note(len(message.images))}" if message.images else ""
+    arguments = [min(call.arguments, LEAST_ARGUMENTS, key=COUNTER.text) for call in message.calls]
+    results = [replace(result, text=result.text and "…") for result in message.results]
+    if results and note:
+        results[-1] = replace(results[-1], text=f"{results[-1].text}{note}")
+    return replace(
+        message,
+        text=f"{message.text and '…'}{'' if results else note}",
+        images=(),
+        calls=tuple(replace(c, arguments=a) for c, a in zip(message.calls, arguments, strict=True)),
+        results=tuple(results),
+    )
+
+
+def texts_in(message: Message) -> list[str]:
+    """What may be shortened of it."""
+    results = [result.text for result in message.results]
+    return [message.text, *results, *(call.arguments for call in message.calls)]
+
+
+@given(unit=UNITS, room=st.integers(0, 500), keep_calls=st.booleans())
+def test_it_fits_and_what_goes_is_marked(unit: Unit, room: int, *, keep_calls: bool) -> None:
+    """F12, F13: within the room, the same calls and results; each text, argument and image is whole or marked, or nothing fits."""
+    short = fit(unit.messages, room, keep_calls=keep_calls)
+    if short is None:
+        assert room < cost(unit.messages)
+        assert keep_calls or cost(tuple(map(least_of, unit.messages))) > room
+        return
+    assert cost(short) <= room
+    assert list(map(bones, short)) == list(map(bones, unit.messages))
+    if keep_calls:
+        assert [m for m in short if m.calls] == [m for m in unit.messages if m.calls]
+    for before, after in zip(unit.messages, short, strict=True):
+        for text, left in zip(texts_in(before), texts_in(after), strict=True):
+            assert left == text or "…" in left or "left out]" in left
+        assert after.images == before.images or image_note(len(before.images)) in "".join(
+            texts_in(after)
+        )
+        for call, kept in zip(before.calls, after.calls, strict=True):
+            assert kept == call or json.loads(kept.arguments)
+    if cost(unit.messages) <= room:
+        assert all(after is before for after, before in zip(short, unit.messages, strict=True))
+
+
+@given(SIZES, st.integers(0, 2_000))
+def test_texts_get_one_length_and_the_last_message_its_least_first(
+    sizes: list[list[int]], room: int
+) -> None:
+    """The greatest that fits; only the last message gets more, where it would have less than it needs and could get."""
+    texts = [size for some in sizes for size in some]
+    length = common_length(texts, room)
+    assert sum(min(size, length) for size in texts) <= room
+    assert length == max(texts, default=0) or sum(min(s, length + 1) for s in texts) > room
+    found = lengths(sizes, room)
+    assert sum(min(s, n) for some, n in zip(sizes, found, strict=True) for s in some) <= room
+    *_, last = sizes
+    needs = min(LEAST_LAST, max(last, default=0), room // max(1, sum(map(bool, last))))
+    assert found[-1] >= needs
+    assert set(found) == {length} or found[-1] == needs > max(found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("room", "images"),
+    [pytest.param(200, 2, id="texts give first"), pytest.param(100, 0, id="then the images")],
+)
+def test_images_go_where_texts_alone_do_not_suffice(room: int, images: int) -> None:
+    """All of them, with a note; a supplied message has no place to name."""
+    message = Message(role="user", text="x" * 900, images=(Image(), Image()))
+    fitted = fit_pieces([Written(message=message)], [message], room_tokens=room, counter=COUNTER)
+    assert fitted is not None
+    (piece,) = fitted[0]
+    assert isinstance(piece, Written)
+    assert (piece.index, len(piece.message.images)) == (None, images)
+
+
+def test_long_arguments_give_too() -> None:
+    """A call with large arguments is shortened like any text; a short result beside it is not."""
+    call = ToolCall(id="a", name="write", arguments='{"text": "%s"}' % ("y" * 4_000))
+    unit = (
+        Message(role="assistant", calls=(call,)),
+        Message(role="tool", results=(ToolResult(call_id="a", text="written"),)),
+    )
+    short = fit(unit, 100)
+    assert short is not None
+    assert short[1] is unit[1]
+    assert "shortened from" in short[0].calls[0].arguments
+    assert fit(unit, 100, keep_calls=True) is None

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.eviction_notice import EvictionNotice
+from autogen_context.compressor.compressor import SemanticCompressor
+from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
 from autogen_context.compressor.span import span_of
-from autogen_context.compressor.statements import Statements
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
@@ -572,7 +572,7 @@ def test_what_a_requirement_replaced_is_not_told() -> None:
     candidates, references, telling = (
         candidates_of(messages),
         References(),
-        EvictionNotice[Name](COUNTER),
+        EvictionNotice[Name](COUNTER, compressor=SemanticCompressor()),
     )
     references.follow(candidates, messages)
     telling.follow(messages)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autogen_context.compressor.fit import fit_pieces
+from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, messages_of
