@@ -49,7 +49,7 @@ async def timed(project: ProjectContext, rounds: int, edited: Path | None = None
                 file.write(f"\n\ndef added_{turn}(x: int) -> int:\n    return x\n")
             await asyncio.sleep(PAUSE_S)
         start = time.process_time()
-        await project.context(TASK)
+        await project.current(TASK)
         taken.append(time.process_time() - start)
     return [ms(statistics.median(taken)), ms(max(taken))]
 

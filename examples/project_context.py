@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from autogen_context.project.project import ProjectContext
+from autogen_context import ProjectContext
 
 FILES = {
     "README.md": "# Till\n\nIt adds up what is bought. Prices are whole cents.\n",
@@ -28,17 +28,16 @@ async def main() -> None:
             path.write_text(text)
         project = ProjectContext(root, budget_tokens=2_000)
 
-        view = await project.context("Prices depend on the day.")
+        view = await project.current("Prices depend on the day.")
         system = f"You are a programmer.\n\n{view.head}"  # sent once, cached by the provider from then on
         print(system)
 
         (root / "till/price.py").write_text(
             "def price_of(thing: str, day: int) -> int:\n    return 7\n"
         )
-        later = await project.context("Prices depend on the day.", in_play=["till/price.py"])
+        later = await project.current()
         print("\nThe head is the same:", later.head == view.head)
         print(f"\n{later.tail}")  # placed before the newest message
-        print(f"\n{later.tokens} tokens at most")
 
 
 if __name__ == "__main__":

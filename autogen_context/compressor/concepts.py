@@ -15,8 +15,7 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.matcher import Found
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import Found, phrases
 from autogen_context.language.terms import terms
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 from autogen_context.tokens.measure import Count

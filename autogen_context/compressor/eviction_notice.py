@@ -13,8 +13,9 @@ from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import LeftOut, Summarised
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import reopened, without_outdated
-from autogen_context.ledger import Entry, Kind, Ledger
+from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of, same_at_front
@@ -27,15 +28,6 @@ Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
-RANKS: Mapping[Kind, int] = {  # what is given up last comes first
-    "safety rule": 0,
-    "constraint": 1,
-    "decision": 2,
-    "goal state": 2,
-    "preference": 3,
-    "identity": 4,
-    "fact": 5,
-}
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 

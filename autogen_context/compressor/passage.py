@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autogen_context.ledger import Author
-from autogen_context.ledger.speakers import MARKER, speeches
+from autogen_context.ledger.ledger import MARKER, speeches
 
 Kind = Literal["sentence", "item", "heading", "block"]
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from autogen_context.compressor.passage import FENCE
+from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING
-from autogen_context.ledger.speakers import MARKER
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.view.decision import Candidate

@@ -35,10 +35,9 @@ from autogen_context.compressor.passage import (
 from autogen_context.compressor.shorten import CountText, excerpt
 from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
+from autogen_context.ledger.ledger import speeches
 from autogen_context.ledger.rendering import render
-from autogen_context.ledger.speakers import speeches
 
-SURE = 0.45  # confidence of what leaves its place for the ledger
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
 STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some would be left out
 LEAST_CHARS = 8  # shorter ones (a brace, "else") say little by themselves, and may well come again
@@ -88,7 +87,7 @@ def reopened(text: str) -> tuple[Ledger, str]:
     said = (part for part in speeches(text, "person") if text[part[1] : part[2]].strip())
     author, start, end = next(said, ("person", 0, len(text)))
     head, _, rest = text[start:end].lstrip(" \t").partition(BORDER)
-    ledger = Ledger.read(head if AUTHORITY[author] else "", least_confidence=SURE)
+    ledger = Ledger.read(head if AUTHORITY[author] else "", only_sure=True)
     return ledger, (rest + text[end:]).lstrip("\n") if len(ledger) else text
 
 

@@ -35,6 +35,7 @@ from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decisions import Decisions
 from autogen_context.view.notice import Name, Notice, Topic
 from autogen_context.view.notices import Notices
 
@@ -84,13 +85,14 @@ class CompactionPlanner:
         self,
         conversation: Conversation,
         *,
+        before: Decisions,
         limit_tokens: int,
         fixed_tokens: int,
         pinned: frozenset[int],
         notices: Notices,
         stale: frozenset[int],
-    ) -> tuple[Decision, ...]:
-        """A decision for each unit.
+    ) -> dict[int, Decision]:
+        """A decision for each unit of which something was sent or may be, by position.
 
         Raises:
             ContextWindowExceeded: what must stay does not fit.
@@ -101,7 +103,8 @@ class CompactionPlanner:
         request = newest_request(conversation.messages)
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
-        self.references.cut(standing(self.references, need))
+        compared = standing(self.references, need)
+        self.references.cut(compared)
         self.telling.statements = Statements(stated(notices.standing))
         summaries = self._summaries(conversation, limit_tokens, pinned)
         task = TaskDefinition.from_text(request)
@@ -118,6 +121,8 @@ class CompactionPlanner:
         scores = self._shared(self.prioritizer.scores(self.references, need), budget)
         return plan(
             candidates,
+            before=before,
+            compared={*before.live, *compared},
             protected=protected,
             said=self.telling.said(
                 candidates,
@@ -126,6 +131,7 @@ class CompactionPlanner:
                 long_tokens=budget.long_message_tokens,
                 is_used=self._is_used,
             ),
+            history_tokens=conversation.tokens,
             limit_tokens=limit_tokens - fixed_tokens,
             budget=budget,
             means=Means(

@@ -8,7 +8,7 @@ values; what an engine remembers beside them can be made again from a view and t
 import logging
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -170,7 +170,7 @@ class Engine:
                 request, payloads, edition=self.conversation.history.edition
             ),
             certificate=request.certificate,
-            decisions=tuple(view.decisions),
+            decisions=view.decisions,
             compacted=compacted or is_cut,
             cost_estimate=finished.cost_estimate if finished is not None and is_cut else cost,
             finished=finished,
@@ -219,7 +219,7 @@ class Engine:
                 decisions, start = decisions.with_last(grown), start - 1
         for candidate in candidates[len(decisions) :]:
             decisions = decisions.extended(arrival.decide(candidate, None, spared=pinned))
-        self._keep_originals(decisions, since=start)
+        self._keep_originals(decisions, range(start, len(decisions)))
         self._arrived = decisions
         return view if decisions is view.decisions else replace(view, decisions=decisions)
 
@@ -289,12 +289,12 @@ class Engine:
         promised = self._possible(view, used).saved_tokens
         free = self.notices.room_kept_free(view, self._room_after(view))
         try:
-            decisions = self._planned(view, used + free, pinned)
+            changes = self._planned(view, used + free, pinned)
         except ContextWindowExceeded:
             if not free:
                 raise
-            free, decisions = 0, self._planned(view, used, pinned)
-        view = self.rewritten(view, decisions, situation, promised_tokens=promised)
+            free, changes = 0, self._planned(view, used, pinned)
+        view = self.rewritten(view, changes, situation, promised_tokens=promised)
         overruled = self.planner.overruled()
         view = self.notices.anew(view, candidates, overruled=overruled, waits=not free)
         view = preamble.placed_anew(view, chosen, count)
@@ -304,7 +304,7 @@ class Engine:
     def rewritten(
         self,
         view: ContextView,
-        decisions: Sequence[Decision],
+        changes: Mapping[int, Decision],
         situation: Situation,
         *,
         promised_tokens: int,
@@ -314,22 +314,20 @@ class Engine:
 
         Args:
             view: how the conversation is sent.
-            decisions: one for each unit.
+            changes: what becomes of units, by position; of all others nothing was sent, and nothing is.
             situation: in which they were made.
             promised_tokens: what they were to save.
             since: position of the first unit of which anything else is sent.
         """
-        settled = Decisions(
-            self._arrival.settle(
-                decisions,
-                self.conversation.candidates,
-                self.conversation.messages,
-                spared=self.pinned(view),
-                since=since,
-            )
+        settled = self._arrival.settle(
+            view.decisions.changed(changes),
+            self.conversation.candidates,
+            self.conversation.messages,
+            spared=self.pinned(view),
+            since=since,
         )
         self._arrived, self._is_read = settled, True
-        self._keep_originals(settled)
+        self._keep_originals(settled, (i for i in changes if settled[i] is not view.decisions[i]))
         pace = after_rewrite(
             view.pace,
             situation,
@@ -526,8 +524,8 @@ class Engine:
 
     def _planned(
         self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
-    ) -> tuple[Decision, ...]:
-        """What a compaction decides.
+    ) -> dict[int, Decision]:
+        """What a compaction decides, by position; on all others it decided before.
 
         Raises:
             ContextWindowExceeded: what must stay does not fit; in the provider's tokens, as the limit is.
@@ -536,6 +534,7 @@ class Engine:
         try:
             return self.planner.planned(
                 self.conversation,
+                before=view.decisions,
                 limit_tokens=self._room_after(view),
                 fixed_tokens=fixed_tokens,
                 pinned=pinned,
@@ -549,12 +548,11 @@ class Engine:
             parts |= {"calibration": bound - counted} if bound > counted else {}
             raise error.within(window.limit_tokens, parts) from None
 
-    def _keep_originals(self, decisions: Decisions, *, since: int = 0) -> None:
-        """Put the originals of units from one on into their store."""
-        candidates = self.conversation.candidates[since:]
-        decided = zip(decisions[since:], candidates, strict=True)
+    def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
+        """Put the originals of some units into their store, as far as they are not sent as they came in."""
+        candidates = self.conversation.candidates
         self._parts.original_store.put_all(
-            (d.handle, c.unit.messages) for d, c in decided if d.handle
+            (decisions[i].handle, candidates[i].unit.messages) for i in units if decisions[i].handle
         )
 
     def _request(self, view: ContextView, fixed: Fixed) -> Request:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autogen_context.config.config import ContextConfig
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.parts import Parts
-from autogen_context.manager.plan import with_notice
+from autogen_context.manager.plan import left_out, notice_of, with_notice
 from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
@@ -28,7 +28,7 @@ from autogen_context.triggers.price import (
     turns_expected,
 )
 from autogen_context.triggers.turn import TriggerSettings
-from autogen_context.view.decision import Candidate, Decision, kept
+from autogen_context.view.decision import Candidate, Decision, kept, tokens_of
 from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Finishing:
             return view, None
         if finished.is_done:
             engine.planner.follow(conversation)
-            decisions = without(
+            changes = without(
                 spans,
                 conversation.candidates,
                 view.decisions,
@@ -88,7 +88,7 @@ class Finishing:
             )
             view = engine.rewritten(
                 view,
-                decisions,
+                changes,
                 situation,
                 promised_tokens=finished.cost_estimate.price.rewrite.saved_tokens,
                 since=min(span.start for span in spans),
@@ -118,9 +118,10 @@ def without(
     counter: MessageCounter,
     room_tokens: int,
     left_fraction: float,
-) -> tuple[Decision, ...]:
-    """The decisions on n units with these spans cut; up to the first span they are the same."""
-    decided, references = tuple(decisions), planner.references
+) -> dict[int, Decision]:
+    """What becomes of units, by position, where these spans are cut."""
+    decided, references = list(decisions), planner.references
+    changes: dict[int, Decision] = {}
     need = Need(room_tokens=room_tokens)
     compared = standing(references, need)
     for span in spans:
@@ -139,8 +140,19 @@ def without(
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}
         room = int(tokens * TOLD_FRACTION)
         told = planner.telling.told(references.units, seen, summaries={}, room_tokens=room)
-        held = sum(each.tokens_after for each in decided)
-        decided = with_notice(
-            candidates, chosen, told, left=filled.left, limit_tokens=held, count=counter.message
+        dropped = {
+            i: filled.left.get(i) or left_out(candidates[i]) for i in inner if i not in chosen
+        }
+        messages = sum(len(candidates[i].unit.messages) for i in dropped)
+        gone = sum(candidates[i].tokens for i in dropped)
+        cut = {**filled.stays, **dropped}
+        cut |= with_notice(
+            dropped,
+            (notice_of(messages, gone, told), notice_of(messages, gone)),
+            room_tokens=min(tokens - tokens_of(filled.stays), gone),
+            count=counter.message,
         )
-    return decided
+        changes |= cut
+        for i, decision in cut.items():
+            decided[i] = decision
+    return changes

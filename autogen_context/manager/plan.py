@@ -1,7 +1,7 @@
 """Choose what each unit becomes so that the whole fits.
 
-Promise: one decision per unit, in their order; together they fit the limit; what must stay is among them; the same
-input gives the same plan.
+Promise: one decision for each unit of which something was sent or may be; together they fit the limit; what must stay is among
+them; the same input gives the same plan. What left before and is out of reach is not looked at again.
 
 The choice: what must stay; what people said, within its fraction; then the newest units, whole; then what older units have
 that is worth most, in parts. The rest is left out, and a notice says so. All of it is decided at once, so that the turns
@@ -47,27 +47,33 @@ class Means:
     count: Callable[[Message], int]
 
 
-def plan(
+def plan(  # noqa: PLR0913 - all that it depends on
     candidates: Sequence[Candidate],
     *,
+    before: Sequence[Decision] = (),
+    compared: Iterable[int],
     protected: Mapping[int, Protection],
     said: Sequence[Said] = (),
+    history_tokens: int,
     limit_tokens: int,
     budget: CompactionBudget,
     means: Means,
-) -> tuple[Decision, ...]:
-    """Choose what each unit becomes.
+) -> dict[int, Decision]:
+    """Choose what becomes of units.
 
     Args:
         candidates: n units, oldest first.
-        protected: which of them must stay, from ``protected_of``.
+        before: what was decided on them; what was left out then and is again keeps that decision.
+        compared: positions of those that are sent, or stand for choice.
+        protected: which of all must stay, from ``protected_of``.
         said: what people said in others, what stays first in front.
+        history_tokens: what all n units cost.
         limit_tokens: what all may have together, whatever the budget says.
         budget: how much is kept, and of what.
         means: what shortens, chooses, tells and counts.
 
     Returns:
-        n decisions, same order.
+        Decisions by position; of a unit that is not among them nothing was sent, and nothing is.
 
     Raises:
         ContextWindowExceeded: what must stay does not fit, not even shortened.
@@ -78,15 +84,16 @@ def plan(
         limit_tokens=limit_tokens,
         fit=means.fit,
     ).choose()
-    protected_tokens = tokens_of(chosen)
-    frame = means.count(notice_of(candidates, FRAME))
+    protected_tokens, messages = tokens_of(chosen), candidates[-1].unit.stop if candidates else 0
+    frame = means.count(notice_of(messages, history_tokens, FRAME))
     total = min(limit_tokens, budget.total_tokens)
     beside = int((total - protected_tokens) * budget.kept_fraction) - frame
     budget = replace(budget, total_tokens=max(0, total))
     chosen |= people_first(said, protected, chosen, budget=budget, beside_tokens=beside)
     people_tokens = tokens_of(chosen) - protected_tokens
     beside = min(beside, total - tokens_of(chosen) - frame)
-    last = next((c.tokens for i, c in reversed([*enumerate(candidates)]) if i not in chosen), 0)
+    newest_first = range(len(candidates) - 1, -1, -1)
+    last = next((candidates[i].tokens for i in newest_first if i not in chosen), 0)
     whole = last if last <= budget.newest_unit_fraction * beside else 0
     room = max(int(beside * budget.newest_fraction), whole)
     chosen |= newest_that_fit(candidates, taken=chosen, room_tokens=room)
@@ -94,9 +101,24 @@ def plan(
     told_tokens = max(0, int(beside * budget.told_fraction))
     filled = means.fill(chosen, max(0, beside - recent - told_tokens))
     chosen |= filled.stays
-    told = means.tell(chosen, told_tokens)
-    left, count = filled.left, means.count
-    return with_notice(candidates, chosen, told, left=left, limit_tokens=limit_tokens, count=count)
+    dropped = {
+        i: left_again(before, i) or filled.left.get(i) or left_out(candidates[i])
+        for i in sorted({*compared, *filled.left}.difference(chosen))
+    }
+    stay = [candidates[i] for i in chosen]
+    notices = (
+        notice_of(
+            messages - sum(len(candidate.unit.messages) for candidate in stay),
+            history_tokens - sum(candidate.tokens for candidate in stay),
+            text,
+        )
+        for text in (means.tell(chosen, told_tokens), "")
+    )
+    decided = chosen | dropped
+    room = min(
+        limit_tokens - tokens_of(decided), history_tokens - sum(each.tokens for each in stay)
+    )
+    return decided | with_notice(dropped, notices, room_tokens=room, count=means.count)
 
 
 def people_first(
@@ -161,43 +183,40 @@ def newest_that_fit(
     return chosen
 
 
-def with_notice(
-    candidates: Sequence[Candidate],
-    chosen: Mapping[int, Decision],
-    told: str = "",
-    *,
-    left: Mapping[int, Decision],
-    limit_tokens: int,
-    count: Callable[[Message], int],
-) -> tuple[Decision, ...]:
-    """A decision for each unit: those without one are left out, and a notice in place of the first says so.
+def left_out(candidate: Candidate) -> Decision:
+    """The decision on a unit that was not compared with what stays."""
+    return replaced(candidate, "drop", OUT_OF_REACH, (), 0)
 
-    What is told of them stands in it where there is room, and where that is less than they had. ``left`` says why some of
-    them were not chosen.
-    """
-    dropped = [i for i in range(len(candidates)) if i not in chosen]
-    decided = dict(chosen) | {
-        i: left.get(i) or replaced(candidates[i], "drop", OUT_OF_REACH, (), 0) for i in dropped
-    }
-    gone = [candidates[i] for i in dropped]
-    room = min(limit_tokens - tokens_of(decided), sum(candidate.tokens for candidate in gone))
-    for notice in (notice_of(gone, told), notice_of(gone)):
-        if count(notice) <= room:
-            first = decided[dropped[0]]
-            decided[dropped[0]] = replace(
-                first,
-                reason=f"{first.reason}; a notice stands here",
+
+def left_again(before: Sequence[Decision], i: int) -> Decision | None:
+    """What was decided on a unit of which nothing is sent, that says when and why it left; ``None`` where something is."""
+    known = before[i] if i < len(before) else None
+    return known if known is not None and known.action == "drop" and not known.sent else None
+
+
+def with_notice(
+    dropped: Mapping[int, Decision],
+    notices: Iterable[Message],
+    *,
+    room_tokens: int,
+    count: Callable[[Message], int],
+) -> dict[int, Decision]:
+    """The decision on the first unit that is left out, with the first of some notices that has room in its place."""
+    for notice in notices if dropped else ():
+        if count(notice) <= room_tokens:
+            first = min(dropped)
+            told = replace(
+                dropped[first],
+                reason=f"{dropped[first].reason}; a notice stands here",
                 pieces=(Written(message=notice),),
                 tokens_after=count(notice),
             )
-            break
-    return tuple(decided[i] for i in range(len(candidates)))
+            return {first: told}
+    return {}
 
 
-def notice_of(candidates: Sequence[Candidate], told: str = "") -> Message:
-    """What stands where units were left out."""
-    messages = sum(len(candidate.unit.messages) for candidate in candidates)
-    tokens = sum(candidate.tokens for candidate in candidates)
+def notice_of(messages: int, tokens: int, told: str = "") -> Message:
+    """What stands where so many messages of so many tokens were left out."""
     text = (
         f"{messages} earlier messages ({tokens} tokens) are left out here to fit the context window"
     )

@@ -11,6 +11,7 @@ from dataclasses import replace
 from autogen_context.manager.notices import ROOM_NEEDED, has_place
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import Written
+from autogen_context.project.shown import FURTHER
 from autogen_context.view.decision import Candidate
 from autogen_context.view.notice import Name, Notice
 from autogen_context.view.preamble import Head, Preamble, as_message, without_heads
@@ -19,7 +20,6 @@ from autogen_context.view.view import ContextView
 FREE_FRACTION = 0.5  # of the room that must stay for nothing else
 TOLD: Name = ("project", "")  # the head itself, where it stands in front of a unit
 AGAIN = "{name} is again as the project's context says"
-FURTHER = "{name} may have changed further"
 
 Count = Callable[[Message], int]
 

@@ -37,7 +37,7 @@ class Prepared(Generic[Payload]):
 
     messages: list[Payload]
     certificate: Certificate
-    decisions: tuple[Decision, ...]
+    decisions: Sequence[Decision]
     compacted: bool
     cost_estimate: CostEstimate | None = field(default=None, compare=False)
     finished: "FinishedEstimate | None" = field(default=None, compare=False)

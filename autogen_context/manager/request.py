@@ -56,10 +56,13 @@ class RequestWriter:
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """What is sent of the units, neighbouring stretches joined."""
-        if not decisions.continues(self._decided):
-            self._decided, self._settled = Decisions(), []
-        for decision in decisions[max(0, len(self._decided) - 1) : max(0, len(decisions) - 1)]:
-            self._settle(decision)
+        if decisions.continues(self._decided):
+            for decision in decisions[max(0, len(self._decided) - 1) : max(0, len(decisions) - 1)]:
+                self._settle(decision)
+        else:
+            self._settled = []
+            for i in decisions.live[:-1]:
+                self._settle(decisions[i])
         self._decided = decisions
         last = decisions.last.sent if decisions.last else ()
         return (*self._settled[:-1], *coalesce([*self._settled[-1:], *last]))

@@ -1,43 +1,41 @@
-"""The documents of a project, by what they are for: what is wanted, what was decided, how one works on it.
+"""Documents of a project: what is wanted, what was decided, how one works on it; and the best of their pieces that have room.
 
-Promise: pure; files are chosen by their names alone, in an order that does not depend on how they are given; any text goes,
-and settings that cannot be read say nothing. What these files say is what they say: no rule for anybody here.
-
-A record of a decision (the shapes of MADR and Nygard, and near them) gives its title with its status first, then its
-decision in whole sentences; what was rejected or replaced gives its title alone.
+Promise: files are chosen by their names alone. Pieces are sentences, items, headings and blocks; none is ever cut, and none
+stands without what it stands under. What is taken fits the room with the lines that name its documents. A record of a
+decision (the shapes of MADR and Nygard, and near them) gives its title with its status first, then its decision; what was
+rejected or replaced gives its title alone.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, cast
 
-from autogen_context.compressor.passage import Passage
-from autogen_context.project.pieces import TABLE_ROW, Document, Piece, document_of, worthy
+from autogen_context.compressor.passage import Passage, passages_of
+from autogen_context.project.secrets import without_secrets
 
 Paper = Literal["requirements", "design", "memory_patterns"]
 PAPERS: tuple[Paper, ...] = ("requirements", "design", "memory_patterns")
+CountText = Callable[[str], int]
+Extracts = Mapping[str, tuple[str, ...]]  # lines, by the names of their documents
 
 TEXT = r"\.(?:md|markdown|rst|txt|adoc)$"
-DOCUMENT = re.compile(rf"{TEXT}|(?:^|/)readme$|\.cursorrules$", re.IGNORECASE)
 # What says what is wanted, the most telling first; from the third on they are any pages.
 WANTED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"readme(?:{TEXT}|$)",
         rf"(?:docs?/)?[^/]*(?:requirement|specification|\bspec\b|\bprd\b|goals|vision|scope|roadmap|promises)[^/]*{TEXT}",
-        r"docs?/(?:index|overview|intro|readme)",
+        rf"docs?/(?:index|overview|intro|readme)[^/]*{TEXT}",
         rf"docs?/[^/]+{TEXT}",
     )
 )
-LEADING = WANTED[:2]
-NOT_WANTED = re.compile(
-    r"requirements[^/]*\.txt$|(?:^|/)robots\.txt$", re.IGNORECASE
-)  # of a package manager
+PACKAGES = re.compile(r"requirements[^/]*\.txt$", re.IGNORECASE)  # of a package manager
 RECORD = re.compile(
     r"(?:.*/)?(?:decisions?|adrs?|architecture[-_]decisions?)/(?:[^/]+/)?[^/]+\.(?:md|markdown|rst|adoc)$"
-    r"|(?:docs?/)?(?:architecture|design|adr[-_ ]?\d+[^/]*|decisions)\.(?:md|rst)$",
+    r"|(?:docs?/)?(?:architecture|design|decisions)\.(?:md|rst)$",
     re.IGNORECASE,
 )
 NO_RECORD = re.compile(r"(?:readme|index|template|0000-[^/]*template)[^/]*$", re.IGNORECASE)
@@ -48,9 +46,32 @@ PAGES = re.compile(
 )
 MOST_WANTED, MOST_RECORDS, MOST_PAGES = 12, 200, 6  # files
 
-RECORD_CHARS = 40_000
+# What of a settings file matters to whoever writes a line.
+PYPROJECT = (
+    "project.requires-python project.scripts tool.ruff.line-length tool.ruff.target-version "
+    "tool.pytest.ini_options.addopts tool.mypy.strict tool.pyright.typeCheckingMode"
+)
+TABLES: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "pyproject.toml": (tomllib.loads, PYPROJECT),
+    "package.json": (json.loads, "scripts engines"),
+    "Cargo.toml": (tomllib.loads, "package.edition package.rust-version"),
+}
+TARGET = re.compile(r"^[A-Za-z][\w-]*(?=[ \t]*:(?!=))", re.MULTILINE)
+SETTINGS = (*TABLES, "Makefile")
+VALUE_CHARS = 80  # of one setting
+
+MOST_CHARS = 60_000  # of a text, from its beginning
+MOST_PIECE_CHARS = 1_200  # of one piece; what is longer is data
+OPENING_PIECES = 4  # of a document, without its heading
+SHOWN = 3  # turn of what is shown, not said
+NEVER = -1  # the turn of a piece that is taken only for what stands under it
+TABLE_ROW = "|"
+WORTHLESS = re.compile(
+    r"\s*(?:\[?!\[|</?[a-zA-Z!][^>]*>\s*$|<!--|[=\-*_~|: ]{3,}$|\[[^\]]+\]: ?\S+$)"
+)
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+WORD = re.compile(r"[A-Za-z_][\w.\-/]{2,}")
 TITLE = re.compile(r"^# +(.+?)#*$", re.MULTILINE)
-FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 STATUS = re.compile(
     r"^(?:[*\-] )?\**status\**:\**[ \t]*[\"']?(\w[\w ]{0,40})|^#{1,4} *status\s*\n+[*_\s-]*(\w[\w ]{0,40})",
     re.IGNORECASE | re.MULTILINE,
@@ -61,51 +82,51 @@ DECISION = re.compile(
     r"|^\**(?:decision|decided(?:, as [^:*\n]{1,40})?)[.:]?\**[.:]?\**[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
-NEXT_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
-VALUE_CHARS = 80  # of one setting
-# What of a settings file matters to whoever writes a line: values and tables in a file of data, lines in another.
-TABLES: Mapping[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
-    "pyproject.toml": (
-        tomllib.loads,
-        (
-            *("project.requires-python", "project.scripts"),
-            *("tool.ruff.line-length", "tool.ruff.target-version", "tool.black.line-length"),
-            *("tool.pytest.ini_options.addopts", "tool.pytest.ini_options.asyncio_mode"),
-            *("tool.mypy.strict", "tool.mypy.python_version", "tool.pyright.typeCheckingMode"),
-        ),
-    ),
-    "package.json": (json.loads, ("scripts", "engines")),
-    "Cargo.toml": (tomllib.loads, ("package.edition", "package.rust-version")),
-}
-LINES = {
-    "go.mod": re.compile(r"^go[ \t]+[\d.]+", re.MULTILINE),
-    "Makefile": re.compile(r"^[A-Za-z][\w-]*(?=[ \t]*:(?!=))", re.MULTILINE),
-    ".editorconfig": re.compile(r"^[ \t]*(?:[\w-]+[ \t]*=|\[)[^#;\n]+", re.MULTILINE),
-}
-SETTINGS = (*TABLES, *LINES)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What is taken whole, or not.
+
+    Attributes:
+        text: a sentence, an item, a heading, a block.
+        turn: pieces of turn 0 come first, then those of turn 1; ``NEVER`` comes for others alone.
+        under: which piece of the document it stands under, by its place; -1 where it stands alone.
+        goes_on: whether it goes on in the line of the piece before, where that is taken too.
+    """
+
+    text: str
+    turn: int = 0
+    under: int = -1
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text in pieces, in its order, and the name of its file."""
+
+    name: str
+    pieces: tuple[Piece, ...]
 
 
 def papers_of(files: Iterable[str]) -> dict[Paper, tuple[str, ...]]:
     """The documents of each kind among the names of all files, the more important first."""
-    names = sorted(name for name in files if name in SETTINGS or DOCUMENT.search(name))
-    ranks = sorted((rank_of(name), name) for name in names)
-    wanted = [name for rank, name in ranks if rank < len(WANTED)]
+    names = sorted(files)
+    wanted = [
+        name
+        for pattern in WANTED
+        for name in names
+        if pattern.match(name) and not PACKAGES.search(name)
+    ]
     records = [name for name in names if RECORD.match(name) and not NO_RECORD.search(name)]
     pages = [name for name in names if PAGES.match(name)]
     settings = [name for name in SETTINGS if name in names]
     return {
-        "requirements": tuple(wanted[:MOST_WANTED]),
+        "requirements": tuple(dict.fromkeys(wanted))[:MOST_WANTED],
         "design": tuple(sorted(records, key=newest_first)[:MOST_RECORDS]),
         "memory_patterns": (*settings, *pages[:MOST_PAGES]),
     }
-
-
-def rank_of(name: str) -> int:
-    """The place of a file among those that say what is wanted; beyond the last one where it does not."""
-    ranks = (rank for rank, pattern in enumerate(WANTED) if pattern.match(name))
-    return len(WANTED) if NOT_WANTED.search(name) else next(ranks, len(WANTED))
 
 
 def newest_first(name: str) -> tuple[int, str]:
@@ -115,70 +136,84 @@ def newest_first(name: str) -> tuple[int, str]:
 
 
 def read_document(paper: Paper, name: str, text: str) -> Document:
-    """A document of a kind, by its name and its text."""
+    """A document of a kind, by its name and its text, without secrets."""
+    text = without_secrets(text)
     if paper == "design":
-        return record_of(name, text)
-    if paper == "memory_patterns":
-        return settings_of(name, text) if name in SETTINGS else document_of(name, text)
-    return document_of(name, text, turn=0 if any(each.match(name) for each in LEADING) else 1)
+        return Document(name=name, pieces=tuple(record_pieces(name, text)))
+    if paper == "memory_patterns" and name in SETTINGS:
+        pieces = (Piece(text=line) for line in settings_in(name, text))
+        return Document(name=name, pieces=tuple(pieces))
+    body = FRONT_MATTER.sub("", text[:MOST_CHARS])
+    if len(text) > MOST_CHARS:
+        body = body.rpartition("\n")[0]
+    first = paper == "requirements" and not any(each.match(name) for each in WANTED[:2])
+    return Document(name=name, pieces=tuple(pieces_of(worthy(body), first_turn=int(first))))
 
 
-def record_of(name: str, text: str) -> Document:
-    """A record in pieces: title and status, then the decision."""
-    body = text[:RECORD_CHARS]
-    found = STATUS.search(body)
+def worthy(text: str) -> list[Passage]:
+    """The passages of a text that say something to a reader: no badge, image or ruler, no data."""
+    passages = (each for each in passages_of(text) if len(each.text) <= MOST_PIECE_CHARS)
+    return [each for each in passages if not WORTHLESS.match(each.text)]
+
+
+def pieces_of(passages: Sequence[Passage], *, first_turn: int) -> Iterator[Piece]:
+    """The passages with their turns: the beginning, then the first words of each section, then the rest."""
+    heading, spoken, said = -1, 0, 0
+    for at, passage in enumerate(passages):
+        if passage.kind == "heading":
+            heading, said = at, 0
+            yield Piece(text=passage.text, turn=first_turn if at == 0 else NEVER)
+            continue
+        turn = 0 if spoken < OPENING_PIECES else 1 if said == 0 else 2
+        turn = first_turn + (SHOWN if passage.kind == "block" else turn)
+        goes_on = at > 0 and follows(passages[at - 1], passage)
+        spoken, said = spoken + 1, said + 1
+        yield Piece(text=passage.lead + passage.text, turn=turn, under=heading, goes_on=goes_on)
+
+
+def follows(before: Passage, passage: Passage) -> bool:
+    """Whether a sentence stands in the paragraph of the one before."""
+    together = before.section == passage.section and before.kind in {"sentence", "item"}
+    return together and passage.kind == "sentence" and not passage.text.startswith(TABLE_ROW)
+
+
+def record_pieces(name: str, text: str) -> Iterator[Piece]:
+    """A record: title and status, then the sentences of the decision; of all that is said where no part is called so."""
+    body = text[:MOST_CHARS]
+    found, title, part = STATUS.search(body), TITLE.search(body), DECISION.search(body)
     status = " ".join((found[1] or found[2]).lower().split()) if found else ""
-    title = TITLE.search(body)
     named = (title[1] if title else name.rpartition("/")[2]).strip()
-    pieces = [Piece(text=f"{named} ({status})" if status else named)]
-    if OUT.isdisjoint(status.split()):
-        pieces += decided_in(body)
-    return Document(name=name, pieces=tuple(pieces))
-
-
-def decided_in(body: str) -> Iterator[Piece]:
-    """The sentences of the decision, the first before the others; of all that is said where no part is called so."""
-    part = DECISION.search(body)
+    yield Piece(text=f"{named} ({status})" if status else named)
+    if not OUT.isdisjoint(status.split()):
+        return
     if part:
-        rest = body[part.end() :]
-        following = NEXT_HEADING.search(rest)
-        rest = rest[: following.start()] if following else rest
+        rest = HEADING.split(body[part.end() :], maxsplit=1)[0]
     else:
         rest = HEADING.sub("", FRONT_MATTER.sub("", body))
-    said = [each for each in worthy(rest) if is_said(each)]
-    for at, passage in enumerate(said):
-        together = at > 0 and said[at - 1].section == passage.section
-        goes_on = together and passage.kind == "sentence"
-        text = passage.lead + passage.text
-        yield Piece(text=text, turn=2 if at else 1, under=0, goes_on=goes_on)
+    said = [each for each in worthy(rest) if each.kind in {"sentence", "item"}]
+    said = [each for each in said if not each.text.startswith(TABLE_ROW)]
+    for at, each in enumerate(said):
+        goes_on = at > 0 and follows(said[at - 1], each)
+        yield Piece(text=each.lead + each.text, turn=2 if at else 1, under=0, goes_on=goes_on)
 
 
-def is_said(passage: Passage) -> bool:
-    """Whether a passage is a sentence or an item: no heading, no code, no row of a table."""
-    return passage.kind in {"sentence", "item"} and not passage.text.startswith(TABLE_ROW)
-
-
-def settings_of(name: str, text: str) -> Document:
-    """What a settings file says, on a few lines."""
-    if name in LINES:
-        found = dict.fromkeys(" ".join(line.split()) for line in LINES[name].findall(text))
-        said = [shown(name, " ".join(found))] if found else []
-    else:
-        load, paths = TABLES[name]
-        try:
-            data = load(text)
-        except (ValueError, RecursionError):  # broken, as files are at times
-            data = None
-        values = ((path, value_at(data, path.split("."))) for path in paths)
-        said = [shown(path, value) for path, value in values if value not in (None, "", [], {})]
-    return Document(name=name, pieces=tuple(Piece(text=line) for line in said))
-
-
-def value_at(data: object, keys: Iterable[str]) -> object:
-    """What stands at a path within tables; ``None`` where there is nothing."""
-    for key in keys:
-        data = cast("dict[str, object]", data).get(key) if isinstance(data, dict) else None
-    return data
+def settings_in(name: str, text: str) -> Iterator[str]:
+    """What a settings file says, a line each; broken ones say nothing."""
+    if name not in TABLES:
+        targets = " ".join(dict.fromkeys(TARGET.findall(text)))
+        yield from [shown(name, targets)] if targets else []
+        return
+    load, paths = TABLES[name]
+    try:
+        data = load(text)
+    except (ValueError, RecursionError):  # broken, as files are at times
+        return
+    for path in paths.split():
+        value = data
+        for key in path.split("."):
+            value = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
+        if value not in (None, "", [], {}):
+            yield shown(path, value)
 
 
 def shown(name: str, value: object) -> str:
@@ -190,3 +225,56 @@ def shown(name: str, value: object) -> str:
         value = " ".join(map(str, cast("list[object]", value)))
     text = " ".join(str(value).split())
     return f"{name}: {text[:VALUE_CHARS]}{'…' if len(text) > VALUE_CHARS else ''}"
+
+
+def extracts(
+    documents: Sequence[Document],
+    *,
+    room_tokens: int,
+    count: CountText,
+    words: Collection[str] = (),
+) -> tuple[Extracts, int]:
+    """What of some documents has room, and what was reckoned for it.
+
+    Args:
+        documents: the more important first.
+        room_tokens: what all lines may have, each with its end, in tokens.
+        count: tokens of a text.
+        words: what is asked for, in lower case; a piece that has one of them comes a turn earlier.
+    """
+    asked = frozenset(words)
+    order: list[tuple[int, int, int]] = []
+    for i, document in enumerate(documents):
+        for at, piece in enumerate(document.pieces):
+            if piece.turn != NEVER:
+                is_asked = piece.turn and asked and asked & {*WORD.findall(piece.text.lower())}
+                order.append((piece.turn - bool(is_asked), i, at))
+    taken: dict[int, set[int]] = {}
+    left = room_tokens
+    for _, i, at in sorted(order):
+        pieces, already = documents[i].pieces, taken.get(i, set())
+        needed = {at}
+        while (above := pieces[min(needed)].under) >= 0:
+            needed.add(above)
+        needed -= already
+        texts = [pieces[each].text for each in needed] + ([] if already else [documents[i].name])
+        cost = sum(count(f"{line}\n") for text in texts for line in text.split("\n"))
+        if cost <= left:
+            left -= cost
+            taken.setdefault(i, set()).update(needed)
+    found = {documents[i].name: tuple(lines_of(documents[i], taken[i])) for i in sorted(taken)}
+    return found, room_tokens - left
+
+
+def lines_of(document: Document, taken: set[int]) -> list[str]:
+    """The pieces taken, as lines; a gap within a paragraph is marked."""
+    found: list[str] = []
+    last = -1
+    for at in sorted(taken):
+        between = document.pieces[last + 1 : at + 1]
+        if found and all(piece.goes_on for piece in between):
+            found[-1] += f"{' ' if len(between) == 1 else ' … '}{document.pieces[at].text}"
+        else:
+            found += document.pieces[at].text.split("\n")
+        last = at
+    return found

@@ -23,8 +23,8 @@ from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.project.index import Stamp
 from autogen_context.project.shown import CHANGED, DELETED
-from autogen_context.project.tree import Stamp
 from autogen_context.view.notice import Notice
 from autogen_context.view.provider import NOTHING, ProviderTurn, Told
 

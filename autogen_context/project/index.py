@@ -1,61 +1,84 @@
-"""What the files of a folder say: the symbols of its sources and its documents, brought up to date by as little looking as possible.
+"""The files of a folder and what they say, brought up to date by as little looking as possible.
 
 Promise: after ``update`` all is as the files are, but for changes that a watch has not told yet of files that were not
-asked about; nothing is read again that has not changed, and what was told and could not be dealt with is told again. What
-was read goes by content: a file that is moved, or that a branch brings back, is taken from the cache. No secret of a file
-is kept, in the cache or here.
+asked about. What was read goes by content, so that a file that is moved, or that a branch brings back, is taken from the
+cache. Nothing outside the folder is read, no pipe is opened, no secret is kept.
 """
 
 import asyncio
+import errno
 import logging
 import os
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import stat
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from threading import Lock
+from time import time_ns
 from typing import Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
-from autogen_context.project.builds import Builds
-from autogen_context.project.documents import Paper, papers_of, read_document
-from autogen_context.project.pieces import Document
+from autogen_context.cache.files import RULES_FILE, levels, read_regular
+from autogen_context.messages.message import content_digest
+from autogen_context.project.documents import (
+    PAPERS,
+    Document,
+    Paper,
+    papers_of,
+    read_document,
+)
 from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
-from autogen_context.project.tree import (
-    ROOT,
-    Folder,
-    Reason,
-    Source,
-    Stamp,
-    folder_of,
-    is_below,
-    look,
-    read_source,
-    touched_by,
-)
 
+Builder = Callable[[], str]  # called in a thread
 Progress = Callable[[int, int], object]
 Papers = Mapping[Paper, tuple[Document, ...]]
 Shape = TypeVar("Shape")
 
+MOST_BYTES = 1024 * 1024  # of one file
+BINARY_BYTES = 8_192  # from the beginning; a zero among them is of no text
+SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change under the same stamp
 MOST_PARSED = 2_000  # source files of a tree that are read by grammar, some 4 ms each; of a larger one all by words
-MOST_HEARD = 4_096  # paths that are held; of more everything is looked at
+MOST_HEARD = 256  # paths that are held; of more everything is looked at
+MOST_BUILDS = 50_000  # in memory; the symbols of a file are a kilobyte or two
 BATCH = 64  # files that are read before others have their turn
-SCHEMA = 2  # of what is in a cache
+SCHEMA = 3  # of what is in a cache
 SYMBOLS = TypeAdapter(Symbols)
 DOCUMENT = TypeAdapter(Document)
 
 _LOGGER = logging.getLogger(__name__)
 
 
+class Builds(Protocol):
+    """Keeps what was built; a ``ContextCache`` does."""
+
+    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+        """What is kept under a key, built where it is not there; the keys of a project name contents."""
+        ...
+
+
+class Kept:
+    """Keeps in memory, the least recently used go."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, str] = OrderedDict()
+
+    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:  # noqa: ARG002 - a cache's
+        """What is kept under a key."""
+        if key not in self._kept:
+            self._kept[key] = await asyncio.to_thread(builder)
+            if len(self._kept) > MOST_BUILDS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
 class Watches(Protocol):
     """Tells of changed files; a ``FileWatch`` does."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it tells."""
-        ...
 
     def follow(self, root: Path) -> None:
         """Begin to follow a folder."""
@@ -70,20 +93,80 @@ class Watches(Protocol):
         ...
 
 
-class Hearing:
-    """What a watch told of one tree since it was asked last. Where it does not cover all of it, everything is looked at.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What a file system says of a file; a file that was changed has another one, once it is settled.
 
-    Args:
-        root: the folder, resolved.
-        watch: tells of changes; without one everything has to be looked at each time.
+    Attributes:
+        identity: size in bytes, when its content was changed last (programs can set that), when anything of it was
+            (programs cannot), device and inode.
+        settled: whether it was old enough, when this was taken, that any later change shows.
     """
+
+    identity: tuple[int, ...]
+    settled: bool
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> "Stamp":
+        """The stamp in what the system answers."""
+        times = (found.st_mtime_ns, found.st_ctime_ns)
+        identity = (found.st_size, *times, found.st_dev, found.st_ino)
+        return cls(identity=identity, settled=time_ns() - max(times) > SETTLED_NS)
+
+    def holds(self, now: "Stamp | None") -> bool:
+        """Whether a file that had this stamp has the same content still, by its stamp of now."""
+        return self.settled and now is not None and self.identity == now.identity
+
+
+def stamp_of(root: Path, name: str) -> Stamp | None:
+    """The stamp of a regular file of the tree; ``None`` where there is none."""
+    try:
+        found = os.lstat(f"{root}/{name}")  # a Path takes longer than the system
+    except (OSError, ValueError):
+        return None
+    fits = stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES and name.isprintable()
+    return Stamp.of(found) if fits else None
+
+
+def files_below(root: Path, most_files: int) -> dict[str, Stamp]:
+    """The files of a tree that git does not ignore, by their names from the root; what lies deepest is left out.
+
+    A name that cannot stand on a line of text (control characters, bytes that are no characters) is left out as well.
+    """
+    if os.path.realpath(root) != str(root) or not root.is_dir():
+        return {}
+    entries = (entry for found in levels(str(root)) for entry in found.files)
+    names = (entry.path[len(str(root)) + 1 :] for entry in entries)
+    stamps = ((name, stamp_of(root, name)) for name in names)
+    return dict(islice(((name, stamp) for name, stamp in stamps if stamp is not None), most_files))
+
+
+def read_text(root: Path, name: str) -> tuple[str, bytes]:
+    """The text of a file and a digest of its bytes.
+
+    Raises:
+        OSError: it is no regular file, too large, binary, or leads out of the root.
+    """
+    path = root / name
+    data = read_regular(path, most_bytes=MOST_BYTES)
+    if path.resolve() != path or not path.is_relative_to(
+        root
+    ):  # by now: a folder may have become a link
+        raise PermissionError(errno.EPERM, "it leads out of the project")
+    if b"\0" in data[:BINARY_BYTES]:
+        raise OSError(errno.EINVAL, "binary")
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return text, content_digest(data)
+
+
+class Hearing:
+    """What a watch told of one tree since it was asked last. Where it does not cover all of it, everything is looked at."""
 
     def __init__(self, root: Path, watch: Watches | None) -> None:
         self._root = root
         self._watch = watch
         self._lock = Lock()
-        self._paths: set[Path] = set()
-        self._lost = True
+        self._paths: set[Path] | None = None
         self._leave: Callable[[], None] | None = None
 
     async def start(self) -> None:
@@ -94,9 +177,8 @@ class Hearing:
         try:
             await asyncio.to_thread(self._watch.follow, self._root)
         except (OSError, RuntimeError, ValueError) as error:
-            _LOGGER.warning(
-                "a project cannot be watched; all its files are looked at", exc_info=error
-            )
+            message = "a project cannot be watched; all its files are looked at"
+            _LOGGER.warning(message, exc_info=error)
 
     def stop(self) -> None:
         """Listen no more."""
@@ -107,34 +189,24 @@ class Hearing:
         """The paths told since the last time; ``None`` where everything has to be looked at."""
         covered = self._watch is not None and self._watch.covers(self._root)
         with self._lock:
-            paths, lost = self._paths, self._lost or not covered
-            self._paths, self._lost = set(), not covered
-        return None if lost else paths
+            paths, self._paths = self._paths, set() if covered else None
+        return paths if covered else None
 
     def hear(self, paths: Collection[Path] | None) -> None:
         """Hold paths that were told, or were taken and could not be dealt with; ``None`` stands for everything."""
         with self._lock:
-            self._paths.update(paths or ())
-            if paths is None or len(self._paths) > MOST_HEARD:
-                self._paths, self._lost = set(), True
+            held = None if paths is None or self._paths is None else {*self._paths, *paths}
+            self._paths = None if held is None or len(held) > MOST_HEARD else held
 
 
 class Index:
     """The files of a tree, the symbols of its sources and its documents.
 
-    Args:
-        root: the folder, resolved.
-        cache: keeps by content what was read.
-        watch: tells of changes; without one all files are looked at each time.
-        most_files: how many are looked at.
-        progress: is told how many files are read, of how many.
-
     Attributes:
         files: all of them, with their stamps.
         symbols: of the source files.
-        papers: the documents of each kind, the more important first.
-        version: another number once symbols were read.
-        left_out: how much was seen and is not read, by reason.
+        version: another number once symbols or documents have changed.
+        hearing: what a watch told.
     """
 
     def __init__(
@@ -148,39 +220,30 @@ class Index:
     ) -> None:
         self.files: dict[str, Stamp] = {}
         self.symbols: dict[str, Symbols] = {}
-        self.papers: Papers = {}
         self.version = 0
-        self.left_out: Mapping[Reason, int] = {}
         self.hearing = Hearing(root, watch)
         self._root = root
         self._cache = cache
         self._most_files = most_files
         self._progress = progress
-        self._folders: dict[str, Folder] = {}
-        self._read: dict[str, tuple[Stamp, bytes]] = {}  # what each file held when it was read
-        self._unread: dict[str, Reason] = {}
-        self._due: set[str] = set()
+        self._read: dict[str, tuple[Stamp, bytes]] = {}  # stamp before, digest; none without text
         self._names: dict[Paper, tuple[str, ...]] = {}
+        self._papers: Mapping[str, list[Paper]] = {}  # the kinds of each document
         self._documents: dict[tuple[Paper, str], Document] = {}
-        self._before: dict[str, Symbols | None] = {}
+        self._due: set[str] = set()
         self._by_grammar: bool | None = None
 
-    def mark(self, before: Mapping[str, Symbols | None] | None = None) -> None:
-        """Count changes from here on.
-
-        Args:
-            before: what files defined that have changed already; ``None`` of one that was not there.
-        """
-        self._before = dict(before or {})
-
-    def changed(self) -> dict[str, tuple[Symbols | None, Symbols | None]]:
-        """The source files whose symbols are not those at the mark: what they were, and are; ``None`` where there is no file."""
-        pairs = {
-            name: (before, self.symbols.get(name)) for name, before in sorted(self._before.items())
+    @property
+    def papers(self) -> Papers:
+        """The documents of each kind, the more important first."""
+        return {
+            paper: tuple(
+                self._documents[paper, name] for name in names if (paper, name) in self._documents
+            )
+            for paper, names in self._names.items()
         }
-        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
-    async def update(self, *, placed: Iterable[str] = ()) -> None:
+    async def update(self, *, placed: Collection[str] = ()) -> None:
         """Look at what may have changed, and read what has.
 
         Args:
@@ -189,175 +252,120 @@ class Index:
         await self.hearing.start()
         heard, done = self.hearing.take(), False
         try:
-            names = {*placed, *(name for names in self._names.values() for name in names)}
-            seen, whole = await asyncio.to_thread(self._look, heard, names)
-            if seen:
-                self._merge(seen, whole=whole)
-            if self._due:
-                await self._read_due()
+            files, seen = await asyncio.to_thread(self._look, heard, {*placed, *self._papers})
+            if files.keys() != self.files.keys():
+                self._take_names(files)
+            self.files = files
+            self._due |= {name for name in seen if self._is_stale(name)}
+            await self._read_due()
             done = True
         finally:
             if not done:
                 self.hearing.hear(heard)
-        if seen:
-            reasons: list[Reason] = [*self._unread.values()]
-            for folder in self._folders.values():
-                reasons += folder.left_out.values()
-            self.left_out = Counter(reasons)
 
-    def _look(self, heard: set[Path] | None, placed: set[str]) -> tuple[dict[str, Folder], bool]:
-        """What is in the folders that may have changed, and whether these are all there are."""
-        touched = None if heard is None else touched_by(self._root, heard)
-        if touched is None or not self._folders:
-            return look(self._root, [ROOT], most_files=self._most_files), True
-        into, under = touched
-        into |= {folder_of(name) for name in placed if not self._is_as_seen(name)}
-        if not into:
-            return {}, False
-        known = {name for name in self._folders if not is_below(name, under)}
-        others = sum(len(self._folders[name].files) for name in known - into)
-        most = max(0, self._most_files - others)
-        return look(self._root, into, known=known, most_files=most), False
+    def _look(
+        self, heard: set[Path] | None, named: set[str]
+    ) -> tuple[dict[str, Stamp], Collection[str]]:
+        """The files by now, and which were looked at: what is named and was heard of where that is enough, else all."""
+        known = self.files
+        everything = heard is None or not known
+        for path in heard or ():
+            if not path.is_relative_to(self._root):
+                everything |= self._root.is_relative_to(path)
+                continue
+            name = path.relative_to(self._root).as_posix()
+            if name in known and os.path.realpath(path) == str(path):
+                named.add(name)
+            elif path.name == RULES_FILE or os.path.lexists(path):
+                everything = True
+            else:
+                everything |= any(each.startswith(f"{name}/") for each in known)
+        found = {} if everything else {name: stamp_of(self._root, name) for name in named}
+        if everything or any((now is None) != (name not in known) for name, now in found.items()):
+            files = files_below(self._root, self._most_files)
+            return files, files
+        changed = {name: now for name, now in found.items() if now and not known[name].holds(now)}
+        return {**known, **changed} if changed else known, changed
 
-    def _is_as_seen(self, name: str) -> bool:
-        """Whether a file has the stamp it was seen with last."""
-        seen = self.files.get(name)
-        try:
-            now = os.lstat(f"{self._root}/{name}")  # a Path takes longer than the system
-        except OSError:
-            return seen is None
-        return seen is not None and seen.is_of(now)
-
-    def _merge(self, seen: Mapping[str, Folder], *, whole: bool) -> None:
-        """Put what was seen in place of what was known; what has changed is due."""
-        before = self.files.keys() if whole else None
-        if whole:
-            self._folders, self.files = {}, {}
-        came_or_went = False
-        for name, folder in seen.items():
-            known = self._folders.get(name, Folder())
-            came_or_went |= known.files.keys() != folder.files.keys()
-            for file in known.files:
-                self.files.pop(file, None)
-            for inner in set(known.folders) - set(folder.folders):
-                came_or_went |= self._drop(inner)
-            self._folders[name] = folder
-            self.files |= folder.files
-        if (before is None and came_or_went) or (
-            before is not None and before != self.files.keys()
-        ):
-            self._names_changed()
-        self._due |= {
-            name for folder in seen.values() for name in folder.files if self._is_stale(name)
-        }
-
-    def _drop(self, name: str) -> bool:
-        """Forget a folder that is gone, and what was below it; whether there was anything."""
-        folder = self._folders.pop(name, None)
-        if folder is None:
-            return False
-        for file in folder.files:
-            self.files.pop(file, None)
-        for inner in folder.folders:
-            self._drop(inner)
-        return True
-
-    def _names_changed(self) -> None:
+    def _take_names(self, files: Collection[str]) -> None:
         """Forget what was read of files that are gone; see which files are documents now."""
-        for name in self._read.keys() - self.files.keys():
-            self._forget(name)
-        self._unread = {name: why for name, why in self._unread.items() if name in self.files}
-        self._due &= self.files.keys()
+        for name in self._read.keys() - files:
+            del self._read[name]
+            self._put(name, None, {})
+        self._due &= set(files)
         if self._by_grammar is None:
-            self._by_grammar = (
-                sum(1 for name in self.files if language_by_name(name)) <= MOST_PARSED
-            )
-        names = papers_of(self.files)
-        for paper, each in names.items():
-            for name in set(each) - set(self._names.get(paper, ())):
+            sources = sum(language_by_name(name) is not None for name in files)
+            self._by_grammar = sources <= MOST_PARSED
+        self._names = papers_of(files)
+        before, papers = self._papers, defaultdict[str, list[Paper]](list)
+        for paper, names in self._names.items():
+            for name in names:
+                papers[name].append(paper)
+        self._papers = papers
+        for name in papers:
+            if papers[name] != before.get(name):
                 self._read.pop(name, None)
                 self._due.add(name)
-        self._names = names
-        self._place()
 
     def _is_stale(self, name: str) -> bool:
         """Whether a file has to be read."""
-        if language_by_name(name) is None and not self._papers_with(name):
+        if language_by_name(name) is None and name not in self._papers:
             return False
         known = self._read.get(name)
         return known is None or not known[0].holds(self.files[name])
-
-    def _papers_with(self, name: str) -> list[Paper]:
-        return [paper for paper, names in self._names.items() if name in names]
 
     async def _read_due(self) -> None:
         """Read what is due, some files at a time; what was read stays read if this is cancelled."""
         due = sorted(self._due)
         for start in range(0, len(due), BATCH):
             names = due[start : start + BATCH]
-            for name, found in await asyncio.to_thread(self._sources, names):
-                await self._take(name, found)
+            for name, text, digest in await asyncio.to_thread(self._texts, names):
+                await self._take(name, text, digest)
                 self._due.discard(name)
             if self._progress is not None:
                 self._progress(start + len(names), len(due))
-        self._place()
 
-    def _sources(self, names: Sequence[str]) -> list[tuple[str, Source | Reason]]:
-        return [(name, read_source(self._root, name)) for name in names]
+    def _texts(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
+        """The texts of files with their digests; of one that cannot be read both are empty."""
+        found: list[tuple[str, str, bytes]] = []
+        for name in names:
+            try:
+                found.append((name, *read_text(self._root, name)))
+            except (OSError, RuntimeError):
+                found.append((name, "", b""))
+        return found
 
-    async def _take(self, name: str, found: Source | Reason) -> None:
-        """Keep what a file says, or why it says nothing."""
-        self._unread.pop(name, None)
-        if not isinstance(found, Source):
-            self._forget(name)
-            self._unread[name] = found
-            return
-        if self._read.get(name, (None, b""))[1] != found.digest:
+    async def _take(self, name: str, text: str, digest: bytes) -> None:
+        """Keep what a file says."""
+        before = self._read.get(name)
+        if before is None or before[1] != digest:
+            symbols: Symbols | None = None
             language = language_by_name(name)
-            if language is not None:
-                self._put(name, await self._symbols(found, language))
-            for paper in self._papers_with(name):
-                self._documents[paper, name] = await self._document(paper, name, found)
-        self._read[name] = found.stamp, found.digest
+            if digest and language is not None:
+                read = language if self._by_grammar else Language(language.family)
+                key = f"{'-'.join(read.grammar or ())}/{digest.hex()}"
+                symbols = await self._built(
+                    f"symbols-{SCHEMA}/{read.family}/{key}",
+                    SYMBOLS,
+                    lambda: symbols_of(without_secrets(text), read),
+                )
+            documents: dict[Paper, Document] = {}
+            for paper in self._papers.get(name, ()) if digest else ():
+                key = f"document-{SCHEMA}/{paper}/{name}/{digest.hex()}"
+                make = partial(read_document, paper, name, text)
+                documents[paper] = await self._built(key, DOCUMENT, make)
+            self._put(name, symbols, documents)
+        self._read[name] = self.files[name], digest
 
-    def _forget(self, name: str) -> None:
-        """A file says nothing any more."""
-        self._read.pop(name, None)
-        for paper in self._names:
-            self._documents.pop((paper, name), None)
-        if name in self.symbols:
-            self._put(name, None)
-
-    def _put(self, name: str, symbols: Symbols | None) -> None:
-        """Set the symbols of a file; what they were at the mark is remembered."""
+    def _put(self, name: str, symbols: Symbols | None, documents: Mapping[Paper, Document]) -> None:
+        """Set what is known of a file."""
         self.version += 1
-        self._before.setdefault(name, self.symbols.pop(name, None))
+        self.symbols.pop(name, None)
         if symbols is not None:
             self.symbols[name] = symbols
-
-    def _place(self) -> None:
-        """Put the documents in their order; a kind of which none has changed stays the same object."""
-        papers: dict[Paper, tuple[Document, ...]] = {}
-        for paper, names in self._names.items():
-            found = (self._documents.get((paper, name)) for name in names)
-            documents = tuple(each for each in found if each is not None)
-            before = self.papers.get(paper)
-            papers[paper] = before if before is not None and before == documents else documents
-        self.papers = papers
-
-    async def _symbols(self, source: Source, language: Language) -> Symbols:
-        grammar = "-".join(language.grammar or ()) if self._by_grammar else ""
-        read = language if self._by_grammar else Language(family=language.family)
-        key = f"symbols-{SCHEMA}/{language.family}/{grammar}/{source.digest.hex()}"
-        return await self._built(
-            key, SYMBOLS, lambda: symbols_of(without_secrets(source.text), read)
-        )
-
-    async def _document(self, paper: Paper, name: str, source: Source) -> Document:
-        key = f"document-{SCHEMA}/{paper}/{name}/{source.digest.hex()}"
-        return await self._built(
-            key, DOCUMENT, lambda: read_document(paper, name, without_secrets(source.text))
-        )
+        for paper in PAPERS:
+            self._documents.pop((paper, name), None)
+        self._documents |= {(paper, name): document for paper, document in documents.items()}
 
     async def _built(self, key: str, shape: TypeAdapter[Shape], make: Callable[[], Shape]) -> Shape:
         """What is made of a text, from the cache where it has it."""

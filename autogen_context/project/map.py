@@ -1,20 +1,46 @@
 """A map of the code: which folders there are, and the definitions that are used most, under their files.
 
-Promise: pure; the map fits its room; files stand in the order of their names and definitions in the order of the file,
-whatever their ranks, so that maps of like trees are alike. A definition stands under what it lies in.
+Promise: pure; the same symbols, in any order, give the same map, which fits its room. Files stand in the order of their
+names and definitions in the order of the file, so that maps of like trees are alike.
+
+A file votes for the files whose definitions it uses (PageRank over files), and its votes go to the very definitions. What is
+in play, a file or a name, has its vote counted more.
+
+Source:
+    Brin and Page, "The anatomy of a large-scale hypertextual web search engine", 1998; the weights of names after the
+    repository map of aider; docs/decisions/0017-project-context.md.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple
 
-from autogen_context.project.rank import Ranking
-from autogen_context.project.symbols import Definition, Symbols
-from autogen_context.project.tree import folder_of
+from autogen_context.language.terms import STOP_WORDS
+from autogen_context.project.symbols import Symbols
 
-CountText = Callable[[str], int]
+DAMPING = 0.85
+ROUNDS = 20
+MOST_OWNERS = 6  # of a name; what more files define says nothing where it is not imported
+MEMBER_WEIGHT = 0.5  # of what is a member of something: of what, is not known
+ASIDE_WEIGHT = 0.3  # of a file that is there for the others
+ASIDE = frozenset(
+    {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
+)
+PRIVATE_WEIGHT = 0.1  # of names that their authors call private
+CONSTANT_WEIGHT = 0.4  # of names in capitals
+WANTED_WEIGHT = 10.0  # of a name that the task mentions
+IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
+NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions
+OWN_FRACTION = 0.15  # of a file's score, for all of its definitions alike
+FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
+
+READ_CHARS = 8_000  # of a task, from its beginning
+LEAST_TOPIC = 4  # letters of a plain word
+QUOTED = re.compile(r"`([^`\n]{1,80})`")
+NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[./][\w$]+)*")
+COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 
 OVERVIEW_FRACTION = 0.25  # of the room, at most
 MOST_FOLDERS = 14  # lines of the overview
@@ -26,32 +52,36 @@ CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
 SPECIAL = re.compile(r"__\w+__$")  # what Python calls by itself; everybody knows what it does
 CONSTRUCTOR_FRACTION = 0.4  # of the score of its class
 
+CountText = Callable[[str], int]
+Place = tuple[str, str]  # a file, and a name that it defines; empty where the whole file is meant
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Map:
-    """A map of a tree.
 
-    Attributes:
-        overview: the folders, in lines.
-        shown: the files shown, in order, each with the lines of its definitions.
-        tokens: what was reckoned for all lines.
-    """
+class Focus(NamedTuple):
+    """What a task is about: files in play, names as they are written, plain words in lower case."""
 
-    overview: tuple[str, ...] = ()
-    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    tokens: int = 0
+    files: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+
+
+class Map(NamedTuple):
+    """The folders in lines; the files shown, each with the lines of its definitions; what was reckoned for all lines."""
+
+    overview: tuple[str, ...]
+    shown: Mapping[str, tuple[str, ...]]
+    tokens: int
 
     def lines(self) -> Iterator[str]:
         """The whole map: the folders, then files under theirs, each with its lines."""
         yield from self.overview
-        before = "."
+        before = ""
         for file, lines in self.shown.items():
-            folder = folder_of(file)
+            folder, name = in_tree(file)
             if folder != before:
                 yield f"{folder}/"
                 before = folder
-            margin = "" if folder == "." else "  "
-            yield f"{margin}{file.rpartition('/')[2]}"
+            margin = "  " if folder else ""
+            yield f"{margin}{name}"
             yield from (f"{margin}  {line}" for line in lines)
 
 
@@ -61,10 +91,179 @@ def in_tree(file: str) -> tuple[str, str]:
     return folder, name
 
 
+def focus_of(
+    task: str, in_play: Iterable[str | PurePath], *, root: Path, files: Container[str]
+) -> Focus:
+    """What to look at first; a path that leads to no file of the tree is none in play.
+
+    Args:
+        task: what is to be done, in plain words.
+        in_play: files, from the root or absolute, and names of definitions.
+        root: the folder.
+        files: the names of all files.
+    """
+    played: set[str] = set()
+    words: set[str] = set()
+    for each in in_play:
+        path = PurePath(each)
+        name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+        if name in files:
+            played.add(name)
+        elif isinstance(each, str):
+            words.add(each)
+    found = NAME.findall(task[:READ_CHARS])
+    marked = {name for quoted in QUOTED.findall(task[:READ_CHARS]) for name in NAME.findall(quoted)}
+    for name in found:
+        if name in files:
+            played.add(name)
+        if COMPOUND.search(name) or name in marked:
+            words |= {name, *re.split(r"[./]", name)}
+    plain = {name.lower() for name in found if name.isalpha() and len(name) >= LEAST_TOPIC}
+    return Focus(frozenset(played), frozenset(words), frozenset(plain - STOP_WORDS))
+
+
+def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
+    """How much each definition is used; all scores together are 1 at most."""
+    definers = Definers(files)
+    votes = {file: votes_of(file, files[file], definers, focus) for file in sorted(files)}
+    scores = spread(votes, starts_of(files, focus))
+    places: defaultdict[Place, float] = defaultdict(float)
+    for file, given in votes.items():
+        whole = sum(given.values())
+        for place, weight in given.items():
+            places[place] += (1 - OWN_FRACTION) * scores[file] * weight / whole
+    for file, symbols in files.items():
+        for each in symbols.definitions:
+            places[file, each.name] += OWN_FRACTION * scores[file] / len(symbols.definitions)
+    return places
+
+
+class Definers:
+    """Who defines what. A name that many define means none of them, unless it was imported from one."""
+
+    def __init__(self, files: Mapping[str, Symbols]) -> None:
+        self._outer: defaultdict[str, list[str]] = defaultdict(list)
+        self._any: defaultdict[str, list[str]] = defaultdict(list)
+        self._modules: defaultdict[str, list[str]] = defaultdict(list)
+        for file in sorted(files):
+            definitions = files[file].definitions
+            for name in sorted({each.name for each in definitions}):
+                self._any[name].append(file)
+            for name in sorted({each.name for each in definitions if not each.depth}):
+                self._outer[name].append(file)
+            self._modules[module_of(file)[1]].append(file)
+
+    def places(self, reference: str) -> list[Place]:
+        """What a reference can mean; a file without a name where it means the whole."""
+        hint, colon, name = reference.rpartition(":")
+        if not colon:
+            owners = self._any if name.startswith(".") else self._outer
+            name = name.lstrip(".")
+            return owned(owners.get(name, []), name)
+        outer = self._outer.get(name, [])
+        exact = [file for file in outer if module_of(file)[1] == hint]
+        if exact:  # imported from a module of that name
+            return [(file, name) for file in exact]
+        if outer:  # passed on by one
+            return owned(outer, name)
+        modules = self._modules.get(name, [])  # a module itself
+        near = [file for file in modules if module_of(file)[0] == hint]
+        return owned(near or modules or self._modules.get(hint, []), "")
+
+
+def owned(owners: list[str], name: str) -> list[Place]:
+    """A name in its files, unless these are many."""
+    return [(file, name) for file in owners] if len(owners) <= MOST_OWNERS else []
+
+
+def module_of(file: str) -> tuple[str, str]:
+    """The folder of a module, and the name under which it is imported."""
+    path = PurePosixPath(file)
+    module = path.parent if path.stem in FOLDER_STEMS else path
+    return module.parent.name, path.parent.name if module is not path else path.stem
+
+
+def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> dict[Place, float]:
+    """What a file uses of others, and with which weight.
+
+    A member counts where what owns it is used by its own name as well: ``.get`` alone may be anybody's.
+    """
+    own = {each.name for each in symbols.definitions}
+    weights: defaultdict[Place, float] = defaultdict(float)
+    members = [each for each in symbols.references if each.startswith(".")]
+    spoken = {each for each in symbols.references if not each.startswith(".")}
+    known: set[str] = set()
+    for reference in (*sorted(spoken - own), *members):
+        places = [place for place in definers.places(reference) if place[0] != file]
+        if reference.startswith("."):
+            places = [
+                (other, name)
+                for other, name in places
+                if other in known or name[0].isupper() or PurePosixPath(other).parent.name in spoken
+            ]
+        else:
+            known |= {other for other, _ in places}
+        for place in places:
+            weights[place] += weight_of(reference, focus) / len(places)
+    return weights
+
+
+def weight_of(reference: str, focus: Focus) -> float:
+    """What a reference counts."""
+    name = reference.rpartition(":")[2].lstrip(".")
+    weight = MEMBER_WEIGHT if reference.startswith(".") else 1.0
+    if name.startswith("_"):
+        weight *= PRIVATE_WEIGHT
+    elif name.isupper():
+        weight *= CONSTANT_WEIGHT
+    return weight * WANTED_WEIGHT if name in focus.words else weight
+
+
+def starts_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
+    """Where votes come from: all files alike, but for those in play or mentioned; they add up to 1."""
+    weights = dict.fromkeys(sorted(files), 1.0)
+    for file in weights:
+        path = PurePosixPath(file)
+        names = {each.name for each in files[file].definitions if not each.depth}
+        if file in focus.files:
+            weights[file] = IN_PLAY_WEIGHT
+        elif not focus.words.isdisjoint({path.name, *names}) or path.stem.lower() in focus.topics:
+            weights[file] = NAMED_WEIGHT
+        elif not ASIDE.isdisjoint(path.parts):
+            weights[file] = ASIDE_WEIGHT
+    whole = sum(weights.values())
+    return {file: weight / whole for file, weight in weights.items()}
+
+
+def spread(
+    votes: Mapping[str, Mapping[Place, float]], starts: Mapping[str, float]
+) -> dict[str, float]:
+    """The share of each file in the votes, once they were passed on again and again."""
+    edges: dict[str, dict[str, float]] = {}
+    for file, given in votes.items():
+        whole = sum(given.values())
+        shares: defaultdict[str, float] = defaultdict(float)
+        for (other, _), weight in given.items():
+            shares[other] += weight / whole
+        edges[file] = shares
+    scores = dict(starts)
+    for _ in range(ROUNDS):
+        passed = dict.fromkeys(starts, 0.0)
+        for file, out in edges.items():
+            for other, share in out.items():
+                passed[other] += scores[file] * share
+        kept = sum(scores[file] for file, out in edges.items() if not out)
+        scores = {
+            file: (1 - DAMPING + DAMPING * kept) * start + DAMPING * passed[file]
+            for file, start in starts.items()
+        }
+    return scores
+
+
 def mapped(
     names: Iterable[str],
     files: Mapping[str, Symbols],
-    ranking: Ranking,
+    places: Mapping[Place, float],
     *,
     room_tokens: int,
     count: CountText,
@@ -74,7 +273,7 @@ def mapped(
     Args:
         names: all files.
         files: the symbols of those that hold source text.
-        ranking: how much what of it is used.
+        places: how much each definition is used.
         room_tokens: what the lines may have, each with its end, in tokens.
         count: tokens of a text.
     """
@@ -82,12 +281,18 @@ def mapped(
     kept = min(sum(cost for _, cost in overview), int(OVERVIEW_FRACTION * room_tokens))
     left, misses = room_tokens - kept, 0
     taken: dict[str, set[int]] = {}
-    folders = {"."}
-    for file, at in by_rank(files, ranking):
-        definitions, folder = files[file].definitions, folder_of(file)
-        needed = {at, *around(definitions, at)} - taken.get(file, set())
+    folders = {""}
+    for file, at in by_rank(files, places):
+        definitions, (folder, name) = files[file].definitions, in_tree(file)
+        needed = {at}
+        depth = definitions[at].depth
+        for before in range(at - 1, -1, -1):  # what it lies in
+            if definitions[before].depth < depth:
+                needed.add(before)
+                depth = definitions[before].depth
+        needed -= taken.get(file, set())
         lines = [f"    {definitions[each].line}" for each in needed]
-        lines += [] if file in taken else [f"  {file.rpartition('/')[2]}"]
+        lines += [] if file in taken else [f"  {name}"]
         lines += [] if folder in folders else [f"{folder}/"]
         cost = sum(count(f"{line}\n") for line in lines)
         if cost <= left:
@@ -107,55 +312,42 @@ def mapped(
         file: tuple(files[file].definitions[at].line for at in sorted(taken[file]))
         for file in sorted(taken, key=in_tree)
     }
-    return Map(overview=tuple(first), shown=shown, tokens=room_tokens - left)
+    return Map(tuple(first), shown, room_tokens - left)
 
 
-def by_rank(files: Mapping[str, Symbols], ranking: Ranking) -> list[tuple[str, int]]:
-    """All definitions, each by its file and its place there, the most used first."""
+def by_rank(
+    files: Mapping[str, Symbols], places: Mapping[Place, float]
+) -> Iterator[tuple[str, int]]:
+    """All definitions, each by its file and its place there, the most used first; a constructor is used where its class is."""
     rows: list[tuple[float, str, int]] = []
     for file, symbols in files.items():
-        scores = scores_in(file, symbols.definitions, ranking)
+        scores: list[float] = []
+        outer: list[float] = []
+        for each in symbols.definitions:
+            del outer[each.depth :]
+            score = places.get((file, each.name), 0.0)
+            if outer and each.name in CONSTRUCTORS:
+                score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
+            elif SPECIAL.match(each.name):
+                score = 0.0
+            outer.append(score)
+            scores.append(score)
         order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
         rows += [(-scores[at] * SATIATION**further, file, at) for further, at in enumerate(order)]
-    return [(file, at) for _, file, at in sorted(rows)]
-
-
-def scores_in(file: str, definitions: Sequence[Definition], ranking: Ranking) -> list[float]:
-    """What each definition of a file is worth; a constructor is used where its class is."""
-    scores: list[float] = []
-    outer: list[float] = []
-    for each in definitions:
-        del outer[each.depth :]
-        score = ranking.places.get((file, each.name), 0.0)
-        if outer and each.name in CONSTRUCTORS:
-            score = max(score, CONSTRUCTOR_FRACTION * outer[-1])
-        elif SPECIAL.match(each.name):
-            score = 0.0
-        outer.append(score)
-        scores.append(score)
-    return scores
-
-
-def around(definitions: Sequence[Definition], at: int) -> Iterator[int]:
-    """The definitions in which one lies."""
-    depth = definitions[at].depth
-    for before in range(at - 1, -1, -1):
-        if definitions[before].depth < depth:
-            yield before
-            depth = definitions[before].depth
+    return ((file, at) for _, file, at in sorted(rows))
 
 
 def overview_of(names: Iterable[str]) -> list[str]:
     """The folders of a tree with what they hold, the large ones divided."""
-    endings: dict[str, Counter[str]] = {}
+    endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    inner: defaultdict[str, set[str]] = defaultdict(set)
     for name in names:
         path = PurePosixPath(name)
         for parent in path.parents:
-            endings.setdefault(str(parent), Counter())[path.suffix or path.name] += 1
+            endings[str(parent)][path.suffix or path.name] += 1
+            if parent.name:
+                inner[str(parent.parent)].add(str(parent))
     counts = {folder: found.total() for folder, found in endings.items()}
-    inner: dict[str, set[str]] = {}
-    for name in counts.keys() - {"."}:
-        inner.setdefault(str(PurePosixPath(name).parent), set()).add(name)
     lines = {"."} & counts.keys()
     while len(lines) < MOST_FOLDERS:
         divisible = [
@@ -166,11 +358,10 @@ def overview_of(names: Iterable[str]) -> list[str]:
         if not divisible:
             break
         lines |= inner[min(divisible, key=lambda folder: (-counts[folder], folder))]
-    return [overview_line(folder, endings[folder]) for folder in sorted(lines)]
-
-
-def overview_line(folder: str, endings: Counter[str]) -> str:
-    """A folder, how many files are in it, and which."""
-    kinds = sorted(endings, key=lambda ending: (-endings[ending], ending))[:MOST_ENDINGS]
-    files = endings.total()
-    return f"{folder}/ has {files} {'file' if files == 1 else 'files'}: {', '.join(kinds)}"
+    found: list[str] = []
+    for folder in sorted(lines):
+        ends = endings[folder]
+        kinds = [kind for _, kind in sorted((-files, kind) for kind, files in ends.items())]
+        files = "1 file" if counts[folder] == 1 else f"{counts[folder]} files"
+        found.append(f"{folder}/ has {files}: {', '.join(kinds[:MOST_ENDINGS])}")
+    return found

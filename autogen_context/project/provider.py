@@ -1,24 +1,23 @@
 """Give a conversation the context of the project that it is about.
 
-Promise: a turn takes what is there. A folder that is slow, gone or damaged costs what would have been told of it; the head
-is written anew well before a compaction, once, so that the compaction finds it.
+A turn takes what is there. A folder that is slow, gone or damaged costs what would have been told of it; the head is
+written anew well before a compaction, once, so that the compaction finds it.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from threading import Thread
 
 from pydantic import StrictBool
 
 from autogen_context.messages.saved import read_saved, saved
-from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
-from autogen_context.project.project import ProjectContext, head_in_state
-from autogen_context.project.since import Current
+from autogen_context.project.project import ProjectContext, ProjectView, head_in_state
+from autogen_context.project.shown import FURTHER
 from autogen_context.recall.exchanges import newest_request
 from autogen_context.view.notice import Notice
 from autogen_context.view.provider import PreambleOffer, ProviderTurn, Told
@@ -28,35 +27,13 @@ LONGEST_WAIT_S = 1.0  # of a later one
 MOST_UNITS = 60  # the newest; the files in them are in play
 MOST_SEARCHED = 400  # units, the newest; the latest instruction stands among them
 ALL_ELSE = "all else"
-FURTHER = "{name} may have changed further"
 
 SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What the project is asked.
-
-    Attributes:
-        task: what a head is written for.
-        in_play: the files that are looked at.
-        renew: whether another head is to be written, after what the one before has to tell.
-    """
-
-    task: str = ""
-    in_play: tuple[str, ...] = ()
-    renew: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedProject:
-    """What was asked of a project, for another process.
-
-    Attributes:
-        renewed: whether a head was written for the next compaction.
-        head: that was written last, as the project gives it; empty where none was.
-        schema: the number of this shape.
-    """
+    """Whether a head was written for the next compaction, and the one that was written last; empty where none was."""
 
     renewed: StrictBool
     head: Mapping[str, object]
@@ -95,7 +72,7 @@ class ProjectProvider:
         self._count = count
         self._own: ProjectContext | None = None
         self._saved: Mapping[str, object] = {}
-        self._answers = deque[Current]()
+        self._answers = deque[ProjectView]()
         self._failed: Exception | None = None
         self._asking: asyncio.Task[None] | Thread | None = None
         self._until = 0.0  # by the clock of the process; turns wait for the answer until then
@@ -171,54 +148,49 @@ class ProjectProvider:
         """Ask in the background; not while another question is open."""
         if self._closed or is_under_way(self._asking):
             return
-        self._leave_behind()
+        if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
+            self._saved = self._own.state  # its loop stopped: it keeps what it asked
+            self._own.close()
+            self._own = None
         timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s
-        asked = self._ask(self._project_for(turn), self._question(turn))
+        if self._own is None:
+            room = self._room_tokens(turn)  # by the window that it has when it is asked first
+            own = self._shared.for_conversation(budget_tokens=room, count=self._count)
+            own.resume(self._saved)
+            self._own = own
+        task, in_play, renew = self._question(turn)
+        asked = self._ask(self._own, task, in_play, renew=renew)
         try:
             self._asking = asyncio.get_running_loop().create_task(asked)
         except RuntimeError:
             self._asking = Thread(target=asyncio.run, args=(asked,), daemon=True)
             self._asking.start()
 
-    def _leave_behind(self) -> None:
-        """A question whose loop stopped before it was answered keeps what it asked: another one is asked from now on."""
-        if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
-            self._saved = self._own.state
-            self._own.close()
-            self._own = None
+    def _question(self, turn: ProviderTurn) -> tuple[str, tuple[str, ...], bool]:
+        """The task that a head is written for, the files in play, and whether another head is to be written.
 
-    def _project_for(self, turn: ProviderTurn) -> ProjectContext:
-        """The project for this conversation, by the window that it has when it is asked first.
-
-        Raises:
-            ValueError: the folder is gone.
+        The conversation is looked at only where one is.
         """
-        if self._own is None:
-            room = self._room_tokens(turn)
-            own = self._shared.for_conversation(budget_tokens=room, count=self._count)
-            own.resume(self._saved)
-            self._own = own
-        return self._own
-
-    def _question(self, turn: ProviderTurn) -> Question:
-        """What to ask; the conversation is looked at only where a head is to be written."""
         is_full = turn.used_tokens >= self._renew_at_fraction * turn.room_tokens
         renew = is_full and not self._renewed and self._has_answered
         self._renewed = is_full and (renew or self._renewed)
         if self._has_answered and not renew:
-            return Question()
+            return "", (), False
         searched = turn.units[-MOST_SEARCHED:]
-        in_play = tuple(files_in(searched[-MOST_UNITS:], self._kinds))
+        touched = (each for unit in searched[-MOST_UNITS:] for each in touches(unit, self._kinds))
+        in_play = tuple(name for _, shown, written in touched for name in (*shown, *written))
         task = newest_request([message for unit in searched for message in unit.messages])
-        return Question(task=task, in_play=in_play, renew=renew)
+        return task, in_play, renew
 
-    async def _ask(self, project: ProjectContext, question: Question) -> None:
+    async def _ask(
+        self, project: ProjectContext, task: str, in_play: tuple[str, ...], *, renew: bool
+    ) -> None:
         try:
-            self._answers.append(await project.current(question.task, in_play=question.in_play))
-            if question.renew:
+            self._answers.append(await project.current(task, in_play=in_play))
+            if renew:  # after what the one before has to tell
                 project.renew()
-                self._answers.append(await project.current(question.task, in_play=question.in_play))
+                self._answers.append(await project.current(task, in_play=in_play))
         except Exception as error:  # noqa: BLE001 - nobody may wait for it: a turn raises it
             is_end = "shutdown" in str(error)  # the process ends while a thread asks
             self._failed = None if is_end else error
@@ -236,31 +208,21 @@ def is_here(task: "asyncio.Task[None]") -> bool:
     return task.get_loop() is asyncio.get_running_loop()
 
 
-def files_in(units: Iterable[Unit], kinds: ToolKinds) -> Iterator[str]:
-    """The files that calls read or wrote."""
-    for unit in units:
-        for _, shown, written in touches(unit, kinds):
-            yield from (*shown, *written)
-
-
-def offer_of(current: Current, most_tokens: int, known: Collection[str]) -> PreambleOffer:
+def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> PreambleOffer:
     """A head as it is offered, with what is newer; where the project has nothing to tell, the opening alone.
 
-    Args:
-        current: what there is.
-        most_tokens: what the head may have.
-        known: the files of which something was told; of these it is said where they have no room any more.
+    Of the ``known`` files something was told; of these it is said where they have no room any more.
     """
     newer = [
         Notice(topic="project", key=each.name, text=each.title, detail="\n".join(each.lines))
-        for each in current.changes
+        for each in view.changes
     ]
     newer += [
         Notice(topic="project", key=name, text=FURTHER.format(name=name))
-        for name in sorted(current.missing & set(known))
+        for name in sorted(view.missing & set(known))
     ]
-    if more := len(current.missing - set(known)):
+    if more := len(view.missing - set(known)):
         text = f"{more} more files have changed." if more > 1 else "1 more file has changed."
         newer.append(Notice(topic="project", key=ALL_ELSE, text=text))
-    parts = (current.opening, *current.parts)
+    parts = (view.opening, *view.parts)
     return PreambleOffer(parts=parts, most_tokens=most_tokens, newer=tuple(newer))

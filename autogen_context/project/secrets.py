@@ -1,10 +1,8 @@
-"""Take secrets out of a text before anything else reads it.
+"""Take secrets out of a text before anything else reads it (F22); lines stay lines.
 
-Promise: pure, in time in proportion to the text; lines stay lines. What a name, a well-known form or the look of a quoted
-value tells to be a key, a password or a token is replaced by ``HIDDEN``; a reference to where it is kept is none, nor is
-a value that only holds a place. Nobody finds every secret: a password without a name beside it passes.
-
-Source: docs/decisions/0017-project-context.md has why this is no library, and what is hidden by mistake.
+What a name, a well-known form or the look of a quoted value tells to be a key, a password or a token is replaced by
+``HIDDEN``; a reference to where it is kept is none, nor is a value that only holds a place. Nobody finds every secret: a
+password without a name beside it passes. docs/decisions/0017-project-context.md has why this is no library.
 """
 
 import math
@@ -38,21 +36,8 @@ FORMS = re.compile(
 )
 FORM_HINTS = (  # one of them is in whatever has such a form
     *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "xox", "AIza"),
-    *(
-        "sk-",
-        "sk_",
-        "pk-",
-        "pk_",
-        "rk-",
-        "rk_",
-        "ya29.",
-        "hf_",
-        "npm_",
-        "pypi-",
-        "eyJ",
-        "://",
-        "earer",
-    ),
+    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "://"),
+    "earer",
 )
 NAMED = re.compile(
     rf"""
@@ -75,11 +60,7 @@ PLACE_HOLDER = re.compile(
 
 
 def without_secrets(text: str) -> str:
-    """A text with what looks like a secret replaced.
-
-    Args:
-        text: of a source file, a page, settings.
-    """
+    """A text with what looks like a secret replaced."""
     text = PRIVATE.sub(HIDDEN, text) if "PRIVATE KEY" in text else text
     text = UNNAMED.sub(unnamed_hidden, text)
     return "\n".join(map(line_without, text.split("\n")))
@@ -104,29 +85,25 @@ def shell_hidden(found: re.Match[str]) -> str:
 
 def named_hidden(found: re.Match[str]) -> str:
     """An assignment, a default or an entry without its value, where the name and the value tell."""
-    value, quote = found["quoted"] or found["bare"], found["quote"] or ""
-    says_so = bool(found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","))
-    hides = (says_so and is_password(value, found["name"])) or looks_like_a_key(value)
+    value, quote, name = found["quoted"] or found["bare"], found["quote"] or "", found["name"]
+    hides = looks_like_a_key(value)
+    if found["strong"] and quote and not found["sign"].lstrip("\"')]").startswith(","):
+        words, own = (re.sub(r"[\W_]+", "", each).lower() for each in (value, name))
+        is_name = re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE)
+        hides |= len(value) >= LEAST_CHARS and not (is_name or words in own or own in words)
     if not hides or PLACE_HOLDER.search(value):
         return found[0]
-    return f"{found['name']}{found['sign']}{quote}{HIDDEN}{quote}"
+    return f"{name}{found['sign']}{quote}{HIDDEN}{quote}"
 
 
 def unnamed_hidden(found: re.Match[str]) -> str:
     """A quoted value that no person wrote, whatever its name."""
     quote, value = found[1], found[2]
-    is_mixed = looks_like_a_key(value) and value.count("/") + value.count("-") <= len(value) // 8
-    return f"{quote}{HIDDEN}{quote}" if is_mixed and bits_of(value) >= LEAST_BITS else found[0]
-
-
-def is_password(value: str, name: str) -> bool:
-    """Whether a quoted value beside a telling name is one: not another name, nor the name again."""
-    words = re.sub(r"[\W_]+", "", value).lower()
-    own = re.sub(r"[\W_]+", "", name).lower()
-    is_name = (
-        re.fullmatch(STRONG + "|" + WEAK, value, re.IGNORECASE) or words in own or own in words
-    )
-    return len(value) >= LEAST_CHARS and not is_name
+    shares = [times / len(value) for times in Counter(value).values()]
+    bits = -sum(share * math.log2(share) for share in shares)
+    is_path = value.count("/") + value.count("-") > len(value) // 8
+    hides = looks_like_a_key(value) and not is_path and bits >= LEAST_BITS
+    return f"{quote}{HIDDEN}{quote}" if hides else found[0]
 
 
 def looks_like_a_key(value: str) -> bool:
@@ -134,9 +111,3 @@ def looks_like_a_key(value: str) -> bool:
     is_word = not re.search(r"[\s(),;{}\[\]]", value)
     has_both = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     return bool(len(value) >= LEAST_KEY_CHARS and is_word and has_both)
-
-
-def bits_of(value: str) -> float:
-    """What a character of a value tells by itself, in bits."""
-    shares = [times / len(value) for times in Counter(value).values()]
-    return -sum(share * math.log2(share) for share in shares)

@@ -15,6 +15,7 @@ from autogen_context.view.notice import Notice
 
 CHANGED = "{path} changed on disk since it was read above"
 DELETED = "{path} was deleted from disk since it was read above"
+FURTHER = "{name} may have changed further"
 
 
 class FilesShown:

@@ -1,17 +1,15 @@
-"""What a source file defines, and what it refers to.
+"""What a source file defines, and what it refers to; any text goes, in time in proportion to it.
 
-Promise: pure; the same text gives the same symbols; broken code, parts of files and any other text go, in time in
-proportion to it. Definitions are told by the grammar of the language where it is installed (extra ``code``), by words
-and indentation otherwise; references by the words of the code, comments and strings left out. Where a language says what
-it takes from elsewhere (Python, JavaScript, TypeScript), a bare name counts only if it was imported, so that a local
-variable is no use of a function of the same name.
+Definitions are told by the grammar of the language where it is installed (extra ``code``), by words and indentation
+otherwise; references by the words of the code. Where a language says what it takes from elsewhere (Python, JavaScript,
+TypeScript), a bare name counts only if it was imported.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Literal
+from posixpath import splitext
+from typing import Literal, NamedTuple
 
 from autogen_context.compressor.arrival.outline import (
     Grammar,
@@ -30,30 +28,26 @@ MOST_REFERENCES = 3_000
 LEAST_CHARS, MOST_CHARS = 3, 60  # of a name that is looked for elsewhere
 VALUE_CHARS = 100  # of a line with a constant
 
-CONTAINER = re.compile(
-    r"(?:[\w()]+[ \t]+)*(?:class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension)\b"
+CONTAINERS = (
+    "class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension"
 )
-WORDED = (
-    r"(?:[\w()]+\s+)*?(?:class|def|function\*?|interface|enum|namespace|fn|struct|trait|mod|func|fun|module|record"
-    r"|object|protocol|extension|type)\s+([A-Za-z_$][\w$]*)"
-)
+CONTAINER = re.compile(rf"(?:[\w()]+[ \t]+)*(?:{CONTAINERS})\b")
+WORDS = CONTAINERS.replace("impl|", "") + r"|def|function\*?|fn|func|fun|type"
 NAMES = tuple(
     re.compile(pattern)
     for pattern in (
         r"func\s*\([^)]*\)\s*(\w+)",  # a method of Go
-        WORDED,
+        rf"(?:[\w()]+\s+)*?(?:{WORDS})\s+([A-Za-z_$][\w$]*)",
         r"impl\b(?:<[^>]*>)?\s+(?:[\w:<>', ]+\s+for\s+)?(\w+)",
         r"(?:export\s+)?(?:default\s+)?(?:const|let|var)\s+([\w$]+)",
         r"(?!(?:test|it|describe|expect|if|for|while|switch|return)\b)(?:[\w<>\[\],.&*:?@]+\s+)*[*&]*(?:\w+::)?([A-Za-z_~$][\w$]*)\s*\(",
     )
 )
-CONSTANT = re.compile(
-    r"#define[ \t]+(?P<defined>\w+)"
+OUTSIDE = re.compile(  # a type or a constant at the margin
+    r"(?:(?:export|pub(?:\([^)]*\))?|declare)[ \t]+)*type[ \t]+(?P<type>[A-Za-z_]\w*)"
+    r"|#define[ \t]+(?P<defined>\w+)"
     r"|(?:export[ \t]+)?(?:pub[ \t]+)?(?:const|static)[ \t]+(?P<worded>[A-Za-z_]\w*)[ \t]*[:=\s]"
     r"|(?P<plain>[A-Z]\w*)[ \t]*(?::[^=\n]{1,80})?=(?!=)"
-)
-TYPE = re.compile(
-    r"(?:export[ \t]+|pub(?:\([^)]*\))?[ \t]+|declare[ \t]+)*type[ \t]+(?P<name>[A-Za-z_]\w*)"
 )
 IMPORTED = re.compile(r"=\s*(?:await\s+)?(?:require|import|__importDefault)\s*\(")
 REMARK = re.compile(
@@ -72,7 +66,6 @@ SILENT: dict[Family, re.Pattern[str]] = {
     "c": re.compile(rf"{BLOCKS}|{DOUBLE}|'(?:\\.|[^'\\\n])'"),  # 'a is a lifetime in Rust
 }
 NAME = r"[A-Za-z_$][\w$]*"
-WORD = re.compile(NAME)
 MEMBER = re.compile(rf"\.\s*({NAME})")
 MEMBER_OF_C = re.compile(rf"(?:\.|->|::)\s*({NAME})")  # an arrow in Python is of a type
 BARE = re.compile(rf"(?<![\w.$])(?<!->)(?<!::)({NAME})")
@@ -88,47 +81,41 @@ SCRIPT_WORDS = frozenset({"type", "default", "import", "export"})
 SCRIPT_END = re.compile(r"\.[cm]?[jt]sx?$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class Language(NamedTuple):
     """How a language is read; one without a grammar by its words and its indentation."""
 
     family: Family
     grammar: Grammar | None = None
 
 
-TYPESCRIPT = Language(family="script", grammar=("typescript", "language_typescript"))
-JAVASCRIPT = Language(family="script", grammar=("javascript", "language"))
-CPP = Language(family="c", grammar=("cpp", "language"))
-LANGUAGES = {
-    **dict.fromkeys((".py", ".pyi"), Language(family="python", grammar=("python", "language"))),
-    **dict.fromkeys((".ts", ".mts", ".cts"), TYPESCRIPT),
-    ".tsx": Language(family="script", grammar=("typescript", "language_tsx")),
-    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), JAVASCRIPT),
-    ".go": Language(family="c", grammar=("go", "language")),
-    ".rs": Language(family="c", grammar=("rust", "language")),
-    ".java": Language(family="c", grammar=("java", "language")),
-    ".cs": Language(family="c", grammar=("c_sharp", "language")),
-    **dict.fromkeys((".c", ".h"), Language(family="c", grammar=("c", "language"))),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), CPP),
-    **dict.fromkeys((".kt", ".swift", ".scala", ".dart", ".php"), Language(family="c")),
-    ".rb": Language(family="python"),
+LANGUAGES: dict[str, Language] = {
+    **dict.fromkeys((".py", ".pyi"), Language("python", ("python", "language"))),
+    **dict.fromkeys(
+        (".ts", ".mts", ".cts"), Language("script", ("typescript", "language_typescript"))
+    ),
+    ".tsx": Language("script", ("typescript", "language_tsx")),
+    **dict.fromkeys(
+        (".js", ".jsx", ".mjs", ".cjs"), Language("script", ("javascript", "language"))
+    ),
+    ".go": Language("c", ("go", "language")),
+    ".rs": Language("c", ("rust", "language")),
+    ".java": Language("c", ("java", "language")),
+    ".cs": Language("c", ("c_sharp", "language")),
+    **dict.fromkeys((".c", ".h"), Language("c", ("c", "language"))),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), Language("c", ("cpp", "language"))),
+    **dict.fromkeys((".kt", ".swift", ".scala", ".dart", ".php"), Language("c")),
+    ".rb": Language("python"),
 }
 
 
 def language_by_name(name: str) -> Language | None:
     """The language of a file; ``None`` where it is not source text of one that is read."""
-    return LANGUAGES.get(PurePosixPath(name).suffix.lower())
+    return LANGUAGES.get(splitext(name)[1].lower())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Something that a file defines.
-
-    Attributes:
-        name: as it is referred to.
-        head: its first lines up to the body, on one line.
-        depth: how many others it lies in.
-    """
+    """Something that a file defines: its name, its first lines up to the body on one line, how many others it lies in."""
 
     name: str
     head: str
@@ -176,7 +163,7 @@ def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tupl
         seen = all(opens for _, opens in around)
         stop = min(max(span.body, span.start + 1), span.start + HEAD_LINES)
         head = head_of(lines[span.start : stop])
-        name = name_in(head)
+        name = next((found[1] for pattern in NAMES if (found := pattern.match(head))), "")
         around.append((span.end, bool(name) and CONTAINER.match(head) is not None))
         if seen and name:
             yield span.start, Definition(name=name, head=head, depth=len(around) - 1)
@@ -187,14 +174,12 @@ def definitions_outside(
 ) -> Iterator[tuple[int, Definition]]:
     """Constants and types at the margin, outside of what has a body, and their lines; long values are left out."""
     for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
-        if holder is not None or not line[:1].strip() or IMPORTED.search(line):
-            continue
-        found = TYPE.match(line) or CONSTANT.match(line)
-        name = found.group(found.lastgroup) if found and found.lastgroup else ""
-        value = line.rstrip()
-        if value.endswith(OPENERS) or len(value) > VALUE_CHARS:
-            value = value.partition(" =")[0]
+        found = OUTSIDE.match(line) if holder is None and not IMPORTED.search(line) else None
+        name = found[found.lastgroup] if found and found.lastgroup else ""
         if len(name) >= LEAST_CHARS:
+            value = line.rstrip()
+            if value.endswith(OPENERS) or len(value) > VALUE_CHARS:
+                value = value.partition(" =")[0]
             yield at, Definition(name=name, head=head_of([value]))
 
 
@@ -207,29 +192,21 @@ def head_of(lines: Sequence[str]) -> str:
     return text if len(text) <= HEAD_CHARS else f"{text[:HEAD_CHARS]}…"
 
 
-def name_in(head: str) -> str:
-    """The name that a head defines; empty where it defines none."""
-    return next((found[1] for pattern in NAMES if (found := pattern.match(head))), "")
-
-
 def references_in(text: str, family: Family) -> tuple[str, ...]:
-    """The names that a text uses, sorted, each once."""
+    """The names that a text uses, sorted, each once; comments and strings are left out."""
     code = SILENT[family].sub(" ", text)
     member = MEMBER_OF_C if family == "c" else MEMBER
     spoken = FROM.sub(" ", code) if family == "python" else code
-    found = {f".{name}" for name in member.findall(spoken) if is_telling(name)}
+    found = {
+        f".{name}" for name in member.findall(spoken) if LEAST_CHARS <= len(name) <= MOST_CHARS
+    }
     if family == "python":
         found |= set(python_imports(code))
     elif family == "script":
         found |= set(script_imports(text))
     else:
-        found |= {name for name in BARE.findall(code) if is_telling(name)}
+        found |= {name for name in BARE.findall(code) if LEAST_CHARS <= len(name) <= MOST_CHARS}
     return tuple(sorted(found)[:MOST_REFERENCES])
-
-
-def is_telling(name: str) -> bool:
-    """Whether a name is long enough to be looked for, and no data."""
-    return LEAST_CHARS <= len(name) <= MOST_CHARS
 
 
 def python_imports(code: str) -> Iterator[str]:
@@ -248,10 +225,9 @@ def python_imports(code: str) -> Iterator[str]:
 def script_imports(text: str) -> Iterator[str]:
     """What is imported by JavaScript and TypeScript, each name with the last word of its module."""
     for clause, source, required, source_required in SCRIPT_IMPORT.findall(text):
-        path = SCRIPT_END.sub("", source or source_required)
-        hint = path.rpartition("/")[2]
+        hint = SCRIPT_END.sub("", source or source_required).rpartition("/")[2]
         for part in (clause or required).replace(":", " as ").split(","):
             if "*" in part:
                 yield f":{hint}"
-            names = WORD.findall(part.partition(" as ")[0])
+            names = re.findall(NAME, part.partition(" as ")[0])
             yield from (f"{hint}:{name}" for name in names if name not in SCRIPT_WORDS)

@@ -12,10 +12,9 @@ from typing import Literal, get_args
 from autogen_context.argument import require_text
 from autogen_context.errors import StateError
 from autogen_context.language.phrases import phrases
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import STOP_WORDS
+from autogen_context.language.terms import STOP_WORDS, stem
 from autogen_context.ledger import Entry, Kind, Ledger
-from autogen_context.ledger.entry import RULES
+from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from autogen_context.language.matcher import Found
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import Found, phrases
 from autogen_context.language.query import ends_of, is_question, sentences
 from autogen_context.language.terms import STOP_WORDS
 from autogen_context.messages.identifiers import MOST, RUN, is_telling, values_in

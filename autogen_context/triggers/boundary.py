@@ -9,8 +9,7 @@ from functools import lru_cache
 from posixpath import dirname
 from typing import Literal, NamedTuple, get_args
 
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import PART, STOP_WORDS
+from autogen_context.language.terms import PART, STOP_WORDS, stem
 from autogen_context.messages.tool_call import NAME_CHARS, NAME_WORDS
 from autogen_context.triggers.turn import (
     LEAST_TURNS,

@@ -1,9 +1,12 @@
 """What became of the units of a conversation, as an immutable sequence that shares what it has with those before it.
 
-Promise: nobody who reads it can change it. A longer one costs what is new in it, and a shorter one what it leaves out.
+Promise: nobody who reads it can change it. A longer one costs what is new in it, a shorter one what it leaves out, and what is
+sent of them is found without a look at those that left.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+# ruff: noqa: SLF001 - of others of its kind
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import overload
 
 from pydantic import GetCoreSchemaHandler
@@ -21,7 +24,7 @@ class Decisions(Sequence[Decision]):
         hidden: how many are not, or not all, in sight.
     """
 
-    __slots__ = ("_last", "_settled", "_settled_units", "hidden", "tokens")
+    __slots__ = ("_last", "_live", "_live_stop", "_settled", "_settled_units", "hidden", "tokens")
 
     def __init__(self, decisions: Iterable[Decision] = ()) -> None:
         settled = list(decisions)
@@ -30,6 +33,14 @@ class Decisions(Sequence[Decision]):
         self._last = settled.pop() if settled else None
         self._settled = settled  # shared with others, and only ever appended to; of these the first n are its own
         self._settled_units = len(settled)
+        # Of the first so many units those of which something is sent; of the others something is.
+        self._live = tuple(i for i, decision in enumerate(settled) if decision.sent)
+        self._live_stop = len(settled)
+
+    @property
+    def live(self) -> list[int]:
+        """Positions of the units of which something may be sent, ascending; of all others nothing is."""
+        return [*self._live, *range(self._live_stop, len(self))]
 
     @property
     def last(self) -> Decision | None:
@@ -56,6 +67,22 @@ class Decisions(Sequence[Decision]):
             tokens=self.tokens + decision.tokens_after,
             hidden=self.hidden + decision.hides,
         )
+
+    def changed(self, changes: Mapping[int, Decision]) -> "Decisions":
+        """These with others on some units, by position."""
+        if not changes:
+            return self
+        settled = [*self]
+        tokens, hidden = self.tokens, self.hidden
+        for i, decision in changes.items():
+            tokens += decision.tokens_after - settled[i].tokens_after
+            hidden += decision.hides - settled[i].hides
+            settled[i] = decision
+        last = settled.pop()
+        made = self._with(settled, len(settled), last, tokens=tokens, hidden=hidden)
+        live = sorted({*self.live, *changes} - {len(settled)})
+        made._live, made._live_stop = tuple(i for i in live if settled[i].sent), len(settled)
+        return made
 
     def with_last(self, decision: Decision) -> "Decisions":
         """These with another decision on the newest unit."""
@@ -89,7 +116,7 @@ class Decisions(Sequence[Decision]):
 
     def continues(self, other: "Decisions") -> bool:
         """Whether it has the settled decisions of another one, seen without a look at them."""
-        is_shared = self._settled is other._settled  # noqa: SLF001 - another of its kind
+        is_shared = self._settled is other._settled
         return is_shared and len(self) >= len(other)
 
     @override
@@ -144,11 +171,13 @@ class Decisions(Sequence[Decision]):
             ),
         )
 
-    @staticmethod
     def _with(
-        settled: list[Decision], units: int, last: Decision, *, tokens: int, hidden: int
+        self, settled: list[Decision], units: int, last: Decision, *, tokens: int, hidden: int
     ) -> "Decisions":
         made = Decisions.__new__(Decisions)
-        made._settled, made._settled_units, made._last = settled, units, last  # noqa: SLF001 - its own
+        made._settled, made._settled_units, made._last = settled, units, last
         made.tokens, made.hidden = tokens, hidden
+        made._live, made._live_stop = self._live, self._live_stop
+        if units < made._live_stop:
+            made._live, made._live_stop = tuple(i for i in made._live if i < units), units
         return made

@@ -282,7 +282,7 @@ ANSWER = Message(role="assistant", text="hi")
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param(notice_of([]), id="notice"),
+        pytest.param(notice_of(3, 70), id="notice"),
         pytest.param(as_user(Message(role="tool", text="beside")), id="a result without its call"),
         pytest.param(messages_of([FIRST], [])[0], id="filler"),
     ],

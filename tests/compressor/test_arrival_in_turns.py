@@ -128,7 +128,7 @@ def test_the_setting_decides(reduce: Mode, recalls: bool, tidied: bool, is_cut: 
 @given(runs(RESULTS | st.sampled_from([*LONG.values()])), st.sampled_from([3_000, 8_000, 10**6]))
 def test_turn_by_turn_at_once_or_after_a_restart(messages: list[ChatMessage], window: int) -> None:
     """The same bytes are sent; and nothing that was sent is sent otherwise until a compaction."""
-    first, before, decisions = manager(window), list[ChatMessage](), tuple[object, ...]()
+    first, before, decisions = manager(window), list[ChatMessage](), list[object]()
     ends = [n for n in range(1, len(messages) + 1) if messages[n - 1]["role"] == "tool"]
     for stop in ends:
         turn = first.prepare_nowait(messages[:stop], TOOLS)
@@ -137,11 +137,11 @@ def test_turn_by_turn_at_once_or_after_a_restart(messages: list[ChatMessage], wi
         assert second.prepare_nowait(messages[:stop], TOOLS).messages == turn.messages
         assert turn.compacted or turn.messages[: len(before)] == before
         first, before = (second if stop % 2 else first), turn.messages
-        decisions = turn.decisions
+        decisions = list[object](turn.decisions)
     if window == 10**6:
         assert manager(window).prepare_nowait(messages, TOOLS).messages == before
         again = first.prepare_nowait(messages[: ends[-1]], TOOLS).decisions
-        assert again == decisions
+        assert list(again) == decisions
 
 
 def test_no_result_grows_by_any_count() -> None:

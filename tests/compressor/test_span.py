@@ -15,7 +15,7 @@ from autogen_context.compressor.span import (
     spans_of,
 )
 from autogen_context.ledger import Ledger
-from autogen_context.ledger.entry import AUTHORITIES
+from autogen_context.ledger.reader import AUTHORITIES
 from autogen_context.messages.message import SYSTEM_ROLES, Message, ToolCall, ToolResult
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate

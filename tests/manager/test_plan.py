@@ -30,8 +30,10 @@ def planned_or_not(
 ) -> tuple[Decision, ...] | ContextWindowExceeded:
     """What is under test."""
     try:
-        return plan(
+        decided = plan(
             candidates,
+            compared=range(len(candidates)),
+            history_tokens=sum(candidate.tokens for candidate in candidates),
             protected=protected_of(candidates, frozenset(), voices_of(candidates)),
             limit_tokens=budget.total_tokens,
             budget=budget,
@@ -42,8 +44,15 @@ def planned_or_not(
                 count=COUNTER.message,
             ),
         )
+        return tuple(decided[i] for i in range(len(candidates)))
     except ContextWindowExceeded as error:
         return error
+
+
+def notice(gone: Sequence[Candidate], told: str = "") -> Message:
+    """What stands where these were left out."""
+    messages = sum(len(candidate.unit.messages) for candidate in gone)
+    return notice_of(messages, sum(candidate.tokens for candidate in gone), told)
 
 
 def filling(candidates: Sequence[Candidate], budget: CompactionBudget) -> Fill:
@@ -125,8 +134,8 @@ def test_it_fills_to_the_low_mark(candidates: list[Candidate], budget: Compactio
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((budget.total_tokens - least) * budget.kept_fraction)
-    notice = COUNTER.message(notice_of(candidates, FRAME))
-    assert sum(d.tokens_after for d in decisions) - least <= max(beside, notice)
+    frame = COUNTER.message(notice(candidates, FRAME))
+    assert sum(d.tokens_after for d in decisions) - least <= max(beside, frame)
 
 
 @settings(max_examples=100)
@@ -139,7 +148,7 @@ def test_the_newest_stay_whole(candidates: list[Candidate], budget: CompactionBu
         return
     least = sum(decisions[i].tokens_after for i in floors)
     beside = int((budget.total_tokens - least) * budget.kept_fraction)
-    beside -= COUNTER.message(notice_of(candidates, FRAME))
+    beside -= COUNTER.message(notice(candidates, FRAME))
     rest = [i for i in range(len(candidates)) if i not in floors]
     room = int(beside * budget.newest_fraction)
     last = (candidates[i].tokens for i in rest[-1:])
@@ -167,8 +176,8 @@ def test_floors_are_not_paid_twice() -> None:
     )
     decisions = planned_or_not(candidates_of(messages), budget)
     assert not isinstance(decisions, ContextWindowExceeded)
-    notice = COUNTER.message(notice_of(candidates_of(messages), FRAME))
-    assert [d.action for d in decisions].count("keep") == 2 + (160 - notice) // 20
+    frame = COUNTER.message(notice(candidates_of(messages), FRAME))
+    assert [d.action for d in decisions].count("keep") == 2 + (160 - frame) // 20
 
 
 def test_what_is_named_again_stays() -> None:
@@ -214,11 +223,11 @@ def test_one_notice_tells_what_is_missing(
         assert isinstance(piece, Written)
         told = piece.message.text.partition(":\n")[2].removesuffix("]")
         assert TOLD.startswith(told)
-        assert piece == Written(message=notice_of(gone, told))
+        assert piece == Written(message=notice(gone, told))
         assert notices[0].tokens_after <= sum(d.tokens_before for d in dropped)
     elif dropped:
         room = budget.total_tokens - sum(d.tokens_after for d in decisions)
-        assert COUNTER.message(notice_of(gone)) > min(room, sum(d.tokens_before for d in dropped))
+        assert COUNTER.message(notice(gone)) > min(room, sum(d.tokens_before for d in dropped))
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=4), st.integers(0, 9))

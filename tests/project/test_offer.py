@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.project.project import Change, ProjectView
 from autogen_context.project.provider import ALL_ELSE, offer_of
-from autogen_context.project.since import Change, Current
 
 NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
 
@@ -22,10 +22,10 @@ def test_every_file_that_changed_is_told_or_counted(
         Change(name=name, title=f"{name} defines now:", lines=("- x", "+ y"))
         for name in sorted(changed)
     )
-    current = Current(
+    view = ProjectView(
         opening="It is so.", parts=tuple(parts), changes=changes, missing=frozenset(missing)
     )
-    offer = offer_of(current, 90, known)
+    offer = offer_of(view, 90, known)
     assert offer.parts == ("It is so.", *parts)
     unnamed = len(missing - known)
     said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}

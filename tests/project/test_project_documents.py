@@ -1,32 +1,41 @@
 """What is taken of pages, records of decisions and settings."""
 
+from collections.abc import Collection
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.documents import SETTINGS, papers_of, record_of, settings_of
-from autogen_context.project.pieces import Document, document_of, extracts
+from autogen_context.project.documents import SETTINGS, Document, extracts, papers_of, read_document
 from support.texts import TEXTS
 from support.tree import README, RECORD
 
 LARGE = 100_000
 
 
-def said(document: Document, room: int = LARGE) -> list[str]:
+def said(document: Document, room: int = LARGE, words: Collection[str] = ()) -> list[str]:
     """The lines of a document within a room, in characters."""
-    return list(extracts([document], room_tokens=room, count=len).lines.get(document.name, ()))
+    found, _ = extracts([document], room_tokens=room, count=len, words=words)
+    return list(found.get(document.name, ()))
 
 
+def document_of(name: str, text: str) -> Document:
+    """A page."""
+    return read_document("requirements", name, text)
+
+
+@settings(max_examples=50)
 @given(st.lists(TEXTS, max_size=3), st.integers(0, 2_000))
 def test_extracts_fit_their_room(texts: list[str], room: int) -> None:
     """With the names of their documents and the ends of all lines."""
     documents = [document_of(f"{n}.md", text) for n, text in enumerate(texts)]
-    found = extracts(documents, room_tokens=room, count=len)
-    written = sum(len(line) + 1 for lines in found.lines.values() for line in lines)
-    assert written + sum(len(name) + 1 for name in found.lines) <= found.tokens + 3 * written
-    assert found.tokens <= room
+    found, tokens = extracts(documents, room_tokens=room, count=len)
+    written = sum(len(line) + 1 for lines in found.values() for line in lines)
+    assert written + sum(len(name) + 1 for name in found) <= tokens + 3 * written
+    assert tokens <= room
 
 
+@settings(max_examples=50)
 @given(TEXTS, st.integers(0, 1_500))
 def test_nothing_is_cut_in_the_middle(text: str, room: int) -> None:
     """Each line is made of whole pieces: sentences, items, headings, blocks."""
@@ -75,11 +84,9 @@ def test_asked_for_words_come_earlier() -> None:
     page = (
         "# Top\n\nAa. Bb. Cc. Dd.\n\n## More\n\nFirst thing. Other thing. Coins are counted twice."
     )
-    document = document_of("page.md", page)
-    plain = extracts([document], room_tokens=76, count=len).lines["page.md"]
-    asked = extracts([document], room_tokens=76, count=len, words=frozenset({"coins"}))
-    assert "Coins" not in str(plain)
-    assert "Coins are counted twice." in str(asked.lines["page.md"])
+    document = document_of("readme.md", page)
+    assert "Coins" not in str(said(document, 78))
+    assert "Coins are counted twice." in str(said(document, 78, words={"coins"}))
 
 
 MADR = """---
@@ -132,13 +139,13 @@ RECORDS = {
 @pytest.mark.parametrize(("text", "lines"), RECORDS.values(), ids=RECORDS)
 def test_records_of_decisions(text: str, lines: list[str]) -> None:
     """Title and status, then the decision; what no longer holds gives its title alone."""
-    assert said(record_of("docs/adr/x.md", text)) == lines
+    assert said(read_document("design", "docs/adr/x.md", text)) == lines
 
 
 def test_titles_come_before_details() -> None:
     """With little room all titles are told, and no decision."""
-    documents = [record_of(f"{n}.md", RECORD) for n in range(3)]
-    found = extracts(documents, room_tokens=130, count=len).lines
+    documents = [read_document("design", f"{n}.md", RECORD) for n in range(3)]
+    found, _ = extracts(documents, room_tokens=130, count=len)
     assert set(found.values()) == {("1. Prices are whole cents (accepted)",)}
     assert len(found) == 3
 
@@ -201,12 +208,7 @@ SAID = {
         ["scripts: test=jest", "engines: node=>=20"],
     ),
     "Cargo.toml": ('[package]\nedition = "2021"\n', ["package.edition: 2021"]),
-    "go.mod": ("module shop\n\ngo 1.22\n", ["go.mod: go 1.22"]),
     "Makefile": ("all: test\ntest:\n\tpytest\nX := 1\n", ["Makefile: all test"]),
-    ".editorconfig": (
-        "root = true\n[*.py]\nindent_size = 4\nmax_line_length = 100\n",
-        [".editorconfig: root = true [*.py] indent_size = 4 max_line_length = 100"],
-    ),
 }
 
 
@@ -214,7 +216,7 @@ SAID = {
 def test_settings(name: str) -> None:
     """What one has to know to write a line that passes."""
     text, lines = SAID[name]
-    assert said(settings_of(name, text)) == lines
+    assert said(read_document("memory_patterns", name, text)) == lines
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -225,7 +227,7 @@ def test_settings(name: str) -> None:
 )
 def test_broken_settings_say_nothing_wrong(name: str, text: str) -> None:
     """Whatever stands in the file."""
-    assert all(line.strip() for line in said(settings_of(name, text)))
+    assert all(line.strip() for line in said(read_document("memory_patterns", name, text)))
 
 
 def test_which_files_are_conventions() -> None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.builds import Kept
+from autogen_context.project.index import Kept
 from autogen_context.project.project import ProjectContext
 from autogen_context.project.secrets import HIDDEN, without_secrets
 from support.texts import HOSTILE, TEXTS
@@ -61,15 +61,15 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("line", "secret"), SECRETS.values(), ids=SECRETS)
 async def test_f22_no_secret_reaches_what_is_told(line: str, secret: str, tmp_path: Path) -> None:
-    """Not in source, in pages, in settings or in an issue, at once or later; nor in the cache."""
+    """Not in source and in pages, at once or later; nor in the cache."""
     cache = Remembering()
     root = grown(
         tmp_path / "shop", {**SHOP, "shop/conf.py": line, "README.md": f"# Shop\n\n{line}\n"}
     )
     context = ProjectContext(root, cache=cache, budget_tokens=20_000, count=len)
-    head = (await context.context(issue=line)).head
+    head = (await context.current()).head
     grown(root, {"shop/new.py": f"LIMIT = 3\n{line}\n", "AGENTS.md": f"# Now\n\n{line}\n"})
-    tail = (await context.context()).tail
+    tail = (await context.current()).tail
     assert "shop/new.py" in tail
     assert secret not in head + tail + cache.texts
     assert HIDDEN in head
@@ -81,6 +81,7 @@ def test_what_is_no_secret_stays(line: str) -> None:
     assert without_secrets(line) == line
 
 
+@settings(max_examples=40)
 @given(TEXTS, st.sampled_from(sorted(SECRETS)), TEXTS)
 def test_lines_stay_lines(before: str, name: str, after: str) -> None:
     """Whatever stands around a secret; and a text without any stays."""

@@ -94,8 +94,11 @@ async def test_a_closed_manager_hears_nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("asked", ["nobody", "a thread", "this loop"])
-async def test_whoever_asked_it_can_be_closed(shop: Shop, asked: str) -> None:
+async def test_whoever_asked_it_can_be_closed(
+    shop: Shop, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And nothing is left under way."""
+    monkeypatch.setattr("autogen_context.project.provider.LONGEST_WAIT_S", 0.1)
     builds, keeper = slow(shop.root)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     if asked == "a thread":

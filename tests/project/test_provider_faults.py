@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.manager.change import ContextChange
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.index import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.shop import SYSTEM, Deaf, Shop, Transcript, heads_in, talk
@@ -93,7 +93,7 @@ async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
     rest = talk(40, words=10)
     turn = await nearly_full(keeper, messages, rest, window_tokens=1_500)
     assert not turn.compacted  # and all is told, so that another head was written: an empty one
-    messages.append({"role": "user", "content": "x" * 4_700})
+    messages.append({"role": "user", "content": "x " * 2_350})
     after = await keeper.prepare(messages)
     assert not heads_in(after.messages)
     assert after.messages[-1] == messages[-1]

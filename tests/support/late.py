@@ -8,7 +8,7 @@ from threading import Event
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, ProjectContext
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.index import Builder, Kept
 from support.counting import Characters
 from support.hearing import PATIENCE_S
 from support.shop import Deaf

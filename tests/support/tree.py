@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.project.builds import Builder, Kept
+from autogen_context.project.index import Builder, Kept
 
 Files = Mapping[str, str | bytes]
 

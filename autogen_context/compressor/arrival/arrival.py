@@ -29,6 +29,7 @@ from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.prioritizer.blocks import parsed, strings_in
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate, Decision, kept, replaced
+from autogen_context.view.decisions import Decisions
 
 Mode = Literal["off", "lossless", "lossy"]
 REDUCED = "; reduced on arrival"  # behind the reason why a unit stays
@@ -159,25 +160,26 @@ class Arrival:
 
     def settle(
         self,
-        decisions: Sequence[Decision],
+        decisions: Decisions,
         candidates: Sequence[Candidate],
         messages: Sequence[Message],
         *,
         spared: AbstractSet[int],
         since: int = 0,
-    ) -> list[Decision]:
+    ) -> Decisions:
         """What a plan decided of n units, without what would be said twice; those in front of ``since`` are sent already."""
         self._forget()
-        settled: list[Decision] = []
-        for i, (decision, candidate) in enumerate(zip(decisions, candidates, strict=True)):
+        settled: dict[int, Decision] = {}
+        for i in decisions.live:
+            decision = decisions[i]
             if i >= since and decision.action in ("keep", "reduce"):
-                settled.append(self._again(candidate, decision, {}, spared=spared))
+                settled[i] = self._again(candidates[i], decision, {}, spared=spared)
                 continue
-            is_new = i >= since and decision.action == "shorten"
-            settled.append(self._compressed(decision) if is_new else decision)
-            for message in messages_of(settled[-1].sent, messages):
+            if i >= since and decision.action == "shorten":
+                decision = settled[i] = self._compressed(decision)
+            for message in messages_of(decision.sent, messages):
                 self._see(message)
-        return settled
+        return decisions.changed(settled)
 
     def _compressed(self, decision: Decision) -> Decision:
         """A unit of which a plan chose parts, with what the compressor makes of these parts of results."""
