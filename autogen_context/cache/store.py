@@ -109,19 +109,12 @@ class DiskStore:
 
         return self._tried(read, {}) if self.path.exists() else {}
 
-    def held(self, names: Iterable[str]) -> set[str]:
-        """Which of these there are; not read, so that one may turn out to be damaged."""
-        wanted = set(names) - self._forgotten
-        found: set[str] = set()
-        if self.path.exists():
-            found = self._tried(lambda table: {name for name in wanted if name in table}, found)
-        return found
-
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
         """Keep values, each in place of what is under its name, for so many seconds; all of them or none.
 
         Returns:
-            The names that went for want of room, the oldest first. What is larger than all room pushes nothing out.
+            The names that went for want of room, the oldest first, or of what could not be kept. What is larger than all
+            room pushes nothing out.
         """
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
@@ -129,12 +122,19 @@ class DiskStore:
 
         def write(table: "_Table") -> list[str]:
             self._delete_forgotten(table)
-            went = table.put(fitting, ttl_s=ttl_s, used=self._used, limit_bytes=self._limit_bytes)
+            table.room_bytes, table.gone = self._limit_bytes, []
+            with table.transact():
+                table.touch_all(self._used)
+                for name, value in fitting.items():
+                    table.set(name, value, expire=ttl_s)
             self._used = {}
-            return went
+            return table.gone
 
-        none: list[str] = []
-        return gone + self._tried(write, none) if fitting else gone
+        if gone and self.path.exists():
+            self._forgotten |= set(gone)  # what is under these names is not what was written last
+        if not fitting and not self._forgotten:
+            return gone
+        return gone + self._tried(write, list(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
         """Delete what is under these names; what cannot be deleted now is not read any more, and deleted later.
@@ -151,7 +151,7 @@ class DiskStore:
 
         def delete(table: "_Table") -> None:
             with table.transact():
-                for name in table.names():
+                for name in list(table):
                     if isinstance(name, str) and name.startswith(prefix):
                         table.delete(name)
 
@@ -165,7 +165,7 @@ class DiskStore:
             StoreUnavailable: the file cannot be read.
         """
         try:
-            for name in self._run(_Table.names) if self.path.exists() else []:
+            for name in self._run(list[object]) if self.path.exists() else []:
                 if not isinstance(name, str):
                     yield str(name), None
                     continue
@@ -288,31 +288,12 @@ _Cache: Any = diskcache.Cache  # it has no types, and what can be read from its 
 class _Table(_Cache):  # type: ignore[misc]  # as above
     """A table that says what it gives up, which diskcache's own culling does not."""
 
-    _room_bytes = math.inf
-
-    def put(
-        self,
-        values: Mapping[str, bytes],
-        *,
-        ttl_s: float | None,
-        used: Iterable[str],
-        limit_bytes: int,
-    ) -> list[str]:
-        """Write rows; the names that went for want of room."""
-        self._room_bytes, self._gone = limit_bytes, list[str]()
-        with self.transact():
-            self.touch_all(used)
-            for name, value in values.items():
-                self.set(name, value, expire=ttl_s)
-        return self._gone
+    room_bytes: float = math.inf
+    gone: list[str]
 
     def row(self, name: str) -> bytes | None:
         """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
         return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
-
-    def names(self) -> list[object]:
-        """The names of all rows, whatever somebody planted."""
-        return list(self)
 
     def touch_all(self, names: Iterable[str]) -> None:
         """Write down that these were used just now, in this order."""
@@ -326,12 +307,12 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
     ) -> None:
         """What diskcache calls after each row that it writes."""
         sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
-        excess = self.reset("size") - self._room_bytes
+        excess = self.reset("size") - self.room_bytes
         while excess > 0:
             oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY access_time, rowid LIMIT 1")
             for rowid, name, size in oldest.fetchall():
                 sql("DELETE FROM Cache WHERE rowid = ?", (rowid,))
-                self._gone.append(str(name))
+                self.gone.append(str(name))
                 excess -= size
 
 

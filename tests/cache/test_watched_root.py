@@ -197,17 +197,6 @@ def test_where_the_system_lost_events_all_may_have_changed(project: Path, silent
     tree.stop()
 
 
-def test_what_is_no_longer_watched_is_not_heard(project: Path, silent: Silent) -> None:
-    """Though an event of it was on its way."""
-    told: list[str] = []
-    InotifyTree(silent, str(project), told.append).stop()
-    for callback in silent.callbacks:
-        callback.on_event(InotifyEvent(WatchDescriptor(1), InotifyConstants.IN_MODIFY, 0, b"file"))
-        callback.on_watch_deleted(WatchDescriptor(1))
-        callback.on_queue_overflow()
-    assert told == []
-
-
 def test_ignored_folders_take_no_watches(project: Path, silent: Silent) -> None:
     """Nor does what lies in them; watchdog's Observer watches them all."""
     (project / "node_modules" / "deep").mkdir(parents=True)

@@ -97,40 +97,20 @@ class RedisTier:
             values[name] = unsealed(self._key(name), data) if isinstance(data, bytes) else None
         return {name: value for name, value in values.items() if value is not None}
 
-    def held(self, names: Iterable[str]) -> set[str]:
-        """Which of these wait to be written, or are there; none that the server cannot say in time."""
-        waiting = {name: self._waiting(name) for name in names}
-        asked = [name for name, order in waiting.items() if order is None]
-
-        def exist(pipeline: "Pipeline") -> None:
-            for name in asked:
-                pipeline.exists(self._key(name))
-
-        here = {name for name, order in waiting.items() if order and order.value is not None}
-        with suppress(StoreRefused):
-            found = self._asked(exist) if asked else []
-            here |= {name for name, there in zip(asked, found, strict=False) if there}
-        return here
-
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Have values written soon, for so many seconds at most.
-
-        Returns:
-            The names that went for want of room while the server is away, and of those that are too large to be shared.
-        """
+        """Have values written soon; the names that went for want of room meanwhile, and of what is too large to be shared."""
         gone: list[str] = []
         ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
         limits = self._server.limits
-        for name, value in values.items():
-            if len(value) > limits.value_bytes:
-                numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
-                _LOGGER.warning("a value is too large to be shared", extra=numbers)
-                gone.append(name)
-                continue
-            with self._lock:
+        with self._lock:
+            for name, value in values.items():
                 self._orders.pop(name, None)
                 self._orders[name] = _Order(value, ttl_ms)
-        with self._lock:
+                if len(value) > limits.value_bytes:
+                    numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
+                    _LOGGER.warning("a value is too large to be shared", extra=numbers)
+                    gone.append(name)
+                    self._orders[name] = _Order()  # what is there is not what was written last
             writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
             excess = sum(writes.values()) - limits.waiting_bytes
             for name, size_bytes in writes.items():
@@ -146,8 +126,8 @@ class RedisTier:
         """Delete what is under names, and tell the others; it is not read any more from here on.
 
         Raises:
-            StoreUnavailable: the server cannot be had now, so that it may still be there; it is deleted when it is back.
-            StoreRefused: it refuses the url.
+            StoreUnavailable: it may still be there; it is deleted when the server is back.
+            StoreRefused: the server refuses the url.
         """
         deleted = list(names)
         with self._lock:
@@ -159,7 +139,9 @@ class RedisTier:
                 self._everything = _Order()
                 for name in waiting:
                     del self._orders[name]
-        self._done(lambda: not any(map(self._is_deleted, deleted)))
+        self._done(
+            lambda: all(order is None or order.value for order in map(self._waiting, deleted))
+        )
 
     def clear(self) -> None:
         """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does."""
@@ -169,20 +151,14 @@ class RedisTier:
         self._done(lambda: self._everything is None)
 
     def flush(self) -> None:
-        """Wait until what was written is on the server.
-
-        Raises:
-            StoreUnavailable: it cannot be had now; what waits is written when it is back.
-            StoreRefused: it refuses the url.
-        """
+        """Wait until what was written is on the server; raises what ``forget`` does."""
         if len(self) and not self._server.wait(self, lambda: not len(self)):
             raise StoreUnavailable(self._server.name, reason="no answer in time")
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
         """Have names that others deleted told to ``heard``, in a thread; what is returned ends that.
 
-        The empty name stands for all: it is told each time the line to the server was made, and the first time, if that
-        takes no longer than ``timeout_s``, before this returns, so that nothing is under way yet.
+        That all may be invalid is told before this returns, if the line stands within ``timeout_s``.
         """
         return self._news.listen(heard)
 
@@ -259,10 +235,6 @@ class RedisTier:
         """What waits for a name; ``None`` if nothing does, and the server's word counts."""
         with self._lock:
             return self._orders.get(name) or self._everything
-
-    def _is_deleted(self, name: str) -> bool:
-        order = self._waiting(name)
-        return order is not None and order.value is None
 
     def _done(self, is_done: Callable[[], bool]) -> None:
         if not self._server.wait(self, is_done):
