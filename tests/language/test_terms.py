@@ -124,7 +124,21 @@ mother mothers mom moms
 see sees seen seeing saw
 id ids
 """.strip().splitlines()
-STRANGERS = ["string sting", "thing th", "global glob", "format form", "letter let", "summer sum", "need ne", "status stat", "bus bu", "user use", "add ad", "nation nat", "comment com"]
+STRANGERS = [
+    "string sting",
+    "thing th",
+    "global glob",
+    "format form",
+    "letter let",
+    "summer sum",
+    "need ne",
+    "status stat",
+    "bus bu",
+    "user use",
+    "add ad",
+    "nation nat",
+    "comment com",
+]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
