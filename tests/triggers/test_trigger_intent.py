@@ -114,6 +114,7 @@ MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
 UNMADE: dict[str, list[Turn]] = {
     "a glance while implementing": numbered(("", edit("a.py")), LOOK, ("", edit("a.py")), LOOK, ("", edit("a.py"))),
     "talk between changes": numbered(("", edit("a.py")), ("I see.",), ("Hm.",), ("", edit("a.py"))),
+    "tests pass behind changes that failed": numbered(*[("", edit("a.py", "Error: no match"))] * 2, ("", ran_tests())),
     "the change failed": numbered(LOOK, LOOK, ("", edit("a.py", "Error: no match"))),
     "tried out, and a fault is looked for": numbered(("", edit("a.py")), ("", shell("python x.py", "7")), ("Why does it print 7?", read("a.py"))),
     "tests pass, nothing was debugged or changed": numbered(LOOK, LOOK, ("", ran_tests())),
