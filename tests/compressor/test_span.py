@@ -11,10 +11,10 @@ from autogen_context.compressor.span import (
     LEAST_SPAN,
     SPAN_TOKENS,
     Span,
+    Spans,
     newest_of,
     span_of,
     span_tokens,
-    spans_of,
 )
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.entry import AUTHORITIES
@@ -54,7 +54,7 @@ def step(result: str, arguments: str = "{}", said: str = "") -> list[Message]:
 def spans(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span]:
     """The spans, with what must stay."""
     protected = protected_of(candidates, frozenset(), voices_of(candidates))
-    return spans_of(candidates, stays=protected, room_tokens=room_tokens)
+    return Spans().of(candidates, stays=protected, room_tokens=room_tokens)
 
 
 TWO_TASKS = [("user", 40), ("user", 40), *[("step", 17_000)] * 6]
@@ -115,8 +115,8 @@ def test_what_must_stay_is_not_summarised_alone() -> None:
     """A large pin is left out, and the spans behind it stay where they are."""
     messages = [Message(role="user", text="t"), *(m for _ in range(6) for m in step("x" * 17_000))]
     candidates = candidates_of(messages)
-    free = spans_of(candidates, stays={0}, room_tokens=20_000)
-    pinned = spans_of(candidates, stays={0, 2}, room_tokens=20_000)
+    free = Spans().of(candidates, stays={0}, room_tokens=20_000)
+    pinned = Spans().of(candidates, stays={0, 2}, room_tokens=20_000)
     assert [span for span in free if span.start != 2] == pinned
     assert len(free) == len(pinned) + 1
 
