@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.language.matcher import Found
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import Found, phrases
 from autogen_context.language.query import QueryKind, kind_of
 
 TaskType = Literal["debug", "implement", "explore", "verify", "document", "refactor", "chat"]

@@ -21,7 +21,6 @@ from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast, overload
 
 from typing_extensions import override
@@ -91,13 +90,7 @@ class CacheLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierStats:
-    """One tier.
-
-    Attributes:
-        hits: requests that it answered.
-        bytes: what it holds; 0 where nobody here knows.
-        entries: how many it holds; ``None`` where nobody here knows.
-    """
+    """One tier: requests that it answered, and what it holds, where somebody here knows."""
 
     hits: int = 0
     bytes: int = 0
@@ -184,9 +177,7 @@ class _Flight:
 
 
 class ContextCache:
-    """Values by key, in memory, on disk where there is a folder, and on a server where there is one.
-
-    It belongs to one event loop. Nothing is lost if nobody closes it.
+    """Values by key, in memory, on disk where there is a folder, and on a server where there is one; of one event loop.
 
     Args:
         directory: keeps values for later processes; made for its owner alone. Values are in it in the clear.
@@ -242,9 +233,8 @@ class ContextCache:
         self._builds = 0
         self._invalidated = 0
         self._endings = [watch.listen(self._heard_of_paths)] if watch is not None else []
-        self._endings += (
-            [shared.listen(_in_its_loop(self._heard_of_key))] if shared is not None else []
-        )
+        if shared is not None:
+            self._endings.append(shared.listen(self._heard_of_key))
 
     @overload
     async def get_or_build(
@@ -344,7 +334,7 @@ class ContextCache:
             await asyncio.wrap_future(reading)
 
     async def clear(self) -> None:
-        """Forget all that is kept here, what was built from files and what was remembered; a server keeps the latter."""
+        """Forget all that is kept here; of a server only what was built from files."""
         self._detach(lambda _: True)
         await self._forget(await self._keys_of(lambda _: True))
         await asyncio.wrap_future(self._values.clear())
@@ -366,14 +356,13 @@ class ContextCache:
 
     def stats(self) -> CacheStats:
         """What it did so far; print it."""
-        memory, disk = self._memory, self._disk
+        memory, answered = self._memory, self._answered
+        on_disk = self._disk.held_bytes if self._disk else 0
         return CacheStats(
-            memory=TierStats(
-                hits=self._answered["memory"], bytes=memory.held_bytes, entries=len(memory)
-            ),
-            disk=TierStats(hits=self._answered["disk"], bytes=disk.held_bytes if disk else 0),
-            shared=TierStats(hits=self._answered["shared"]),
-            misses=self._answered["built"],
+            memory=TierStats(hits=answered["memory"], bytes=memory.held_bytes, entries=len(memory)),
+            disk=TierStats(hits=answered["disk"], bytes=on_disk),
+            shared=TierStats(hits=answered["shared"]),
+            misses=answered["built"],
             builds=self._builds,
             invalidations=self._invalidated,
             remembered=self._values.hits,
@@ -396,23 +385,14 @@ class ContextCache:
         """It is ready as it is."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close it."""
         await self.aclose()
 
     async def _joined(
         self, wanted: _Wanted, find: Callable[[_Flight], Coroutine[object, object, _Outcome]]
     ) -> _Outcome:
-        """The outcome of the work that is under way, or of new one.
-
-        Who is cancelled takes nothing from the others; with the last of them the work is cancelled, and has ended when
-        they have.
-        """
+        """The outcome of the work that is under way, or of new one; with the last who waits the work is cancelled."""
         flight = self._flights.get(wanted)
         if flight is None or flight.task.done():  # or about to be cleared away
             flight = self._flights[wanted] = _Flight(find)
@@ -428,7 +408,6 @@ class ContextCache:
                 await asyncio.wait({flight.task})
 
     def _detach(self, concerns: Callable[[_Wanted], bool]) -> None:
-        """Let those who wait have their results, and nobody else."""
         for wanted, flight in list(self._flights.items()):
             if concerns(wanted):
                 self._land(wanted, flight)
@@ -436,7 +415,7 @@ class ContextCache:
     def _land(self, wanted: _Wanted, flight: _Flight, *_: object) -> None:
         flight.is_current = False
         if self._flights.get(wanted) is flight:
-            del self._flights[wanted]
+            self._flights.pop(wanted, None)  # a server may tell of it in another thread
 
     async def _find(
         self,
@@ -447,8 +426,7 @@ class ContextCache:
     ) -> _Outcome:
         """The value from disk, from elsewhere, or from its builder, and as of when it is right.
 
-        It is kept if nothing that it depends on changed while it was built, not even there and back, and as long as the
-        flight is current.
+        It is kept if nothing that it depends on changed while it was built, not even there and back.
         """
         as_of = time.monotonic()
         if entry := await self._from_disk(wanted, flight):
@@ -560,7 +538,6 @@ class ContextCache:
         return entry if now == entry.dependencies else replace(entry, dependencies=now)
 
     def _answers(self, entry: CacheEntry, wanted: _Wanted) -> bool:
-        """Whether an entry is what is wanted, and reads."""
         if (entry.key, entry.names) != (wanted.key, wanted.names):
             return False
         if not entry.names and entry.built_at < self._trusted_from:
@@ -582,7 +559,6 @@ class ContextCache:
         return found
 
     async def _forget(self, keys: Collection[str]) -> None:
-        """Drop entries everywhere."""
         self._memory.forget(keys)
         if self._disk is not None:
             await self._on_disk(partial(_forget_on, self._disk, list(map(row_of, keys))))
@@ -599,9 +575,9 @@ class ContextCache:
         )
 
     def _heard_of_key(self, key: str) -> None:
-        """Drop what another machine invalidated; files are compared here, but of other values only it can tell.
+        """Drop what another machine invalidated, in any thread.
 
-        Where all may be invalid, nothing that is here so far and depends on no file is served any more.
+        Where all may be invalid, nothing that is here so far and depends on no file is served: only that machine can tell.
         """
         self._detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
         self._memory.forget([key])
@@ -632,26 +608,8 @@ def _entry(data: bytes | None) -> CacheEntry | None:
 
 
 def _forget_on(tier: Tier, names: Collection[str]) -> None:
-    """Delete names; what cannot be deleted now is not read any more."""
-    with suppress(StoreUnavailable):
+    with suppress(StoreUnavailable):  # what cannot be deleted now is not read any more
         tier.forget(names)
-
-
-def _in_its_loop(heard: Callable[[str], None]) -> Callable[[str], None]:
-    """The same, called in the loop that runs now; where none runs, in whichever thread tells."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return heard
-
-    def hand_over(name: str) -> None:
-        if asyncio._get_running_loop() is loop:  # noqa: SLF001 - the same without an error
-            heard(name)
-            return
-        with suppress(RuntimeError):  # the loop is closed: nobody is there to be told
-            loop.call_soon_threadsafe(heard, name)
-
-    return hand_over
 
 
 def user_directory() -> Path:

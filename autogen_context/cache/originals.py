@@ -45,10 +45,6 @@ class OriginalTier(Protocol):
         """The messages under a handle, if they are there whole and their time is not over; never raises."""
         ...
 
-    def held(self, handles: Iterable[str], *, now: float) -> set[str]:
-        """Which of these have an entry whose time is not over; never raises."""
-        ...
-
     def forget(self, handle: str) -> None:
         """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there."""
         ...
@@ -94,6 +90,7 @@ class OriginalStore:
         self._ttl_s = ttl_s
         self._clock = clock
         self._known: dict[str, float] = {}  # what was put here and is not lost, with its time
+        self._places: dict[str, int] = {}  # that hold it still
         self.put_all(entries)
 
     def __contains__(self, handle: str) -> bool:
@@ -133,10 +130,11 @@ class OriginalStore:
         for handle, messages in new.items():
             self._known.pop(handle, None)
             self._known[handle] = expires_at
+            self._places[handle] = 1 + len(self._tiers)
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
             gone += tier.write(new.items(), expires_at=expires_at, now=now)
-        self._report(gone, now)
+        self._report(gone)
 
     def get(self, handle: str) -> tuple[Message, ...]:
         """The messages under a handle.
@@ -157,12 +155,14 @@ class OriginalStore:
         """
         self._memory.forget([handle])
         self._known.pop(handle, None)
+        self._places.pop(handle, None)
         self._delete(lambda tier: tier.forget(handle))
 
     def clear(self) -> None:
         """Delete everything, of a tier all that its scope has, whoever wrote it; raises what ``forget`` does."""
         self._memory.forget(list(self._known))
         self._known.clear()
+        self._places.clear()
         self._delete(lambda tier: tier.clear())
 
     def _delete(self, delete: Callable[[OriginalTier], None]) -> None:
@@ -189,18 +189,19 @@ class OriginalStore:
             over = [handle for handle, until in self._known.items() if until <= now]
             self._memory.forget(over)
             for handle in over:
-                del self._known[handle]
+                del self._known[handle], self._places[handle]
 
-    def _report(self, gone: Iterable[str], now: float) -> None:
-        """Count what one place gave up and no other has; one warning for all."""
-        left = {handle for handle in gone if handle not in self._memory}
-        for tier in self._tiers if left else ():
-            left -= tier.held(left, now=now)
-        for handle in left:
-            self._known.pop(handle, None)
+    def _report(self, gone: Iterable[str]) -> None:
+        left = 0
+        for handle in gone:
+            self._places[handle] = self._places.get(handle, 1) - 1
+            if self._places[handle] <= 0:
+                self._known.pop(handle, None)
+                del self._places[handle]
+                left += 1
         if left:
-            self.evicted += len(left)
-            numbers = {"limit_bytes": self.limit_bytes, "left": len(left), "evicted": self.evicted}
+            self.evicted += left
+            numbers = {"limit_bytes": self.limit_bytes, "left": left, "evicted": self.evicted}
             _LOGGER.warning("originals left their store, which is full", extra=numbers)
 
 
@@ -234,17 +235,8 @@ class KeptOriginals:
                 return messages_from_bytes(value[_HEAD.size :])
         return None
 
-    def held(self, handles: Iterable[str], *, now: float) -> set[str]:  # noqa: ARG002 - the clock of the place decides
-        """Which of these have an entry, as far as can be said in time."""
-        return {self._handle(name) for name in self._tier.held(map(self._name, handles))}
-
     def forget(self, handle: str) -> None:
-        """Delete what is under a handle; in a file it is overwritten.
-
-        Raises:
-            StoreUnavailable: the place cannot be had now, so that it may still be there.
-            StoreRefused: a server refuses the url.
-        """
+        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there, or ``StoreRefused``."""
         self._tier.forget([self._name(handle)])
 
     def clear(self) -> None:
@@ -296,7 +288,6 @@ class RedisOriginals(KeptOriginals):
         scope: whose originals these are.
 
     Raises:
-        ValueError: ``server`` is neither.
         StoreRefused: the server refuses the url, and says so within ``timeout_s``.
     """
 
@@ -315,25 +306,19 @@ class RedisOriginals(KeptOriginals):
 
         Raises:
             StoreUnavailable: it cannot be had now; what waits is written when it is back.
-            StoreRefused: it refuses the url.
         """
         self._shared.flush()
 
 
 def size_of(messages: tuple[Message, ...]) -> int:
     """Bytes of the texts of messages as UTF-8, and some for the rest of each."""
-    return sum(MESSAGE_BYTES + sum(map(_bytes_of, _texts_of(message))) for message in messages)
-
-
-def _texts_of(message: Message) -> Iterator[str]:
-    """All strings of a message that can be long."""
-    yield from (message.role, message.name, message.text, message.extra)
-    for call in message.calls:
-        yield from (call.id, call.name, call.arguments)
-    for result in message.results:
-        yield from (result.call_id, result.name, result.text)
-
-
-def _bytes_of(text: str) -> int:
-    """What a text has as UTF-8; the usual one is not written out for it."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    size_bytes = MESSAGE_BYTES * len(messages)
+    for message in messages:
+        texts = [message.role, message.name, message.text, message.extra]
+        for call in message.calls:
+            texts += (call.id, call.name, call.arguments)
+        for result in message.results:
+            texts += (result.call_id, result.name, result.text)
+        for text in texts:  # the usual one is not written out for it
+            size_bytes += len(text if text.isascii() else text.encode("utf-8", "surrogatepass"))
+    return size_bytes

@@ -53,15 +53,9 @@ _PASSING = {
 class DiskStore:
     """A folder of values, a ``Tier``. Any thread may use it, and several processes may share the folder.
 
-    Args:
-        directory: the folder; it is made when something is written, for its owner alone.
-        limit_bytes: what the values may have together; what was used, or written, the longest ago goes first.
-        keep_open: keeps the file open between two calls: faster, for who uses it from one thread and closes it. Without
-            it, what was deleted is overwritten in the file when the call returns.
-        clock: the time in seconds, by which a file that failed is left alone.
-
-    Raises:
-        ValueError: ``directory`` is something else than a folder, or has a variable in it, or the limit is negative.
+    It is made when something is written, for its owner alone. Within ``limit_bytes`` what was used, or written, the longest
+    ago goes first. ``keep_open`` is faster, for who uses it from one thread and closes it; without it, what was deleted is
+    overwritten in the file when the call returns.
     """
 
     def __init__(
@@ -109,39 +103,30 @@ class DiskStore:
 
         return self._tried(read, {}) if self.path.exists() else {}
 
-    def held(self, names: Iterable[str]) -> set[str]:
-        """Which of these there are; not read, so that one may turn out to be damaged."""
-        wanted = set(names) - self._forgotten
-        found: set[str] = set()
-        if self.path.exists():
-            found = self._tried(lambda table: {name for name in wanted if name in table}, found)
-        return found
-
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Keep values, each in place of what is under its name, for so many seconds; all of them or none.
-
-        Returns:
-            The names that went for want of room, the oldest first. What is larger than all room pushes nothing out.
-        """
+        """Keep values, each in place of what is under its name; the names that went for want of room, the oldest first."""
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
         fitting = {name: sealed(name, values[name]) for name in values if name not in gone}
 
         def write(table: "_Table") -> list[str]:
             self._delete_forgotten(table)
-            went = table.put(fitting, ttl_s=ttl_s, used=self._used, limit_bytes=self._limit_bytes)
+            table.room_bytes, table.gone = self._limit_bytes, []
+            with table.transact():
+                table.touch_all(self._used)
+                for name, value in fitting.items():
+                    table.set(name, value, expire=ttl_s)
             self._used = {}
-            return went
+            return table.gone
 
-        none: list[str] = []
-        return gone + self._tried(write, none) if fitting else gone
+        if gone and self.path.exists():
+            self._forgotten |= set(gone)  # what is under these names is not what was written last
+        if not fitting and not self._forgotten:
+            return gone
+        return gone + self._tried(write, list(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Delete what is under these names; what cannot be deleted now is not read any more, and deleted later.
-
-        Raises:
-            StoreUnavailable: the file cannot be written now, so that it may still be there.
-        """
+        """Delete what is under these names; where that raises ``StoreUnavailable``, it is not read any more, and deleted later."""
         if self.path.exists():
             self._forgotten |= set(names)
             self._done(self._delete_forgotten)
@@ -151,7 +136,7 @@ class DiskStore:
 
         def delete(table: "_Table") -> None:
             with table.transact():
-                for name in table.names():
+                for name in list(table):
                     if isinstance(name, str) and name.startswith(prefix):
                         table.delete(name)
 
@@ -159,13 +144,9 @@ class DiskStore:
             self._done(delete)
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
-        """Every value by its name; ``None`` for a row that holds none that was written here. Nothing is deleted.
-
-        Raises:
-            StoreUnavailable: the file cannot be read.
-        """
+        """Every value by its name, ``None`` for a row that holds none that was written here; may raise ``StoreUnavailable``."""
         try:
-            for name in self._run(_Table.names) if self.path.exists() else []:
+            for name in self._run(list[object]) if self.path.exists() else []:
                 if not isinstance(name, str):
                     yield str(name), None
                     continue
@@ -276,7 +257,6 @@ def _opened(path: Path) -> "_Table":
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether it is something that passes, as locks and full disks do; all else is damage."""
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
     return isinstance(error, OSError | MemoryError | diskcache.Timeout)
@@ -288,31 +268,12 @@ _Cache: Any = diskcache.Cache  # it has no types, and what can be read from its 
 class _Table(_Cache):  # type: ignore[misc]  # as above
     """A table that says what it gives up, which diskcache's own culling does not."""
 
-    _room_bytes = math.inf
-
-    def put(
-        self,
-        values: Mapping[str, bytes],
-        *,
-        ttl_s: float | None,
-        used: Iterable[str],
-        limit_bytes: int,
-    ) -> list[str]:
-        """Write rows; the names that went for want of room."""
-        self._room_bytes, self._gone = limit_bytes, list[str]()
-        with self.transact():
-            self.touch_all(used)
-            for name, value in values.items():
-                self.set(name, value, expire=ttl_s)
-        return self._gone
+    room_bytes: float = math.inf
+    gone: list[str]
 
     def row(self, name: str) -> bytes | None:
         """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
         return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
-
-    def names(self) -> list[object]:
-        """The names of all rows, whatever somebody planted."""
-        return list(self)
 
     def touch_all(self, names: Iterable[str]) -> None:
         """Write down that these were used just now, in this order."""
@@ -326,12 +287,12 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
     ) -> None:
         """What diskcache calls after each row that it writes."""
         sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
-        excess = self.reset("size") - self._room_bytes
+        excess = self.reset("size") - self.room_bytes
         while excess > 0:
             oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY access_time, rowid LIMIT 1")
             for rowid, name, size in oldest.fetchall():
                 sql("DELETE FROM Cache WHERE rowid = ?", (rowid,))
-                self._gone.append(str(name))
+                self.gone.append(str(name))
                 excess -= size
 
 

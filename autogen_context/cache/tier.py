@@ -28,10 +28,6 @@ class Tier(Protocol):
         """Keep values, for so many seconds or as long as there is room; the names that went. Never fails either."""
         ...
 
-    def held(self, names: Iterable[str], /) -> set[str]:
-        """Which of these there are; never fails."""
-        ...
-
     def forget(self, names: Iterable[str], /) -> None:
         """Delete what is under names; not read any more, it raises ``StoreUnavailable`` where it may still be there."""
         ...

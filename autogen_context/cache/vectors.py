@@ -1,8 +1,7 @@
 """The vectors of texts: computed once per content, and there at once when a turn asks.
 
-Promise: ``ready`` never waits, and neither computes nor reads anything. What is asked for twice at a time is computed
-once. A model that fails leaves no trace but ``EmbeddingFailed``. Nothing runs in the background outside of
-``async with``.
+Promise: ``ready`` never waits, computes or reads. What is asked for twice at a time is computed once. A model that fails
+leaves no trace but ``EmbeddingFailed``. Nothing runs in the background outside of ``async with``.
 """
 
 import asyncio
@@ -10,14 +9,13 @@ import logging
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from autogen_context.cache.tier import Memory
 from autogen_context.cache.values import Cache, Guarded
 from autogen_context.errors import ContextError, EmbeddingFailed
+from autogen_context.messages.message import content_digest
 from autogen_context.models.embedder import Embedder
 from autogen_context.models.similarity import unit_vector
 
@@ -49,11 +47,7 @@ class VectorStore:
     """
 
     def __init__(
-        self,
-        embedder: Embedder,
-        *,
-        cache: Cache | None = None,
-        entries: int = 500,
+        self, embedder: Embedder, *, cache: Cache | None = None, entries: int = 500
     ) -> None:
         if entries < 1:
             raise ValueError(f"entries={entries}: give a positive number of vectors")
@@ -111,23 +105,14 @@ class VectorStore:
             warming[0].call_soon_threadsafe(self._due.set)
 
     async def __aenter__(self) -> Self:
-        """Begin to make ready what ``warm`` is given.
-
-        Raises:
-            RuntimeError: it has begun already.
-        """
+        """Begin to make ready what ``warm`` is given; ``RuntimeError`` if it has begun already."""
         if self._warming is not None:
             raise RuntimeError("the store has an owner already; make another, with the same folder")
         task = asyncio.create_task(self._warm(), name="warming")
         self._warming = asyncio.get_running_loop(), task
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop doing so; what waits is left out."""
         warming, self._warming = self._warming, None
         self._waiting.clear()
@@ -136,9 +121,7 @@ class VectorStore:
             await asyncio.wait({warming[1]})
 
     def _key(self, text: str) -> str:
-        name = self._embedder.name
-        content = f"{len(name)} {name} {text}".encode("utf-8", "surrogatepass")
-        return blake2b(content, digest_size=16).hexdigest()
+        return content_digest(self._embedder.name, text).hex()
 
     async def _some_of(self, missing: Mapping[str, str]) -> Vectors:
         """A batch of what is missing, got here, or by a caller who is at it already; nothing if he gave up."""
@@ -163,17 +146,16 @@ class VectorStore:
         return got
 
     async def _got(self, texts: Mapping[str, str]) -> Vectors:
-        """Vectors by key, from the cache or from the model."""
         found = await self._kept(list(texts))
         missing = {key: text for key, text in texts.items() if key not in found}
-        self._keep(found)
         if missing:
-            computed = dict(zip(missing, await self._computed(list(missing.values())), strict=True))
-            self._keep(computed)
-            if self._cache is not None:
-                for key, vector in computed.items():
+            computed = await self._computed(list(missing.values()))
+            for key, vector in zip(missing, computed, strict=True):
+                found[key] = vector
+                if self._cache is not None:
                     self._cache.remember(_KIND, key, array("f", vector).tobytes())
-            found |= computed
+        for key, vector in found.items():
+            self._memory.put(key, vector)
         return found
 
     async def _kept(self, keys: Sequence[str]) -> dict[str, Sequence[float]]:
@@ -191,16 +173,8 @@ class VectorStore:
                     found[key] = vector
         return found
 
-    def _keep(self, vectors: Vectors) -> None:
-        for key, vector in vectors.items():
-            self._memory.put(key, vector)
-
     async def _computed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """What the model gives, once it is known to be vectors of one kind.
-
-        Raises:
-            EmbeddingFailed: it fails, or gives something else.
-        """
+        """What the model gives, once it is known to be vectors of one kind; ``EmbeddingFailed`` otherwise."""
         name = self._embedder.name
         try:
             vectors = [unit_vector(row) for row in await self._embedder.embed(texts)]
@@ -221,27 +195,20 @@ class VectorStore:
         return len(vector) == self._dimensions
 
     async def _warm(self) -> None:
-        """Work off the queue, until this is cancelled."""
         while await self._due.wait():
             self._due.clear()
-            while batch := self._next():
+            while self._waiting:
+                with self._lock:
+                    batch = list(self._waiting)[:_WARMED_TEXTS]
+                    for text in batch:
+                        del self._waiting[text]
                 try:
                     await self.vectors(batch)
                 except ContextError as error:
-                    self._leave_out(batch, error)
-
-    def _next(self) -> list[str]:
-        with self._lock:
-            batch = list(self._waiting)[:_WARMED_TEXTS]
-            for text in batch:
-                del self._waiting[text]
-            return batch
-
-    def _leave_out(self, batch: Sequence[str], error: ContextError) -> None:
-        with self._lock:
-            left_out = len(batch) + len(self._waiting)
-            self._waiting.clear()
-        reason = type(error).__name__
-        _LOGGER.warning(
-            "warming failed (%s); what waits is left out", reason, extra={"left_out": left_out}
-        )
+                    with self._lock:
+                        numbers = {"left_out": len(batch) + len(self._waiting)}
+                        self._waiting.clear()
+                    reason = type(error).__name__
+                    _LOGGER.warning(
+                        "warming failed (%s); what waits is left out", reason, extra=numbers
+                    )

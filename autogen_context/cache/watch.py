@@ -7,6 +7,7 @@ most. It works when nobody ever closes it, and costs nothing before something is
 
 import inspect
 import logging
+import math
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, Self
-from weakref import WeakMethod, finalize
+from weakref import WeakMethod, finalize, ref
 
 from autogen_context.cache.files import levels
 
@@ -64,18 +65,23 @@ class FileWatch:
         for name, seconds in (("debounce_s", debounce_s), ("poll_s", poll_s)):
             if not seconds > 0:
                 raise ValueError(f"{name}={seconds}: give a number of seconds above 0")
-        self._teller = _Teller(
-            Pending(debounce_s=debounce_s, longest_s=max(_LONGEST_S, debounce_s)),
-            Sources(poll=poll),
-            poll_s=poll_s,
-        )
-        self._lock = Lock()
-        self._end = finalize(self, self._teller.end)
+        self._poll_s = poll_s
+        self._check_at = time.monotonic() + poll_s
+        self._pending = Pending(debounce_s=debounce_s, longest_s=max(_LONGEST_S, debounce_s))
+        self._sources = Sources(poll=poll)
+        self._roots: dict[str, WatchedRoot] = {}
+        self._listeners: list[Callable[[], Heard | None]] = []
+        self._lock, self._rooting = Lock(), Lock()  # for what waits and who listens; for the roots
+        self._closed = self._warned = False
+        self._awake: SimpleQueue[None] = SimpleQueue()
+        finalize(self, self._awake.put, None)
+        own = ref(self), self._awake, self._roots, self._sources
+        self._thread = Thread(target=_run, args=own, name="file-watch", daemon=True)
 
     @property
     def is_alive(self) -> bool:
         """Whether something is followed, and all that is needed for it is running."""
-        return self._teller.is_alive
+        return self._thread.is_alive() and not self._closed and self._sources.is_alive
 
     def follow(self, root: Path) -> None:
         """Be told of its changes from when this returns.
@@ -88,13 +94,24 @@ class FileWatch:
             ValueError: it is no folder.
             RuntimeError: this was closed.
         """
-        path = root.resolve() if ".." in root.parts else root.absolute()
-        if not path.is_dir():
+        folder = root.resolve() if ".." in root.parts else root.absolute()
+        if not folder.is_dir():
             raise ValueError(f"root={str(root)!r}: give a folder; this is none")
-        with self._lock:
-            if not self._end.alive:
+        path, weakly = str(folder), WeakMethod(self._change)
+
+        def changed(path: str, top: str) -> None:
+            if (change := weakly()) is not None:
+                change(path, top)
+
+        with self._rooting:
+            if self._closed:
                 raise RuntimeError("this FileWatch is closed; make another one")
-            self._teller.follow(str(path))
+            if self._thread.ident is None:
+                self._thread.start()
+            if path not in self._roots and not self.covers(folder):
+                watched = WatchedRoot(path, self._sources, changed)
+                watched.start()
+                self._roots[path] = watched
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Have changes told.
@@ -106,60 +123,6 @@ class FileWatch:
         Returns:
             What ends it.
         """
-        return self._teller.listen(heard)
-
-    def covers(self, folder: Path) -> bool:
-        """Whether each change below a folder that is not ignored is learned of at once, and the folder does not wait to be told.
-
-        It is not where it is polled, ignored or behind a link. What a file is by now only looking at it proves.
-        """
-        return ".." not in folder.parts and self._teller.covers(str(folder.absolute()))
-
-    def close(self) -> None:
-        """Follow nothing any more, and wait until nobody is being told."""
-        with self._lock:  # nothing is begun to be followed after this
-            self._end()
-        self._teller.join()
-
-    def __enter__(self) -> Self:
-        """Nothing yet; ``follow`` starts it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """As ``close`` does."""
-        self.close()
-
-
-class _Teller:
-    """Looks after the roots and tells what changed, in a thread that does not hold the ``FileWatch``."""
-
-    def __init__(self, pending: "Pending", sources: "Sources", *, poll_s: float) -> None:
-        self._pending = pending
-        self._sources = sources
-        self._poll_s = poll_s
-        self._lock = Lock()  # for what waits, and who listens
-        self._listeners: list[Callable[[], Heard | None]] = []
-        self._warned = False
-        self._rooting = Lock()
-        self._roots: dict[str, WatchedRoot] = {}
-        self._awake: SimpleQueue[None] = SimpleQueue()
-        self._ended = False
-        self._thread = Thread(target=self._run, name="file-watch", daemon=True)
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive() and not self._ended and self._sources.is_alive
-
-    def follow(self, path: str) -> None:
-        with self._rooting:
-            if self._thread.ident is None:
-                self._thread.start()
-            if path not in self._roots and not self.covers(path):
-                root = WatchedRoot(path, self._sources, self._change)
-                root.start()
-                self._roots[path] = root
-
-    def listen(self, heard: Heard) -> Callable[[], None]:
         found = WeakMethod(heard) if inspect.ismethod(heard) else lambda: heard
         with self._lock:
             self._listeners.append(found)
@@ -170,21 +133,61 @@ class _Teller:
 
         return leave
 
-    def covers(self, folder: str) -> bool:
-        if not self.is_alive or not any(root.covers(folder) for root in list(self._roots.values())):
+    def covers(self, folder: Path) -> bool:
+        """Whether each change below a folder that is not ignored is learned of at once, and the folder does not wait to be told.
+
+        It is not where it is polled, ignored or behind a link. What a file is by now only looking at it proves.
+        """
+        path = str(folder.absolute())
+        if ".." in folder.parts or not self.is_alive:
+            return False
+        if not any(root.covers(path) for root in list(self._roots.values())):
             return False
         with self._lock:
-            return not self._pending.holds(folder)
+            return not self._pending.holds(path)
 
-    def end(self) -> None:
-        """Have all of it end soon. Takes no lock: the garbage collector may call it at any point of any thread."""
-        self._ended = True
+    def close(self) -> None:
+        """Follow nothing any more, and wait until nobody is being told; at once where a listener itself asks for it."""
+        with self._rooting:
+            self._closed = True
         self._awake.put(None)
-
-    def join(self) -> None:
-        """Wait until nobody is being told any more; at once where a listener itself asks for it."""
         if self._thread.ident is not None and self._thread is not current_thread():
             self._thread.join()
+
+    def __enter__(self) -> Self:  # noqa: D105 - ``follow`` starts it
+        return self
+
+    def __exit__(self, *_: object) -> None:  # noqa: D105
+        self.close()
+
+    def step(self) -> float | None:
+        """What the thread does again and again: after how many seconds the next time, ``None`` at the end."""
+        now = time.monotonic()
+        if now >= self._check_at and not self._closed:
+            with self._rooting:
+                for root in self._roots.values():
+                    root.check()
+            took_s = time.monotonic() - now
+            self._check_at = time.monotonic() + max(self._poll_s, took_s / _BUSY_FRACTION)
+        with self._lock:
+            due_at = self._pending.due_at
+            paths = self._pending.take() if due_at is not None and due_at <= now else []
+            self._listeners = [each for each in self._listeners if each() is not None]
+            listeners = list(self._listeners) if paths else []
+        for listener in listeners:
+            if not self._closed:
+                self._tell(listener(), frozenset(map(Path, paths)))
+        wait_s = 0.0 if paths else min(self._check_at, due_at or math.inf) - time.monotonic()
+        return None if self._closed else max(wait_s, 0.0)
+
+    def _tell(self, heard: Heard | None, paths: Collection[Path]) -> None:
+        try:
+            if heard is not None:
+                heard(paths)
+        except Exception:
+            if not self._warned:
+                _LOGGER.warning("who listens to changed files failed", exc_info=True)
+            self._warned = True
 
     def _change(self, path: str, top: str) -> None:
         with self._lock:
@@ -193,46 +196,23 @@ class _Teller:
         if first:  # later ones put it off, which is seen when the first would have been due
             self._awake.put(None)
 
-    def _run(self) -> None:
-        check_at = time.monotonic() + self._poll_s
-        try:
-            while not self._ended:
-                now = time.monotonic()
-                if now >= check_at:
-                    with self._rooting:
-                        for root in self._roots.values():
-                            root.check()
-                    took_s = time.monotonic() - now
-                    check_at = time.monotonic() + max(self._poll_s, took_s / _BUSY_FRACTION)
-                with self._lock:
-                    due_at = self._pending.due_at
-                    paths = self._pending.take() if due_at is not None and due_at <= now else []
-                if paths:
-                    self._tell(frozenset(map(Path, paths)))
-                    continue
-                wait_s = min(check_at, due_at or check_at) - time.monotonic()
-                with suppress(Empty):
-                    self._awake.get(timeout=max(wait_s, 0))
-        finally:
-            self._ended = True
-            with self._rooting:
-                for root in self._roots.values():
-                    root.stop()
-                self._sources.stop()
 
-    def _tell(self, paths: Collection[Path]) -> None:
-        with self._lock:
-            self._listeners = [each for each in self._listeners if each() is not None]
-            listeners = list(self._listeners)
-        for listener in listeners:
-            heard = listener()
-            try:
-                if heard is not None and not self._ended:
-                    heard(paths)
-            except Exception:
-                if not self._warned:
-                    _LOGGER.warning("who listens to changed files failed", exc_info=True)
-                self._warned = True
+def _run(
+    watch: "ref[FileWatch]",
+    awake: "SimpleQueue[None]",
+    roots: "dict[str, WatchedRoot]",
+    sources: "Sources",
+) -> None:
+    """The life of the thread, which does not hold the watch: it ends with it."""
+    try:
+        while (found := watch()) is not None and (wait_s := found.step()) is not None:
+            del found
+            with suppress(Empty):
+                awake.get(timeout=wait_s)
+    finally:
+        for root in roots.values():
+            root.stop()
+        sources.stop()
 
 
 class Pending:
@@ -286,7 +266,6 @@ class Sources:
         self._poll = poll
         self._begin = begin
         self._reader: InotifyFD | None = None
-        self._told: set[str] = set()
 
     @property
     def is_alive(self) -> bool:
@@ -305,13 +284,12 @@ class Sources:
                 return InotifyTree(self._reader, top, changed)
             except OSError as error:
                 reason = error.strerror or str(error)
-        if reason and top not in self._told:
-            self._told.add(top)
+        if reason:
             _LOGGER.warning("%s is polled: %s", top, reason)
         return PolledTree(top, changed)
 
     def stop(self) -> None:
-        """Read no more of what the system tells."""
+        """Read no more."""
         if self._reader is not None:
             self._reader.stop()
 
@@ -365,10 +343,7 @@ class WatchedRoot:
 
 
 class PolledTree:
-    """A folder that is looked at: a change that is still there at the next look is told.
-
-    Size, times and identity of each entry that is not ignored are compared; nothing is opened.
-    """
+    """A folder that is looked at: size, times and identity of each entry that is not ignored; nothing is opened."""
 
     is_watching = True
 
@@ -411,7 +386,6 @@ class PolledTree:
 
 
 def _reason_to_poll(top: str) -> str | None:
-    """Why the system would not tell of changes; ``None`` where it does."""
     if sys.platform != "linux":
         return "its changes are told on Linux only"
     try:
@@ -423,10 +397,9 @@ def _reason_to_poll(top: str) -> str | None:
 
 
 def remote_type(folder: str, mounts: str) -> str | None:
-    """The type of the remote file system that a folder lies on, or that is mounted below it; ``None`` if there is none.
+    """The type of the remote file system that a folder lies on, or that is mounted below it; later lines count.
 
-    Source:
-        https://man7.org/linux/man-pages/man5/proc_mounts.5.html; later lines stand before earlier ones.
+    Source: https://man7.org/linux/man-pages/man5/proc_mounts.5.html
     """
     types: dict[Path, str] = {}
     for fields in (line.split(" ") for line in mounts.splitlines() if line.count(" ") > 1):

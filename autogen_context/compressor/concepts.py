@@ -15,8 +15,7 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.passage import passages_of
-from autogen_context.language.matcher import Found
-from autogen_context.language.phrases import phrases
+from autogen_context.language.phrases import Found, phrases
 from autogen_context.language.terms import terms
 from autogen_context.messages.identifiers import CONNECTORS, MOST, RUN, is_telling
 from autogen_context.tokens.measure import Count
@@ -24,17 +23,8 @@ from autogen_context.tokens.measure import Count
 ConceptKind = Literal[
     "keyword", "negation", "constraint", "number", "value", "name", "quote", "statement"
 ]
-WEIGHTS: dict[ConceptKind, float] = {
-    "keyword": 4.0,
-    "negation": 3.0,
-    "constraint": 2.0,
-    "number": 1.5,
-    "value": 1.5,
-    "name": 1.0,
-    "quote": 1.0,
-    "statement": 1.0,
-}
-"""What the loss of a concept weighs."""
+WEIGHTS = {"keyword": 4.0, "negation": 3.0, "constraint": 2.0, "number": 1.5, "value": 1.5}
+"""What the loss of a concept weighs; others weigh 1."""
 
 Strategy = Literal[
     "none",
@@ -87,7 +77,7 @@ class Concept(NamedTuple):
     @property
     def weight(self) -> float:
         """What its loss weighs."""
-        return WEIGHTS[self.kind]
+        return WEIGHTS.get(self.kind, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

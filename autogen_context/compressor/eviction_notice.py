@@ -7,15 +7,15 @@ stays as it was written; of a long one, such as a paste, only the sentences that
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import ActionLog, LeftOut, Summarised, UnitNote, note_of
 from autogen_context.compressor.span import Span
-from autogen_context.compressor.steps import reopened, without_outdated
-from autogen_context.ledger import Entry, Kind, Ledger
+from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
@@ -28,27 +28,11 @@ Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
-RANKS: Mapping[Kind, int] = {  # what is given up last comes first
-    "safety rule": 0,
-    "constraint": 1,
-    "decision": 2,
-    "goal state": 2,
-    "preference": 3,
-    "identity": 4,
-    "fact": 5,
-}
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a person said in a unit, as it would stay.
-
-    Attributes:
-        unit: position of the unit.
-        rank: how soon it is given up.
-        decision: the unit whole, or what it states.
-    """
+class Said(NamedTuple):
+    """What a person said in the unit at a position: whole, or what it states; how soon it is given up."""
 
     unit: int
     rank: int
@@ -88,16 +72,7 @@ class Statements(Generic[Name]):
 
 
 class EvictionNotice(Generic[Name]):
-    """Tells what left one conversation.
-
-    Args:
-        counter: counts texts.
-        people: names of people, beside those that can be told.
-        compressor: says it.
-
-    Attributes:
-        statements: those that are told beside the messages.
-    """
+    """Tells what left one conversation; ``statements`` are told beside its messages."""
 
     def __init__(
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
@@ -248,11 +223,15 @@ class EvictionNotice(Generic[Name]):
             inside = range(span.start, span.stop)
             if all(i in decided for i in inside):
                 continue
-            text = self._current(summaries[span], units[span.stop - 1].unit.stop)
-            if text:
+            _, said = reopened(
+                summaries[span]
+            )  # without its statements, which are told once for all
+            stop = units[span.stop - 1].unit.stop
+            newer = [entry for entry in self._ledger if entry.position >= stop]
+            if text := without_outdated(said, [*newer, *self.statements.since(stop)]):
                 covered = [i for i in inside if i in gone]
                 notes = [self._note(i, units[i]) for i in covered]
-                summed.append(Summarised(text=text, units=notes))
+                summed.append(Summarised(text, notes))
                 gone.difference_update(covered)
         left_out = LeftOut(
             statements=self._stated(units, decided),
@@ -263,12 +242,6 @@ class EvictionNotice(Generic[Name]):
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
         )
-
-    def _current(self, summary: str, stop: int) -> str:
-        """What of a summary still holds, without its statements, which are told once for all."""
-        _, said = reopened(summary)
-        newer = [entry for entry in self._ledger if entry.position >= stop]
-        return without_outdated(said, [*newer, *self.statements.since(stop)])
 
     def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
         """What was stated out of sight and still holds."""

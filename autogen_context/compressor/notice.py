@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
@@ -45,46 +46,25 @@ SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What a call did.
-
-    Attributes:
-        kind: what was done.
-        thing: to what.
-        part: which part of it, empty where it was all.
-        error: how it failed, empty where it went well.
-    """
+class Done(NamedTuple):
+    """What a call did, to what, to which part of that (empty where it was all), and how it failed (empty where it went well)."""
 
     kind: ToolKind
     thing: str
-    part: str = ""
-    error: str = ""
+    part: str
+    error: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitNote:
-    """What an action log says of a unit.
-
-    Attributes:
-        unit: the unit.
-        done: what its calls did.
-        decided: the sentences in which the model says what it decided.
-    """
+class UnitNote(NamedTuple):
+    """What an action log says of a unit: what its calls did, and the sentences in which the model says what it decided."""
 
     unit: Unit
-    done: tuple[Done, ...]
-    decided: tuple[str, ...]
+    done: Sequence[Done]
+    decided: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
-    """What a model made of some units that are left out.
-
-    Attributes:
-        text: the summary, without what was overruled since.
-        units: the units, as far as a log may speak of them instead.
-    """
+class Summarised(NamedTuple):
+    """What a model made of some units that are left out, without what was overruled since; a log may speak of them instead."""
 
     text: str
     units: Sequence[UnitNote]
@@ -240,10 +220,10 @@ def note_of(step: UnitText) -> UnitNote:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         error = error_of(action.kind, answer or "")
-        done.append(Done(kind=kind, thing=thing, part=part, error=error))
+        done.append(Done(kind, thing, part, error))
     texts = [message.text for message in step.unit.messages if message.role == "assistant"]
     decided = tuple(sentence for text in texts for sentence in deciding(text))
-    return UnitNote(unit=step.unit, done=tuple(done), decided=decided)
+    return UnitNote(step.unit, done, decided)
 
 
 def called(call: ToolCall) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from autogen_context.compressor.passage import FENCE
+from autogen_context.ledger.ledger import MARKER
 from autogen_context.ledger.rendering import OPENING
-from autogen_context.ledger.speakers import MARKER
 from autogen_context.messages.message import SYSTEM_ROLES, Message, content_digest
 from autogen_context.messages.people import People, people_in, words_and_output
 from autogen_context.view.decision import Candidate
@@ -27,19 +27,12 @@ UNNAMED = People()  # where nobody has a name
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Consecutive units.
+    """Consecutive units."""
 
-    Attributes:
-        start: position of the first unit.
-        stop: position after the last.
-        tokens: of its units.
-        text: what was said and done in them, a paragraph for each message with the name of its role.
-    """
-
-    start: int
+    start: int  # position of the first unit
     stop: int
     tokens: int
-    text: str
+    text: str  # what was said and done in them, a paragraph for each message with the name of its role
 
     @cached_property
     def key(self) -> str:

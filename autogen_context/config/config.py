@@ -1,43 +1,79 @@
-"""What a user may set, in one value that the manager and the adapters read.
+"""What a user may set, in one value that the manager and the adapters read, and where it was given.
 
 Promise: a ``ContextConfig`` that exists is valid; every key it was given is used, warned about, or an error that names
 the key, where it was given, and the way out; ``ContextConfig(**config.model_dump(mode="json", exclude_defaults=True))``
 equals ``config``.
 """
 
+import json
 import os
 import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Self, cast
 
 from pydantic import (
-    ConfigDict,
     ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from typing_extensions import override
 
 from autogen_context.argument import require_kind, require_path
-from autogen_context.config.given import (
-    FILE_VARIABLE,
-    Given,
-    Problem,
-    Reading,
-    given_as_arguments,
-    given_in_environment,
-    given_in_file,
-    of_other_programs,
-    read,
-)
 from autogen_context.config.settings import Settings
+from autogen_context.errors import MissingExtra
 from autogen_context.prioritizer.attention import AttentionFilter
+
+PREFIX = "AUTOGEN_CONTEXT_"
+FILE_VARIABLE = f"{PREFIX}CONFIG"
+TABLE = "autogen_context"
+TABLE_OF_THE_ORIGINAL = "agent"
+SUFFIXES = (".toml", ".json", ".yaml", ".yml")
+DISCOVERY = "discovery_url"
+SWITCH_OF_DISCOVERY = "enable_api_discovery"  # was a yes or no; what is needed is a URL
+# Keys of the original: the setting that each became, or what does its work without one.
+RENAMED = {
+    "compression_threshold": "compact_at_fraction",
+    "compression_ratio": "compact_to_fraction",  # both: what is left
+    "default_token_limit": "default_window_tokens",
+    "model_limits_config_path": "limits_file",
+    "model_limit_cache_ttl": "limits_ttl_s",
+    SWITCH_OF_DISCOVERY: DISCOVERY,
+    "api_discovery_timeout": "discovery_timeout_s",
+    "masking_window": "fallback_turns",
+}
+WITHOUT_EFFECT = {
+    "use_attention_context": "a compaction keeps what is worth most; parts of your own go through attention_filter()",
+    "adaptive_compression": "a compaction always keeps what is worth most",
+}
+TRUTH = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that was given for a setting, not yet checked; its name is as the user wrote it, and where, for messages."""
+
+    key: str
+    value: object
+    name: str
+
+
+@dataclass(slots=True)
+class Reading:
+    """All that was given, understood: by setting, what cannot be used by key, and what has no effect."""
+
+    given: dict[str, Given] = field(default_factory=dict[str, Given])
+    problems: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    warnings: list[str] = field(default_factory=list[str])
 
 
 class ContextConfig(Settings):
@@ -49,10 +85,6 @@ class ContextConfig(Settings):
     Raises:
         ValueError: a setting is unknown, out of its range, or given twice with different values; all of them in one error.
     """
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
-    )
 
     @classmethod
     def load(
@@ -78,6 +110,8 @@ class ContextConfig(Settings):
             MissingExtra: the file is YAML and PyYAML is not installed.
         """
         variables = os.environ if environ is None else environ
+        if path is not None:
+            require_path("path", path)
         named = given_in_environment(variables)
         return cls._from_places(path, variables, [], named, given_as_arguments(settings))
 
@@ -99,29 +133,28 @@ class ContextConfig(Settings):
             require_kind("config", config, ContextConfig, give="a ContextConfig(...)")
         chosen = config.model_dump(exclude_unset=True) if config is not None else {}
         chosen |= {name: value for name, value in settings.items() if value is not None}
-        named = given_in_environment(os.environ)
-        others = of_other_programs(named, cls.model_fields)
-        for other in others:
-            warnings.warn(f"{other.name} has no effect: it names no setting", stacklevel=3)
-        named = [given for given in named if given not in others]
-        said_by_host, arguments = given_as_arguments(said or {}), given_as_arguments(chosen)
-        return cls._from_places(None, os.environ, said_by_host, named, arguments)
+        known = [*cls.model_fields, *RENAMED, *WITHOUT_EFFECT]
+        named: list[Given] = []
+        for given in given_in_environment(os.environ):
+            if get_close_matches(given.key, known, n=1):
+                named.append(given)
+            else:  # some program's, which nobody meant for us
+                warnings.warn(f"{given.name} has no effect: it names no setting", stacklevel=3)
+        said_by_host = given_as_arguments(said or {})
+        return cls._from_places(None, os.environ, said_by_host, named, given_as_arguments(chosen))
 
     @classmethod
     def _from_places(
         cls,
         path: str | os.PathLike[str] | None,
         variables: Mapping[str, str],
-        *layers: Sequence[Given],
+        said: Sequence[Given],
+        *others: Sequence[Given],
     ) -> Self:
-        """Settings from what a host says, variables and arguments, and from a file, which comes second."""
-        named = variables.get(FILE_VARIABLE) if path is None else path
-        if path is not None:
-            require_path("path", path)
-        said, *others = layers
-        layers = (said, given_in_file(Path(named)) if named else [], *others)
-        server_url = variables.get("OPENAI_BASE_URL")
-        reading = read(layers, settings=cls.model_fields, server_url=server_url)
+        """Settings from what a host says, a file, variables and arguments; a later one has precedence."""
+        file = variables.get(FILE_VARIABLE) if path is None else path
+        layers = [said, given_in_file(Path(file)) if file else [], *others]
+        reading = cls._read(layers, server_url=variables.get("OPENAI_BASE_URL"))
         for text in reading.warnings:
             warnings.warn(text, stacklevel=3)
         return cls.model_validate(reading)
@@ -171,30 +204,87 @@ class ContextConfig(Settings):
     @model_validator(mode="wrap")
     @classmethod
     def _understand(cls, given: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        if isinstance(given, Reading):
-            return cls._checked(given, validate)
-        if not isinstance(given, Mapping):
-            return validate(given)
-        # isinstance cannot tell what a mapping holds; here it is the arguments of a call, or what stands for them.
-        arguments = given_as_arguments(cast("Mapping[str, object]", given))
-        reading = read([arguments], settings=cls.model_fields, server_url=None)
-        for text in reading.warnings:
-            warnings.warn(text, stacklevel=3)  # past this method and pydantic's __init__
-        return cls._checked(reading, validate)
-
-    @classmethod
-    def _checked(cls, reading: Reading, validate: ModelWrapValidatorHandler[Self]) -> Self:
         """All that is wrong goes into one error, by the names that the user knows."""
-        lines = [line_of(problem) for problem in reading.problems]
+        if isinstance(given, Reading):
+            reading = given
+        elif isinstance(given, Mapping):
+            # isinstance cannot tell what a mapping holds; here it is the arguments of a call, or what stands for them.
+            arguments = given_as_arguments(cast("Mapping[str, object]", given))
+            reading = cls._read([arguments], server_url=None)
+            for text in reading.warnings:
+                warnings.warn(text, stacklevel=3)  # past this method and pydantic's __init__
+        else:
+            return validate(given)
+        problems = list(reading.problems)
         try:
             config = validate({key: given.value for key, given in reading.given.items()})
         except ValidationError as error:
-            fields = cls.model_fields
-            lines += [line_of(reworded(e, reading.given, fields)) for e in error.errors()]
+            problems += [cls._reworded(details, reading.given) for details in error.errors()]
         else:
-            if not lines:
+            if not problems:
                 return config
+        lines: list[InitErrorDetails] = []
+        for key, message in problems:  # the key as the input: a secret under a wrong name stays out
+            kind = PydanticCustomError("setting", "{message}", {"message": message})
+            lines.append(InitErrorDetails(type=kind, loc=(key,), input=key))
         raise ValidationError.from_exception_data(cls.__name__, lines)
+
+    @classmethod
+    def _read(cls, layers: Sequence[Sequence[Given]], *, server_url: str | None) -> Reading:
+        """Understand what each place gives; a later one has precedence, and two keys of one for one setting must agree."""
+        reading = Reading()
+        for layer in layers:
+            named = (given.value for given in layer if given.key == DISCOVERY and given.value)
+            to_ask = next(named, server_url)
+            seen: dict[str, Given] = {}
+            for each in layer:
+                given = cls._meant(each, to_ask, reading)
+                first = seen.setdefault(given.key, given) if given else None
+                if given and first and first is not given and first.value != given.value:
+                    said = f"{first.name} is {first.value!r} and {given.name} is {given.value!r}"
+                    reading.problems.append((first.key, f"{said}; keep one"))
+            reading.given |= seen
+        return reading
+
+    @classmethod
+    def _meant(cls, given: Given, server_url: object, reading: Reading) -> Given | None:
+        """The setting that a key means; ``None`` where it has none, which the reading tells."""
+        key, name, settings = given.key, given.name, cls.model_fields
+        if key in settings:
+            return given
+        if key in WITHOUT_EFFECT:
+            reading.warnings.append(f"{name} has no effect: {WITHOUT_EFFECT[key]}")
+            return None
+        if key not in RENAMED:
+            near = get_close_matches(key, [*settings, *RENAMED, *WITHOUT_EFFECT], n=1)
+            way_out = f"the settings are {', '.join(settings)}"
+            way_out = f"did you mean {near[0]!r}?" if near else way_out
+            reading.problems.append((key, f"unknown setting {name}; {way_out}"))
+            return None
+        name = f"{name} (now '{RENAMED[key]}')"
+        meant = replace(given, key=RENAMED[key], name=name)
+        on = TRUTH.get(str(given.value).lower())
+        if key != SWITCH_OF_DISCOVERY:
+            return meant
+        if on is None:
+            reading.problems.append((DISCOVERY, f"{name} should be true or false"))
+        elif on and not server_url:
+            reading.warnings.append(
+                f"{name} has no effect by itself: discovery needs a server; "
+                f"set {DISCOVERY}, or OPENAI_BASE_URL where ContextConfig.load reads the environment"
+            )
+        else:
+            return replace(meant, value=server_url if on else None)
+        return None
+
+    @classmethod
+    def _reworded(cls, found: ErrorDetails, given: Mapping[str, Given]) -> tuple[str, str]:
+        """Pydantic's complaint about one field, with the name and the place that the user knows."""
+        key, *within = found["loc"]
+        value, default = reprlib.repr(found["input"]), cls.model_fields[str(key)].default
+        place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
+        name = given[str(key)].name
+        return str(key), f"{place}{name} is {value}: {found['msg']}; the default is {default!r}"
 
 
 def require_below(other: str, value: float, info: ValidationInfo) -> None:
@@ -205,21 +295,83 @@ def require_below(other: str, value: float, info: ValidationInfo) -> None:
         raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
 
 
-def reworded(
-    found: ErrorDetails, given: Mapping[str, Given], fields: Mapping[str, FieldInfo]
-) -> Problem:
-    """Pydantic's complaint about one field, with the name and the place that the user knows."""
-    key, *within = found["loc"]
-    value = reprlib.repr(found["input"])
-    place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
-    default = fields[str(key)].default
-    message = (
-        f"{place}{given[str(key)].name} is {value}: {found['msg']}; the default is {default!r}"
-    )
-    return Problem(key=str(key), message=message)
+def given_as_arguments(settings: Mapping[str, object]) -> list[Given]:
+    """Settings from a call."""
+    return [Given(key, value, f"'{key}'") for key, value in settings.items()]
 
 
-def line_of(problem: Problem) -> InitErrorDetails:
-    """A problem as pydantic collects them; the key stands as the input, so that a secret under a wrong name stays out."""
-    kind = PydanticCustomError("setting", "{message}", {"message": problem.message})
-    return InitErrorDetails(type=kind, loc=(problem.key,), input=problem.key)
+def given_in_environment(environ: Mapping[str, str]) -> list[Given]:
+    """Settings from variables with the prefix; an empty variable counts as not set."""
+    return [
+        Given(name.removeprefix(PREFIX).lower(), value, name)
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and name != FILE_VARIABLE and value
+    ]
+
+
+def given_in_file(path: Path) -> list[Given]:
+    """Settings from a TOML, JSON or YAML file; what is wrong with it is an error that names the file and the way out."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise unreadable(path, f"its name should end in {', '.join(SUFFIXES)}")
+    try:
+        document = parsed(path.read_text(encoding="utf-8-sig"), suffix)
+    except OSError as error:
+        raise unreadable(path, f"{error.strerror}; check the path") from error
+    except ValueError as error:
+        raise unreadable(path, f"its text needs a correction: {error}") from error
+    settings = table_of(document, path).items()
+    return [Given(str(key), value, f"'{key}' in {path}") for key, value in settings]
+
+
+def parsed(text: str, suffix: str) -> object:
+    """A document; the error of a broken one tells the line. Parsers are imported by those who read such a file."""
+    if suffix == ".json":
+        return cast("object", json.loads(text))
+    if suffix == ".toml":
+        import tomllib  # noqa: PLC0415 - as the docstring says
+
+        return tomllib.loads(text)
+    try:
+        import yaml  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingExtra("yaml", needed_for="reading settings from YAML") from error
+    try:
+        return cast("object", yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+
+
+def table_of(document: object, path: Path) -> Mapping[object, object]:
+    """The settings in a document: a table ``autogen_context``, ``tool.autogen_context`` or ``agent``, else all of it.
+
+    The original's files have a table ``agent``; a text under this name is the setting ``agent``.
+    """
+    whole = mapping_in(document, path)
+    tool = mapping_in(whole.get("tool"), path)
+    holders = {TABLE: whole, f"tool.{TABLE}": tool}
+    tables = {name: holder[TABLE] for name, holder in holders.items() if TABLE in holder}
+    originals = whole.get(TABLE_OF_THE_ORIGINAL)
+    if isinstance(originals, Mapping):
+        tables[TABLE_OF_THE_ORIGINAL] = cast("object", originals)
+    if len(tables) > 1:
+        raise unreadable(path, f"it has the tables {' and '.join(tables)}; keep one of them")
+    if tool and not tables:
+        raise unreadable(path, f"it has no table tool.{TABLE}; add one")
+    return mapping_in(next(iter(tables.values())), path) if tables else whole
+
+
+def mapping_in(found: object, path: Path) -> Mapping[object, object]:
+    """What was found, if it maps names to values; nothing where it is empty."""
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        found_instead = f"{reprlib.repr(found)} stands where names and values should"
+        raise unreadable(path, f"{found_instead}; write one line such as window_tokens = 8000")
+    # isinstance cannot tell what a mapping holds; its keys become text, its values are checked as settings.
+    return cast("Mapping[object, object]", found)
+
+
+def unreadable(path: Path, why: str) -> ValueError:
+    """The error of a file that cannot be used; why, and the way out."""
+    return ValueError(f"cannot read settings from {path}: {why}")

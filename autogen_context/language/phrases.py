@@ -1,27 +1,56 @@
-"""What people say, from one file a language.
+"""What people say, from one file a language, and the one matcher that finds it.
 
-Promise: each ``*.toml`` of this package is a language; its tables are topics, their keys labels, their values phrases
-(``matcher`` has the syntax). The table ``[words]`` names what phrases of the same file share: ``{person}`` stands for
-``(...)`` of it. A language is added by adding a file.
+Each ``*.toml`` of this package is a language; its tables are topics, their keys labels, their values phrases. The table
+``[words]`` names what phrases of the same file share: ``{person}`` stands for ``(...)`` of it. A language is added by
+adding a file. A phrase is written as people say it:
+
+- ``do you remember``: these words in this order, within one sentence;
+- ``(i|we) said``: one of several; ``(please)? list``: this or nothing;
+- ``what ... say``: up to four words between; ``remind*``: any ending of the word;
+- ``^recall``: at the start of a sentence or of a line, or behind ``:`` or ``;``.
+
+Promise: whole words are compared, never parts of words, in any case and either form of an accent. Time is in proportion
+to the words of the text, whatever stands in it. A word ends at an apostrophe that elides (``l'`` and ``accord``) or joins
+(``we`` and ``'ve``); ``don't`` is one word. Where a script writes no spaces, each character is a word.
 """
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from unicodedata import normalize
 
 from pydantic import TypeAdapter
 
-from autogen_context.language.matcher import PhraseMatcher
-
-__all__ = ["Phrases", "phrases"]
+__all__ = ["Found", "PhraseMatcher", "Phrases", "phrases"]
 
 WORDS = "words"
 SHARED: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 TOPICS: TypeAdapter[dict[str, dict[str, list[str]]]] = TypeAdapter(dict[str, dict[str, list[str]]])
 NAME = re.compile(r"\{([^{}]*)\}")
+GAP_WORDS = 4  # that may stand where a phrase says "..."
+MOST_KNOWN = 20_000  # states, and words
+LONGEST_KNOWN = 40  # characters of a word that is remembered
+UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # Thai and Lao, kana, Han
+LETTER = rf"[^\W{UNSPACED}]"
+LETTERS = rf"(?:{LETTER}[\u0300-\u036f]*)+"  # with accents that stand alone
+APOSTROPHE = "['\u2019\u02bc\uff07]"
+JOINED = rf"(?:s|d|m|ve|ll|re)(?!{LETTER})"
+TOKEN = re.compile(
+    rf"(?P<word>{LETTERS}n{APOSTROPHE}t(?!{LETTER})"  # don't
+    rf"|{LETTERS}(?:{APOSTROPHE}(?!{JOINED})(?={LETTER}))?"  # l' of l'accord
+    rf"|{APOSTROPHE}{JOINED}"  # 've of we've
+    rf"|[{UNSPACED}])"
+    r"|(?P<end>[.!?\u2026]+(?=[\s\"')\]\u201d\u00bb]|$)|[\u3002\uff01\uff1f]|\n[ \t\r]*\n)"
+    r"|(?P<line>[\n:;])",
+    re.IGNORECASE,
+)
+PART = re.compile(r"\s*(?:(?P<sign>[()|?])|(?P<gap>\.\.\.)|(?P<words>[^\s()|?]+))")
+STRAIGHT = str.maketrans(dict.fromkeys("\u2019\u02bc\uff07", "'"))
 
 
 class Phrases:
@@ -35,39 +64,33 @@ class Phrases:
         self._folders = tuple(folders) or (files("autogen_context.language"),)
         self._matchers: dict[str, PhraseMatcher] = {}
 
-    def matcher(self, topic: str) -> PhraseMatcher:
-        """What finds the phrases of a topic, in all languages at once.
+    def matcher(self, topic: str) -> "PhraseMatcher":
+        """What finds the phrases of a topic, in all languages at once; made once.
 
         Raises:
             ValueError: no file has the topic, or a phrase cannot be read.
         """
         if topic not in self._matchers:
-            if topic not in self.topics:
-                known = ", ".join(sorted(self.topics))
+            topics = {topic for tables in self._tables for topic in tables}
+            if topic not in topics:
+                known = ", ".join(sorted(topics))
                 raise ValueError(f"no language has the topic {topic!r}; there is {known}")
             self._matchers[topic] = PhraseMatcher(self.listed(topic))
         return self._matchers[topic]
 
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """The topics that some language has."""
-        return frozenset(topic for tables in self._files.values() for topic in tables) - {WORDS}
-
     def listed(self, topic: str) -> Iterator[tuple[str, str]]:
         """The phrases of a topic, each behind its label."""
-        for tables in self._files.values():
+        for tables in self._tables:
             for label, listed in tables.get(topic, {}).items():
                 for phrase in listed:
                     yield label, phrase
 
     @cached_property
-    def _files(self) -> dict[str, dict[str, dict[str, list[str]]]]:
-        found: dict[str, dict[str, dict[str, list[str]]]] = {}
-        for folder in self._folders:
-            for file in sorted(folder.iterdir(), key=lambda each: each.name):
-                if file.name.endswith(".toml"):
-                    found[str(file)] = tables_of(file)
-        return found
+    def _tables(self) -> list[dict[str, dict[str, list[str]]]]:
+        found = [file for folder in self._folders for file in folder.iterdir()]
+        languages = sorted(file.name for file in found if file.name.endswith(".toml"))
+        by_name = {file.name: file for file in found}
+        return [tables_of(by_name[name]) for name in languages]
 
 
 @cache
@@ -76,45 +99,235 @@ def package_phrases() -> Phrases:
     return Phrases()
 
 
-def phrases(topic: str) -> PhraseMatcher:
-    """What finds the phrases of a topic in the languages of the package; made once.
-
-    Raises:
-        ValueError: there is no such topic.
-    """
+def phrases(topic: str) -> "PhraseMatcher":
+    """What finds the phrases of a topic in the languages of the package."""
     return package_phrases().matcher(topic)
 
 
 def tables_of(file: Traversable) -> dict[str, dict[str, list[str]]]:
-    """The tables of a file, with what ``[words]`` names in place.
+    """The tables of a file, with what ``[words]`` names in place."""
+    words: dict[str, str] = {}
 
-    Raises:
-        ValueError: the file is no TOML, or not of such tables; the message has its name.
-    """
+    def named(found: re.Match[str]) -> str:
+        if found[1] not in words:
+            raise ValueError(f"a phrase names {found[0]}, which [{WORDS}] does not have above")
+        return f"({words[found[1]]})"
+
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
-        words: dict[str, str] = {}
         for name, listed in SHARED.validate_python(read.pop(WORDS, {})).items():
-            words[name] = with_words(listed, words)
+            words[name] = NAME.sub(named, listed)
         return {
-            topic: {
-                label: [with_words(each, words) for each in listed]
-                for label, listed in table.items()
-            }
+            topic: {label: [NAME.sub(named, each) for each in row] for label, row in table.items()}
             for topic, table in TOPICS.validate_python(read).items()
         }
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from error
 
 
-def with_words(phrase: str, words: dict[str, str]) -> str:
-    """A phrase with what its names stand for."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A phrase that stands in a text.
 
-    def named(found: re.Match[str]) -> str:
-        if found[1] not in words:
-            raise ValueError(
-                f"phrase {phrase!r} names {found[0]}, which [{WORDS}] does not have above"
-            )
-        return f"({words[found[1]]})"
+    Attributes:
+        label: what the phrase is listed under.
+        start: where it begins, in characters of the text as it was given.
+        stop: where it ends, likewise.
+    """
 
-    return NAME.sub(named, phrase)
+    label: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Part of a phrase: one of several rows, or none where it is optional."""
+
+    rows: tuple["Items", ...]
+    optional: bool = False
+
+
+Items = tuple["Group | str | int", ...]
+"""What remains of a phrase: groups, words, and gaps of at most so many words."""
+
+Place = tuple[str, Items]
+"""A label, and what remains of a phrase that is listed under it."""
+
+
+def next_words(items: Items) -> Iterator[tuple[str | None, Items]]:
+    """What may come next and what remains behind it: a word, ``None`` for any word, "" where nothing needs to come."""
+    if not items:
+        yield "", ()
+        return
+    head, rest = items[0], items[1:]
+    if isinstance(head, Group):
+        for row in head.rows:
+            yield from next_words((*row, *rest))
+        if head.optional:
+            yield from next_words(rest)
+    elif isinstance(head, int):
+        yield from next_words(rest)
+        if head:
+            yield None, (head - 1, *rest)
+    else:
+        yield head, rest
+
+
+class State:
+    """The places within phrases that some words may have led to; the next ones are worked out when they are first met.
+
+    ``known`` has the states that were met, of which each is made once; ``labels`` are of the phrases that are complete here.
+    """
+
+    def __init__(self, places: Iterable[Place], known: "dict[frozenset[Place], State]") -> None:
+        self._known = known
+        self._behind: dict[tuple[str, ...], State | None] = {}
+        self._by_word: defaultdict[str | None, set[Place]] = defaultdict(set)
+        for label, items in places:
+            for word, rest in next_words(items):
+                self._by_word[word].add((label, rest))
+        self.labels = [label for label, _ in self._by_word.pop("", ())]
+
+    def behind(self, keys: tuple[str, ...]) -> "State | None":
+        """The places behind one more word, given as what it is listed as; ``None`` where no phrase goes on."""
+        if keys in self._behind:
+            return self._behind[keys]
+        met = [self._by_word[key] for key in (None, *keys) if key in self._by_word]
+        places = frozenset[Place]().union(*met)
+        following = None
+        if places:
+            following = self._known.get(places) or State(places, self._known)
+        if len(self._known) < MOST_KNOWN:
+            if following is not None:
+                self._known[places] = following
+            self._behind[keys] = following
+        return following
+
+
+class PhraseMatcher:
+    """Looks for the phrases of one topic.
+
+    Args:
+        phrases: n pairs of a label and a phrase that is listed under it.
+
+    Raises:
+        ValueError: a phrase cannot be read; the message has the phrase.
+    """
+
+    def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
+        self._listed: set[str] = set()
+        everywhere: list[Place] = []
+        opening: list[Place] = []
+        for label, phrase in phrases:
+            items = parsed(phrase, self._listed)
+            (opening if phrase.lstrip().startswith("^") else everywhere).append((label, items))
+        known: dict[frozenset[Place], State] = {}
+        self._first = (State(everywhere, known), State([*everywhere, *opening], known))
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._beginnings = sorted({len(word) - 1 for word in self._listed if word.endswith("*")})
+
+    def find(self, text: str) -> list[Found]:
+        """The phrases in a text, in its order.
+
+        Of one label nothing overlaps: the first counts, and of those that begin at the same word the longest. Phrases of
+        different labels may overlap.
+        """
+        stops: dict[tuple[str, int], int] = {}
+        active: list[tuple[int, State]] = []  # where phrases begin, and how far they are
+        opens = True
+        for token in TOKEN.finditer(text):
+            if token.lastgroup != "word":
+                opens = True
+                if token.lastgroup == "end":
+                    active = []
+                continue
+            word = token.group()
+            keys = self._keys.get(word)
+            if keys is None:
+                keys = self._keys_of(word)
+                if len(self._keys) < MOST_KNOWN and len(word) <= LONGEST_KNOWN:
+                    self._keys[word] = keys
+            first, opens = self._first[opens], False
+            if keys or active:
+                moved = [(start, state.behind(keys)) for start, state in active]
+                moved.append((token.start(), first.behind(keys) if keys else None))
+                active = [(start, state) for start, state in moved if state is not None]
+            for start, state in active:
+                for label in state.labels:
+                    stops[label, start] = token.end()
+        reached: dict[str, int] = {}
+        found: list[Found] = []
+        for (label, start), stop in sorted(stops.items(), key=lambda each: (each[0][1], -each[1])):
+            if start >= reached.get(label, 0):
+                reached[label] = stop
+                found.append(Found(label, start, stop))
+        return found
+
+    def labels(self, text: str) -> frozenset[str]:
+        """The labels of the phrases in a text."""
+        return frozenset(found.label for found in self.find(text))
+
+    def _keys_of(self, word: str) -> tuple[str, ...]:
+        """What a word is listed as: itself, or a beginning of it with any ending."""
+        folded = fold(word)
+        keys = (folded, *(f"{folded[:n]}*" for n in self._beginnings))
+        return tuple(key for key in dict.fromkeys(keys) if key in self._listed)
+
+
+def fold(word: str) -> str:
+    """A word as words are compared: one case, composed accents, plain apostrophes."""
+    if word.isascii():
+        return word.lower()
+    return normalize("NFC", normalize("NFC", word).casefold()).translate(STRAIGHT)
+
+
+def parsed(phrase: str, listed: set[str]) -> Items:
+    """What a phrase is made of; its words are added to what is listed."""
+    parts = PART.finditer(phrase.strip().removeprefix("^").rstrip())
+    try:
+        items: Items = (group_of(parts, listed),)
+        first = {word for word, _ in next_words(items)}
+    except RecursionError:
+        raise ValueError(f"phrase {phrase[:80]!r} has too many groups in one another") from None
+    except ValueError as error:
+        raise ValueError(f"phrase {phrase!r} {error}") from None
+    if next(parts, None) is not None or phrase.count("(") != phrase.count(")"):
+        raise ValueError(f"phrase {phrase!r} has a bracket without its other one")
+    if "" in first:
+        raise ValueError(f"phrase {phrase!r} may be found where no word is: require one")
+    if None in first:
+        raise ValueError(f'phrase {phrase!r} begins with "...": name the first word')
+    return items
+
+
+def group_of(parts: Iterator[re.Match[str]], listed: set[str]) -> Group:
+    """The group up to its end."""
+    rows: list[list[Group | str | int]] = [[]]
+    for part in parts:
+        row, text = rows[-1], part[part.lastgroup or 0]
+        if text == ")":
+            break
+        if text == "|":
+            rows.append([])
+        elif text == "(":
+            row.append(group_of(parts, listed))
+        elif text == "?":
+            if not row or not isinstance(row[-1], Group):
+                raise ValueError('has a "?" that does not stand behind ")"')
+            row[-1] = Group(row[-1].rows, optional=True)
+        elif text == "...":
+            row.append(GAP_WORDS)
+        else:
+            words = [fold(each.group()) for each in TOKEN.finditer(text) if each["word"]]
+            if not words or "*" in text[:-1]:
+                raise ValueError(f"has {text!r}, which is no word")
+            if text.endswith(("*", "'")):  # any ending, or an elision
+                words[-1] += text[-1]
+            listed.update(words)
+            row += words
+    if not all(rows):
+        raise ValueError("has a choice without words")
+    if any(row[-1] == GAP_WORDS for row in rows):
+        raise ValueError('ends with "...": name the last word')
+    return Group(tuple(map(tuple, rows)))

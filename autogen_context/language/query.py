@@ -8,7 +8,6 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from autogen_context.language.matcher import Found
 from autogen_context.language.phrases import phrases
 
 __all__ = ["QueryKind", "kind_of"]
@@ -34,14 +33,10 @@ LABELS: dict[str, tuple[QueryKind, str]] = {  # in the order in which they decid
 
 
 def kind_of(text: str) -> tuple[QueryKind, str]:
-    """The kind of a query, and why.
+    """The kind of a query in any language, and the reason in words.
 
-    Args:
-        text: what a person wrote, in any language; may be empty.
-
-    Returns:
-        ``recall`` where it asks for something said or done before, ``summary`` where it asks for the whole of it in
-        short, ``casual`` for anything else; and the reason in words.
+    ``recall`` where it asks for something said or done before, ``summary`` where it asks for the whole of it in short,
+    ``casual`` for anything else.
     """
     return kind_of_ends(ends_of(text))
 
@@ -49,9 +44,9 @@ def kind_of(text: str) -> tuple[QueryKind, str]:
 @lru_cache(REMEMBERED)
 def kind_of_ends(text: str) -> tuple[QueryKind, str]:
     """The kind of a query that is as long as it is read; a turn asks several times."""
-    verdicts = [
-        verdict for sentence in sentences(unquoted(text)) if (verdict := verdict_on(sentence))
-    ]
+    # Somebody else may have asked what it quotes.
+    plain = QUOTED.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)
+    verdicts = [verdict for part in sentences(plain) if (verdict := verdict_on(part))]
     for kind in ("recall", "summary"):
         for verdict in verdicts:
             if verdict[0] == kind:
@@ -63,16 +58,12 @@ def verdict_on(sentence: str) -> tuple[QueryKind, str] | None:
     """What a sentence asks for, and why; the first of ``LABELS`` that fits decides."""
     found = {each.label: each for each in reversed(phrases("gate").find(sentence))}
     for label, (kind, reason) in LABELS.items():
-        if label in found and is_so(found[label], sentence):
-            return kind, f'{reason}: "{sentence[found[label].start : found[label].stop]}"'
+        if label not in found or (label == "asked" and not is_question(sentence)):
+            continue
+        start, stop = found[label].start, found[label].stop
+        if label != "perhaps" or NAME.search(sentence, stop) is None:
+            return kind, f'{reason}: "{sentence[start:stop]}"'
     return None
-
-
-def is_so(found: Found, sentence: str) -> bool:
-    """Whether a phrase stands in such a sentence as it is listed for."""
-    if found.label == "asked":
-        return is_question(sentence)
-    return found.label != "perhaps" or NAME.search(sentence, found.stop) is None
 
 
 def is_question(sentence: str) -> bool:
@@ -88,8 +79,3 @@ def ends_of(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
     return [part for part in SENTENCE_END.split(text) if part.strip()]
-
-
-def unquoted(text: str) -> str:
-    """A text with what it quotes left out; somebody else may have asked that."""
-    return QUOTED.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)

@@ -1,20 +1,20 @@
 """The search terms of a text: words by their stems, identifiers whole and in parts.
 
 Promise: pure; linear in the length of the text, whatever is in it. What is written in several ways (``userName``,
-``user_name``, ``User names``) has terms in common.
+``user_name``, ``User names``) has terms in common. A stem need not be a word: it is compared with stems, never shown.
 """
 
 import re
 from functools import lru_cache
 from unicodedata import normalize
 
-from autogen_context.language.stems import stem
-
 WORD_CHARS = 100  # of one word; the rest is not indexed, and nothing longer is remembered
 REMEMBERED = 65_536  # words, and as many chunks, whose terms are not looked for again
 MOST_PARTS = 8  # what has more is no identifier but data
 LEAST_LETTERS = 2  # of a part
 LEAST_DIGITS = 3  # of a part
+LEAST_STEM = 2  # letters that an ending leaves at least
+LEAST_UNDOUBLED = 4  # shorter words keep a double letter at their end: add, egg
 
 LETTER = r"[\w\u0300-\u036f]"  # accents that stand alone belong to the letter before
 WORD = re.compile(rf"{LETTER}+(?:[.\-]{LETTER}+)*")
@@ -32,22 +32,44 @@ us very was we were what when where which who whom whose why will with would you
 s t d m re ve ll don didn doesn isn wasn aren weren hasn haven hadn won wouldn couldn shouldn ain
 """  # in questions more than in answers; the last row is left of don't and the like
 STOP_WORDS = frozenset(FREQUENT.split())
+# What makes another word of a word, and the letters that must be left before it.
+ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4}
+ENDINGS |= {"sion": 3, "tion": 3, "ate": 5, "at": 5}
+KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
+FORMS = """
+become became|begin began begun|break broke broken|bring brought|build built|buy bought|catch caught
+|choose chose chosen|come came|draw drew drawn|drink drank drunk|drive drove driven|eat ate eaten
+|fall fell fallen|feed fed|feel felt|fight fought|find found|fly flew flown|forget forgot forgotten
+|get got gotten|give gave given|go went gone|grow grew grown|hear heard|hide hid hidden|hold held
+|keep kept|know knew known|lead led|leave left|lose lost|make made|mean meant|meet met|pay paid
+|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold
+|send sent|show shown|sing sang sung|sit sat|sleep slept|speak spoke spoken|spend spent
+|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|think thought
+|throw threw thrown|understand understood|wake woke woken|wear wore worn|win won|write wrote written
+|child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice
+|mother mom mum|father dad
+"""
+ROWS = [row.split() for row in FORMS.replace("\n", " ").split("|")]
+IRREGULAR = {form: word for word, *forms in ROWS for form in forms}
 
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in its order, repeated as in it.
 
-    Args:
-        text: any text; prose, code and logs alike.
-
-    Returns:
-        Lower-case terms. A word gives its stem; an identifier itself, what stands between its dots and hyphens, and the
-        stems of the parts (at ``_``, capitals and longer numbers); Chinese, Japanese and Korean pairs of characters.
-        Frequent English words give nothing. Of a word, 100 characters are looked at.
+    A word gives its stem; an identifier itself, what stands between its dots and hyphens, and the stems of the parts (at
+    ``_``, capitals and longer numbers); Chinese, Japanese and Korean pairs of characters. Frequent English words give
+    nothing. Of a word, 100 characters are looked at.
     """
     found: list[str] = []
     for chunk in text.split():  # quicker than a search for words, and most chunks come again
-        found += terms_of_chunk(chunk) if len(chunk) <= WORD_CHARS else terms_of_long(chunk)
+        if len(chunk) <= WORD_CHARS:
+            found += terms_of_chunk(chunk)
+            continue
+        for match in WORD.finditer(chunk):  # data, or a script that has no spaces
+            word = match.group()
+            runs = UNSPACED.findall(word) if len(word) > WORD_CHARS else []
+            pairs = [pair for run in runs for pair in pairs_of(run)]
+            found += pairs or terms_of_word(word[:WORD_CHARS])
     return found
 
 
@@ -55,21 +77,6 @@ def terms(text: str) -> list[str]:
 def terms_of_chunk(chunk: str) -> tuple[str, ...]:
     """The terms of what stands between two spaces, and is no longer than a word may be."""
     return tuple(term for word in WORD.findall(chunk) for term in terms_of_word(word))
-
-
-def terms_of_long(chunk: str) -> list[str]:
-    """The terms of a long stretch without spaces: data, or a script that has none."""
-    found: list[str] = []
-    for match in WORD.finditer(chunk):
-        word = match.group()
-        found += terms_of_word(word) if len(word) <= WORD_CHARS else terms_of_long_word(word)
-    return found
-
-
-def terms_of_long_word(word: str) -> tuple[str, ...]:
-    """All pairs where there are no spaces to be had, else the terms of the beginning."""
-    runs = UNSPACED.findall(word)
-    return tuple(pair for run in runs for pair in pairs_of(run)) or terms_of_word(word[:WORD_CHARS])
 
 
 @lru_cache(REMEMBERED)
@@ -90,22 +97,60 @@ def terms_of_spaced(word: str) -> tuple[str, ...]:
         return () if lower in STOP_WORDS else (stem(lower),)
     segments = word.replace("-", ".").split(".")
     wholes = [whole.lower() for whole in (word, *segments) if len(whole) >= LEAST_LETTERS]
-    parts = [part for segment in segments for part in PART.findall(segment)]
-    return tuple(dict.fromkeys(wholes + stems_of(parts)))
-
-
-def stems_of(parts: list[str]) -> list[str]:
-    """The stems of what an identifier is made of; none where that is too much for one."""
-    if len(parts) > MOST_PARTS:
-        return []
-    lower = [
-        part.lower()
-        for part in parts
-        if len(part) >= (LEAST_DIGITS if part.isdigit() else LEAST_LETTERS)
-    ]
-    return [stem(part) for part in lower if part not in STOP_WORDS]
+    parts = [part.lower() for segment in segments for part in PART.findall(segment)]
+    least = {True: LEAST_DIGITS, False: LEAST_LETTERS}
+    told = [part for part in parts if len(part) >= least[part.isdigit()] and part not in STOP_WORDS]
+    return tuple(
+        dict.fromkeys(wholes + (list(map(stem, told)) if len(parts) <= MOST_PARTS else []))
+    )
 
 
 def pairs_of(run: str) -> list[str]:
     """Each two neighbouring characters; a single one alone."""
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
+
+
+def stem(word: str) -> str:
+    """What the forms of an English word in lower case share; never longer than the word but for irregular forms.
+
+    Source:
+        The first steps of Porter (1980), with fewer endings and a table of irregular forms;
+        docs/decisions/0007-relevance.md.
+    """
+    one = singular(word)
+    word = IRREGULAR.get(one, one)
+    if word.endswith("ied") and len(word) > LEAST_STEM + 2:
+        word = word[:-3] + "y"
+    elif not word.endswith("eed"):  # without ing or ed, where a syllable is left
+        rest = word[:-3] if word.endswith("ing") else word.removesuffix("ed")
+        word = rest if len(rest) >= LEAST_STEM and not set("aeiouy").isdisjoint(rest) else word
+    word = without_endings(word)
+    word = word[:-1] if len(word) > LEAST_STEM and word[-1] == "e" else word
+    return word[:-1] + "i" if len(word) > LEAST_STEM and word[-1] == "y" else undoubled(word)
+
+
+def singular(word: str) -> str:
+    """Without the s of a plural or of a verb."""
+    if len(word) < LEAST_STEM + 1 or word[-1] != "s" or word[-2] in "sui":
+        return word
+    if len(word) > LEAST_STEM + 2 and word.endswith("ies"):
+        return word[:-3] + "y"
+    sibilant = len(word) > LEAST_STEM + 2 and word.endswith(("ses", "xes", "zes", "ches", "shes"))
+    return word[:-2] if sibilant else word[:-1]
+
+
+def without_endings(word: str) -> str:
+    """Without the endings that make nouns, adjectives and adverbs, one after the other."""
+    for ending, least in ENDINGS.items():
+        if word.endswith(ending):
+            rest = undoubled(word[: -len(ending)])
+            if len(rest) >= least:
+                return without_endings(rest + KEPT_OF_ENDING.get(ending, ""))
+    return word
+
+
+def undoubled(word: str) -> str:
+    """Without the second of two equal consonants at its end."""
+    if len(word) >= LEAST_UNDOUBLED and word[-1] == word[-2] != "e":
+        return word[:-1]
+    return word

@@ -1,8 +1,7 @@
 """What was stated and holds: found in plain language, updated where it speaks of the same, written in few words."""
 
-from autogen_context.ledger.entry import Author, Entry, Kind, Statement
 from autogen_context.ledger.ledger import Ledger
-from autogen_context.ledger.reader import read
+from autogen_context.ledger.reader import Author, Entry, Kind
 from autogen_context.ledger.rendering import Rendering
 
-__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering", "Statement", "read"]
+__all__ = ["Author", "Entry", "Kind", "Ledger", "Rendering"]

@@ -1,18 +1,30 @@
-"""The statements of one conversation that hold.
+"""The statements of one conversation that hold, and who said them.
 
 Promise: learning message by message equals learning at once, and costs what is new. A newer statement takes the place of an
 older one only where both say the same of the same thing but for one value, or where it says what it corrects; else both
-stay, the newest last. Rules come from people and the system prompt, never from what programs, pages or other agents say.
-What was rendered is read again as what it was. ``from_json(to_json())`` equals what was saved.
+stay, the newest last. Rules come from people and the system prompt, never from what programs, pages or other agents say:
+nobody gains authority by a line that says so. What was rendered is read again as what it was.
+
+In a transcript that is one plain text, a tool that forges a line like those of its speakers cannot be told from them; give
+messages where there are any.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from typing import cast
 
 from autogen_context.argument import require_text
-from autogen_context.ledger.entry import AUTHORITIES, RULES, Author, Entry, Statement
-from autogen_context.ledger.reader import read
+from autogen_context.ledger.reader import (
+    AUTHORITIES,
+    RULES,
+    Author,
+    Entry,
+    Statement,
+    is_quoted,
+    looked_at,
+    read,
+)
 from autogen_context.ledger.rendering import (
     BLOCK,
     CountText,
@@ -21,39 +33,28 @@ from autogen_context.ledger.rendering import (
     entry_of,
     render,
 )
-from autogen_context.ledger.sentence import looked_at
-from autogen_context.ledger.speakers import parts_by_ledger, speeches, spoken
-from autogen_context.messages.message import Message
+from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.people import People, is_users, people_in
+from autogen_context.messages.people import People, is_users, people_in, words_and_output
 from autogen_context.messages.saved import read_saved
 
 SCHEMA = 2
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, str]
-LEAST_CONFIDENCE = 0.4
 MOST_REPORTED = 200  # entries that an assistant said; the oldest go first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """What a statement did to a ledger.
-
-    Attributes:
-        entries: that are new or changed.
-        given_up: what an assistant said longest ago, for which there are too many.
-        start: where the statement begins in the text.
-        stop: where it ends there.
-        text: of the statement.
-        acts: whether the ledger says it, or says something no longer.
-    """
-
-    entries: tuple[Entry, ...] = ()
-    given_up: tuple[Entry, ...] = ()
-    start: int = 0
-    stop: int = 0
-    text: str = ""
-    acts: bool = False
+SPEAKERS: dict[str, Author] = {  # as transcripts name them
+    **dict.fromkeys(("user", "human", "customer"), "person"),
+    **dict.fromkeys(("assistant", "ai", "agent", "bot"), "assistant"),
+    **dict.fromkeys(("tool", "function", "observation", "tool result", "tool output"), "tool"),
+    **dict.fromkeys(("function result", "function output"), "tool"),
+    **dict.fromkeys(("system", "developer"), "system"),
+}
+ROLE = "|".join(sorted(SPEAKERS, key=len, reverse=True))
+MARKER = re.compile(
+    rf"^[ \t]*(?:\[(?P<bracketed>{ROLE})(?: calls [^\]\n]{{1,80}})?\]:?|(?P<plain>{ROLE}):|\*\*(?P<starred>{ROLE})(?::\*\*|\*\*:)|<(?P<tagged>{ROLE})>|\#+ (?P<headed>{ROLE}):?[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+INNER = re.compile(rf"[ \t]*\[(?P<bracketed>{ROLE})\]:?", re.IGNORECASE)
 
 
 class Ledger:
@@ -61,13 +62,11 @@ class Ledger:
 
     Args:
         people: names of people, beside those that can be told; everybody else who has a name is an agent.
-        least_confidence: of what is taken in, 0..1.
+        only_sure: whether sentences that only have a value, and no cue, are left out.
     """
 
-    def __init__(
-        self, people: Collection[str] = (), *, least_confidence: float = LEAST_CONFIDENCE
-    ) -> None:
-        self._least_confidence = least_confidence
+    def __init__(self, people: Collection[str] = (), *, only_sure: bool = False) -> None:
+        self._only_sure = only_sure
         self._people = People(names=frozenset(people))
         self._met = False  # whoever gave the first task, who is a person
         self._before: Message | None = None
@@ -127,32 +126,25 @@ class Ledger:
             ValueError: it is no text.
         """
         require_text("text", text)
-        return [entry for taken in self._taken(text, author, position) for entry in taken.entries]
-
-    def learn_places(
-        self, text: str, *, author: Author = "person", position: int = 0
-    ) -> list[tuple[int, int]]:
-        """Take in what one text states, and tell where it does.
-
-        Args:
-            text: what was said, as for ``learn_text``.
-            author: whose text it is.
-            position: of its message, from 0.
-
-        Returns:
-            n pairs, in order and apart: where a statement begins that the ledger says now, or says no longer, and the place
-            behind it.
-        """
-        taken = list(self._taken(text, author, position))
-        given_up = {old.text for each in taken for old in each.given_up}
-        given_up -= {entry.text for entry in self}
-        return [
-            (each.start, each.stop) for each in taken if each.acts and each.text not in given_up
-        ]
+        learnt: list[Entry] = []
+        for speaker, start, end in speeches(text, author):
+            said, at = text[start:end], 0
+            for block in BLOCK.finditer(said) if speaker in AUTHORITIES else ():
+                if speaker == "person" and is_quoted(said, block.start()):
+                    continue
+                learnt += self._learn(said[at : block.start()], speaker, position)
+                learnt += self._fold(block["lines"], position)
+                at = block.end()
+            learnt += self._learn(said[at:], speaker, position)
+        return learnt
 
     def forget(self, entry: Entry) -> None:
         """Leave an entry out if it is there."""
-        self._discard(entry)
+        if entry in self._entries:
+            del self._entries[entry]
+            self._reported.pop(entry, None)
+            for mark in marks_of(entry):
+                self._by_mark[mark].pop(entry, None)
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
         """The ledger within a room.
@@ -168,28 +160,23 @@ class Ledger:
 
     @classmethod
     def read(
-        cls,
-        rendering: str | Rendering,
-        *,
-        position: int = 0,
-        least_confidence: float = LEAST_CONFIDENCE,
+        cls, rendering: str | Rendering, *, position: int = 0, only_sure: bool = False
     ) -> "Ledger":
         """The ledger that was rendered.
 
         Args:
             rendering: what ``rendered`` gave, or its text.
             position: that of the message in which it stood.
-            least_confidence: of what it takes in from then on, 0..1.
+            only_sure: as for ``Ledger``, of what it takes in from then on.
 
         Raises:
             ValueError: it is no text.
         """
-        ledger = cls(least_confidence=least_confidence)
+        ledger = cls(only_sure=only_sure)
         text = rendering.text if isinstance(rendering, Rendering) else rendering
         require_text("rendering", text, give="what rendered() gave, or its text")
         for block in BLOCK.finditer(text):
-            for entry in entries_in(block["lines"], position):
-                ledger._add(entry)
+            ledger._put(entries_in(block["lines"], position))
         return ledger
 
     def to_json(self) -> dict[str, object]:
@@ -203,39 +190,30 @@ class Ledger:
         Raises:
             StateError: it is of a schema that this release does not know, or damaged.
         """
-        saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
         ledger = cls()
-        for entry in saved.entries:
-            ledger._add(entry)
+        saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
+        ledger._put(saved.entries)
         return ledger
 
-    def _taken(self, text: str, author: Author, position: int) -> Iterator[Taken]:
-        """Take in what one text states, statement by statement."""
-        for speaker, start, end in speeches(text, author):
-            for part, offset, is_ledger in parts_by_ledger(text[start:end], speaker):
-                if is_ledger:
-                    yield self._fold(part, position)
-                    continue
-                fresh: set[Entry] = set()
-                for statement in read(part, speaker):
-                    if statement.confidence < self._least_confidence:
-                        continue
-                    taken = self._take(statement, speaker, position, fresh)
-                    fresh.update(taken.entries)
-                    at = start + offset
-                    yield replace(taken, start=taken.start + at, stop=taken.stop + at)
+    def _learn(self, text: str, author: Author, position: int) -> list[Entry]:
+        """Take in what one speaker states."""
+        learnt: list[Entry] = []
+        for statement in read(text, author):
+            if statement.sure or not self._only_sure:
+                learnt += self._take(statement, author, position, learnt)
+        return learnt
 
-    def _fold(self, block: str, position: int) -> Taken:
+    def _fold(self, block: str, position: int) -> list[Entry]:
         """Take in what a ledger says, all of it at once: its entries replace none of its own."""
         new = [entry for entry in entries_in(block, position) if not self._says(entry)]
-        stale = [old for entry in new for old in self._stale(entry, changes=True, fresh=set())]
-        for old in dict.fromkeys(stale):
-            self._discard(old)
-        return Taken(entries=tuple(new), given_up=tuple(self._put(new)))
+        for old in [old for entry in new for old in self._stale(entry, changes=True)]:
+            self.forget(old)
+        self._put(new)
+        return new
 
     def _take(
         self, statement: Statement, author: Author, position: int, fresh: Collection[Entry]
-    ) -> Taken:
+    ) -> list[Entry]:
         """Do what a statement asks for; ``fresh`` is what its own text stated before it."""
         gone = self._withdrawn(statement, author)
         unclear = len(gone) > 1  # then all stay, and what it says stands behind them
@@ -248,40 +226,21 @@ class Ledger:
             if not self._says(entry):
                 gone += self._stale(entry, changes=statement.changes, fresh=fresh)
                 entries = [entry]
-        for old in dict.fromkeys(gone):
-            self._discard(old)
-        return Taken(
-            start=statement.start,
-            stop=statement.stop,
-            text=statement.text,
-            acts=bool(gone or entries) or kind != "withdrawal",
-            entries=tuple(entries),
-            given_up=tuple(self._put(entries)),
-        )
+        for old in gone:
+            self.forget(old)
+        self._put(entries)
+        return entries
 
-    def _put(self, entries: Iterable[Entry]) -> list[Entry]:
+    def _put(self, entries: Iterable[Entry]) -> None:
         """Add entries behind the others, and give up the oldest that were reported beyond the limit."""
         for entry in entries:
-            self._add(entry)
-        given_up: list[Entry] = []
-        while len(self._reported) > MOST_REPORTED:
-            given_up.append(next(iter(self._reported)))
-            self._discard(given_up[-1])
-        return given_up
-
-    def _add(self, entry: Entry) -> None:
-        self._entries.setdefault(entry)
-        if entry.reported:
-            self._reported.setdefault(entry)
-        for mark in marks_of(entry):
-            self._by_mark.setdefault(mark, {})[entry] = None
-
-    def _discard(self, entry: Entry) -> None:
-        if entry in self._entries:
-            del self._entries[entry]
-            self._reported.pop(entry, None)
+            self._entries.setdefault(entry)
+            if entry.reported:
+                self._reported.setdefault(entry)
             for mark in marks_of(entry):
-                self._by_mark[mark].pop(entry, None)
+                self._by_mark.setdefault(mark, {})[entry] = None
+        while len(self._reported) > MOST_REPORTED:
+            self.forget(next(iter(self._reported)))
 
     def _marked(self, *marks: Mark) -> dict[Entry, None]:
         """The entries that have one of these marks, in order."""
@@ -289,15 +248,14 @@ class Ledger:
 
     def _says(self, entry: Entry) -> bool:
         """Whether somebody with as much authority said the same."""
-        return any(
-            old.reported <= entry.reported for old in self._marked(("text", entry.text.casefold()))
-        )
+        same = self._marked(("text", entry.text.casefold()))
+        return any(old.reported <= entry.reported for old in same)
 
-    def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry]) -> list[Entry]:
+    def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry] = ()) -> list[Entry]:
         """The entries in whose place a new one comes; in one text only what says that it changes something does."""
         sentence = looked_at(new.text)
         near = self._marked(("key", sentence.key), ("mask", sentence.mask))
-        known = near if changes else [old for old in near if old not in fresh]
+        known = [old for old in near if changes or old not in fresh]
         return [old for old in known if replaces(new, old, changes=changes)]
 
     def _withdrawn(self, statement: Statement, author: Author) -> list[Entry]:
@@ -312,17 +270,16 @@ class Ledger:
 
     def _recast(self, statement: Statement, author: Author, position: int) -> list[Entry]:
         """The newest entry of an author with another value, if it has one of that kind."""
-        value = looked_at(statement.recasts).values[-1:]
+        value = looked_at(statement.recasts).values[-1]
         old = next((each for each in reversed(self._entries) if each.author == author), None)
-        if old is None or not value:
+        values = looked_at(old.text).values if old else ()
+        found = [each for each in values if each.group == value.group]
+        if old is None or len(found) != 1:
             return []
-        found = [each for each in looked_at(old.text).values if each.group == value[0].group]
-        if len(found) != 1:
-            return []
-        bare = value[0].kind == "number" and found[0].kind == "money"
-        given = LEADING_NUMBER.sub(value[0].text, found[0].text) if bare else value[0].text
+        bare = value.kind == "number" and found[0].kind == "money"
+        given = LEADING_NUMBER.sub(value.text, found[0].text) if bare else value.text
+        self.forget(old)
         text = old.text[: found[0].start] + given + old.text[found[0].stop :]
-        self._discard(old)
         return [entry_of(old.kind, text, author, position)]
 
 
@@ -338,13 +295,7 @@ def marks_of(entry: Entry) -> Iterator[Mark]:
 
 
 def replaces(new: Entry, old: Entry, *, changes: bool) -> bool:
-    """Whether a newer statement comes in the place of an older one.
-
-    Args:
-        new: what is stated now.
-        old: what was stated before.
-        changes: whether it says that something is otherwise now.
-    """
+    """Whether a newer statement, which may say that something is otherwise now, comes in the place of an older one."""
     if new.text == old.text or not may_replace(new.author, old):
         return False
     one, other = looked_at(new.text), looked_at(old.text)
@@ -370,8 +321,48 @@ def withdraws(statement: Statement, old: Entry) -> bool:
     if not looked_at(statement.text).has("instead", "not_but"):
         return True
     shared = looked_at(statement.text).terms & known.terms - gone.terms
-    kept = [value.text for value in known.values if value.text not in statement.text]
-    return bool(shared) and not kept
+    return bool(shared) and all(value.text in statement.text for value in known.values)
+
+
+def speeches(text: str, author: Author) -> Iterator[tuple[Author, int, int]]:
+    """Who says what is between two places of a text, which may be a transcript: all speakers are written as the first one is."""
+    markers = list(MARKER.finditer(text)) if author in AUTHORITIES else []
+    before = markers[0].start() if markers else len(text)
+    opens = not text[:before].strip()
+    if not markers or not (opens or (len(markers) > 1 and not is_quoted(text, before))):
+        yield author, 0, len(text)
+        return
+    turns = [match for match in markers if match.lastgroup == markers[0].lastgroup]
+    yield author, 0, before
+    ends = [match.start() for match in turns[1:]] + [len(text)]
+    for turn, end in zip(turns, ends, strict=True):
+        speaker = SPEAKERS[turn[cast("str", turn.lastgroup)].lower()]
+        if speaker == "system" and not opens:  # who claims to be it in the middle of a talk
+            speaker = "tool"
+        start, opens = turn.end(), False
+        while turn.lastgroup == "bracketed" and (inner := INNER.match(text, start, end)):
+            named = SPEAKERS[inner["bracketed"].lower()]  # who said first what was handed on
+            start = inner.end()
+            speaker = speaker if named in AUTHORITIES or speaker not in AUTHORITIES else named
+        yield speaker, start, end
+
+
+def spoken(
+    message: Message, before: Message | None, people: People
+) -> Iterator[tuple[str, Author]]:
+    """What a message says, and who says it; what programs printed says nothing, wherever it stands."""
+    if message.own:
+        ledger = BLOCK.match(message.text)
+        if ledger:
+            yield ledger.group(), "system"
+        yield message.text[ledger.end() if ledger else 0 :], "assistant"
+    elif message.role in SYSTEM_ROLES:
+        yield message.text, "system"
+    elif message.role == "user" and not message.results:
+        words, _ = words_and_output(message, before)
+        yield words, "person" if people.speaks(message) else "assistant"
+    elif message.role == "assistant":
+        yield message.text, "assistant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

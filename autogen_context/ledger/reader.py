@@ -1,28 +1,92 @@
 """Read what a text states: rules, limits, decisions, aims, wishes, who somebody is, facts, and what is taken back.
 
-Promise: pure; linear in the text, of which 20,000 characters are read, of an assistant 2,000 from either end. A statement
-is what stands in the text between two places. Rules, limits and wishes are read from people and the system prompt only;
-what is quoted, asked, supposed, asked to be done now, or told of the work at hand states nothing.
+Promise: pure; linear in the text, of which 20,000 characters are read, of an assistant 2,000 from either end. Rules, limits
+and wishes are read from people and the system prompt only; what is quoted, asked, supposed, asked to be done now, or told of
+the work at hand states nothing. Cues come from the languages' tables, values are found by their form in any language.
 
-A few cues of a language say which kind it is; without any, a short sentence that names or numbers something is a fact, in
-whatever language, with less confidence.
+Two sentences are about the same where they are the same but for one value, and that value is what they give: behind "is"
+and the like, behind a limit, or, where one says that something changed, anywhere. "Alice may spend 100" and "Bob may spend
+300" are not.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from autogen_context.ledger.entry import AUTHORITIES, Author, Kind, Statement
-from autogen_context.ledger.quoting import unquoted
-from autogen_context.ledger.sentence import Sentence, looked_at
+from autogen_context.language.phrases import Found, phrases
+from autogen_context.language.terms import stem
 
+Author = Literal["system", "person", "assistant", "tool"]
+Kind = Literal[
+    "safety rule", "constraint", "decision", "goal state", "preference", "identity", "fact"
+]
+ValueKind = Literal["quoted", "link", "money", "date", "time", "number", "code", "name"]
+Cues = dict[str, tuple[Found, ...]]
+Word = tuple[int, str]
+"""Where a word begins, and its stem."""
+
+AUTHORITIES: frozenset[Author] = frozenset({"system", "person"})
+RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 READ_CHARS = 20_000
 REPORTED_CHARS = 2_000  # of an assistant, from either end
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted, not said
 FACT_CHARS = 240  # of a sentence without a cue
-LABEL_WORDS = 4
 LEAST_TERMS = 3  # of a fact without a cue
+LABEL_WORDS = 4  # in front of a colon that says what a statement is
+KEY_WORDS = 6  # in front of a colon that gives a value
 RECAST_WORDS = 5  # "make that 45 people"
+GAP_CHARS = 16  # between "is" and its value: "at about"
+BORDER = 2  # characters between a limit and its value, or a colon and its value
+ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
+MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
+REMEMBERED = 8_192  # sentences
+SILENT = (
+    "filler",
+    "change",
+    "lead",
+)  # labels of words that tell nothing of what a sentence is about
+LABELS: dict[str, Kind] = {  # what a label in front of a statement says that it is
+    "names_rule": "constraint",
+    "names_decision": "decision",
+    "names_fact": "fact",
+    "names_goal": "goal state",
+    "names_wish": "preference",
+}
+CUED: dict[str, Kind] = {  # what a cue says that a statement is
+    "prefer": "preference",
+    "person": "identity",
+    "decide": "decision",
+    "aim": "goal state",  # from here on not in talk of the work at hand
+    "manner": "preference",
+}
+GROUPS: dict[ValueKind, str] = {
+    "quoted": "<term>",
+    "link": "<term>",
+    "code": "<term>",
+    "name": "<term>",
+    "money": "<amount>",
+    "number": "<amount>",
+    "date": "<when>",
+    "time": "<when>",
+}
+NUMBER = r"[+-]?\d[\d.,'\u00a0\u202f]*\d[kKM]?|[+-]?\d[kKM]?"
+CURRENCY = r"[$€£¥₹₽₩]"
+A = "[A-Za-z0-9_]"  # of identifiers, in whatever script the sentence is
+FORM = re.compile(
+    r"(?P<quoted>\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u201e[^\u201c\u201d\n]+[\u201c\u201d]|\u00ab[^\u00bb\n]+\u00bb"
+    r"|\u300c[^\u300d\n]+\u300d|`[^`\n]+`|(?<!\w)'[^'\n]{1,60}'(?!\w))"
+    r"|(?P<link>\b[a-z][a-z0-9+]{1,9}://[^\s<>\"')]*[^\s<>\"').,;:!?])"
+    rf"|(?P<date>(?<!{A})(?:\d{{4}}-\d\d(?:-\d\d)?(?!{A}|-)|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}(?!{A})))"
+    rf"|(?P<time>(?<!{A})(?:\d{{1,2}}(?::\d\d){{1,2}}(?:\s?[ap]\.?m\b)?|\d{{1,2}}\s?[ap]m\b|\d{{1,2}}h\d{{0,2}})(?!{A}))"
+    rf"|(?P<money>{CURRENCY}\s?(?:{NUMBER})|(?<![A-Za-z0-9_.])(?:{NUMBER})\s?(?:{CURRENCY}|(?:USD|EUR|GBP|CHF|JPY|CAD|AUD)\b))"
+    rf"|(?P<number>(?<![A-Za-z0-9_/#@.-])(?:{NUMBER})(?:\s?[%°‰])?(?:st|nd|rd|th|er|º|ª)?(?![A-Za-z0-9_/@]|[.:_-]{A}))"
+    rf"|(?P<code>[#@~./$A-Za-z0-9_-]*(?:\d|_|::|\(\)|[a-z][A-Z]|{A}[/.@:#]{A})(?:[A-Za-z0-9_/.@#:$%+=&~-]*[A-Za-z0-9_/+)])?|[#@]{A}[A-Za-z0-9_-]*)"
+    r"|(?P<name>[^\W\d_][\w'\u2019-]*(?:\.(?= ))?)"
+)
+WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
+JOINED = re.compile(r"\.?[\s,]+(?:\w{1,4}\s)?\s*")  # between a day and an hour: ", at "
 STOP = re.compile(
     r"[.!?\u2026]+[\"'\u201d\u00bb)\]]*(?:\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f]?\s*|\s*\n\s*|;\s+"
 )
@@ -35,72 +99,367 @@ SPOKEN = re.compile(
 )
 BULLET = re.compile(r"\s*(?:[-*\u2022\u2013]|\d{1,2}[.)])\s+(?:\[[ x]\]\s+)?")
 QUESTION = re.compile(r"[?\uff1f\u061f\u037e]")
-PAUSE = re.compile(r"[\s,:;!\u2013\u2014-]*")
-NAMED: tuple[tuple[str, Kind], ...] = (  # what a label in front of a statement says that it is
-    ("names_rule", "constraint"),
-    ("names_decision", "decision"),
-    ("names_fact", "fact"),
-    ("names_goal", "goal state"),
-    ("names_wish", "preference"),
+PAUSE = " \t,:;!\u2013\u2014-"
+QUOTING = ("```", "~~~", ">", "    ", "\t")  # of which one stands in whatever QUOTED finds
+QUOTED = re.compile(
+    r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|~~~.*?(?:^[ \t]*~~~|\Z)|(?:>|(?:    |\t)(?![ \t]*(?:[-*•]|\d+[.)]) )).*?$)",
+    re.DOTALL | re.MULTILINE,
+)
+DOCUMENT = re.compile(  # the tag in front of material
+    r"^[ \t]*<(?P<tag>documents?|document_contents?|web_?page|page|article|e-?mail|mail|file|attachment|source|quote|blockquote|snippet"
+    r"|transcript|search_results?|results?|tool_\w{1,20}|function_\w{1,20}|output|stdout|stderr|logs?|html|xml|data)\b[^<>\n]{0,200}>",
+    re.MULTILINE | re.IGNORECASE,
+)
+MAIL = re.compile(  # from the lines at its head on
+    r"^(?=(?:[A-Z][\w-]{1,20}: [^\n]*\n){0,6}Subject: )(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To): [^\n]*\n){2,}.*",
+    re.DOTALL | re.MULTILINE,
+)
+CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
+    r"[ \t]*(?:#{1,6} |\*\*[^*]+\*\*:?[ \t]*$|def |class \w+[(:]|import \w|from [\w.]+ import|return\b|at [\w.$]+\(|Traceback |File \"|\$ |#!|#include|</?\w"
+    r"|\+\+\+ |--- |@@ |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
+    r"|[\[{][\"'{\[]|\||[^,\n]*(?:\d,[A-Za-z]|[A-Za-z],\d))"
+    r"|.*(?:[{};][ \t]*$|=>|==|&&|\|\||\(\) ?\{|<[a-z!/][^<>\n]*>)"
 )
 
-KINDS: tuple[
-    tuple[str, Kind, float], ...
-] = (  # what a cue says that a statement is, and how sure that is
-    ("prefer", "preference", 0.9),
-    ("person", "identity", 0.9),
-    ("decide", "decision", 0.9),
-    ("aim", "goal state", 0.6),  # from here on not in talk of the work at hand
-    ("manner", "preference", 0.7),
-)
-NOTHING: tuple[Kind | None, float] = (None, 0.0)
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something stated that holds.
 
-def read(text: str, author: Author = "person") -> tuple[Statement, ...]:
-    """What one speaker states in a text.
-
-    Args:
-        text: what was said.
-        author: who said it; nothing is read of a tool.
-
-    Returns:
-        n statements, in the order of the text.
+    Attributes:
+        kind: of statement.
+        key: what it is about; empty where that cannot be told.
+        text: what is stated, on one line; every value stands as it was said.
+        author: who said it. What an assistant says is a decision, a goal state or a fact, as reported by it.
+        position: of the message that said it, from 0; of the message that the ledger was read from where it was read.
     """
-    if author == "tool":
-        return ()
-    if author in AUTHORITIES:
-        return tuple(read_part(text[:READ_CHARS], 0, author))
-    if len(text) <= 2 * REPORTED_CHARS:
-        return tuple(read_part(text, 0, author))
-    tail = len(text) - REPORTED_CHARS
-    return (
-        *read_part(text[:REPORTED_CHARS], 0, author),
-        *read_part(text[tail:], tail, author),
+
+    kind: Kind
+    key: str
+    text: str
+    author: Author
+    position: int
+
+    @property
+    def reported(self) -> bool:
+        """Whether nobody with authority said it."""
+        return self.author not in AUTHORITIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a sentence states; a withdrawal states nothing new and takes something back.
+
+    Attributes:
+        kind: of statement.
+        text: the sentence, on one line.
+        sure: whether a cue or a link says so, and not only a value in it.
+        changes: whether it says that something is otherwise now.
+        withdraws: what no longer holds, in its words; may be empty.
+        recasts: the value that the statement before it should have; may be empty.
+    """
+
+    kind: Kind | Literal["withdrawal"]
+    text: str
+    sure: bool = True
+    changes: bool = False
+    withdraws: str = ""
+    recasts: str = ""
+
+
+class Value(NamedTuple):
+    """One value and where it stands."""
+
+    kind: ValueKind
+    text: str
+    start: int
+    stop: int
+
+    @property
+    def group(self) -> str:
+        """What stands for it where sentences are compared."""
+        return GROUPS[self.kind]
+
+
+class Link(NamedTuple):
+    """What joins a thing and its value: where the thing begins and ends, and behind which place the value stands."""
+
+    subject: int
+    start: int
+    stop: int
+    changed: bool  # whether it says that there was another
+    labels: bool = (
+        False  # whether it is a colon, behind which a value or a whole sentence may stand
     )
 
 
-def read_part(text: str, offset: int, author: Author) -> Iterator[Statement]:
-    """What a part of a text states; ``offset`` is where it begins."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence that was looked at.
+
+    Attributes:
+        text: the sentence.
+        cues: what of the languages' tables stands in it, by label, in order.
+        values: its values, in order, apart.
+        key: what it gives a value; empty where it gives none, or that cannot be told.
+        relation: the words between "is" and the value, ``None`` where a verb of change stands there.
+        mask: the sentence without its last value, which is what a change may give anew; empty where nothing stands before it.
+        terms: stems of the words that tell something.
+    """
+
+    text: str
+    cues: Cues
+    values: tuple[Value, ...]
+    key: str
+    relation: str | None
+    mask: str
+    terms: frozenset[str]
+
+    def has(self, *labels: str) -> bool:
+        """Whether one of these cues stands in it."""
+        return any(label in self.cues for label in labels)
+
+    def opens(self, label: str) -> Found | None:
+        """The cue that it begins with."""
+        first = self.cues.get(label, (None,))[0]
+        return first if first and not WORD.search(self.text, 0, first.start) else None
+
+    @property
+    def changes(self) -> bool:
+        """Whether it says that something is otherwise now."""
+        return self.has("change", "becomes") and not self.has("adds")
+
+    @property
+    def limited(self) -> list[Value]:
+        """The values that stand right behind a limit."""
+        ends = [each.stop for each in self.cues.get("limit", ())]
+        return [v for v in self.values if any(0 < v.start - end <= BORDER for end in ends)]
+
+
+@lru_cache(REMEMBERED)
+def looked_at(text: str) -> Sentence:
+    """A sentence with what it is compared by."""
+    found: dict[str, list[Found]] = {}
+    for each in phrases("ledger").find(text):
+        found.setdefault(each.label, []).append(each)
+    cues = {label: tuple(each) for label, each in found.items()}
+    values = tuple(values_of(text, cues))
+    words = tuple(telling_words(text, cues))
+    denials = {each.start for each in cues.get("negates", ())}
+    last = values[-1] if values else None
+    bare = Sentence(
+        text=text,
+        cues=cues,
+        values=values,
+        key="",
+        relation="",
+        mask=without(words, last) if last and words and words[0][0] < last.start else "",
+        terms=frozenset(word for at, word in words if at not in denials),
+    )
+    key, relation = given(bare, words)
+    return replace(bare, key=key, relation=relation)
+
+
+def values_of(text: str, cues: Cues) -> Iterator[Value]:
+    """The values of a sentence, in order and apart; a day and its hour, and a name of several words, are one."""
+    currencies = {each.start: each for each in cues.get("currency", ())}
+    last: Value | None = None
+    for value in formed(text, {each.start: each for each in cues.get("day", ())}):
+        after = value.stop + (text[value.stop : value.stop + 1] == " ")
+        kind, stop = value.kind, value.stop
+        if kind == "number" and after in currencies:
+            kind, stop = "money", currencies[after].stop
+        if last is not None and follows(last, value, text[last.stop : value.start]):
+            kind = "name" if last.kind == "name" else "date"
+            last = Value(kind, text[last.start : stop], last.start, stop)
+        elif last is None or value.start >= last.stop:
+            if last is not None:
+                yield last
+            last = Value(kind, text[value.start : stop], value.start, stop)
+    if last is not None:
+        yield last
+
+
+def formed(text: str, days: dict[int, Found]) -> Iterator[Value]:
+    """What has the form of a value; a word with a capital is one behind the first word, or where it goes on in one."""
+    at, opening = 0, True
+    while match := FORM.search(text, at):
+        at, start, word = match.end(), match.start(), match.group()
+        kind: ValueKind = match.lastgroup  # type: ignore[assignment]  # the groups have the kinds' names
+        is_name = word[0].isupper() and len(word) > 1  # no "I"
+        alone = opening and not word.isupper() and not text[at : at + 2].strip()[:1].isupper()
+        if start in days:
+            at = max(at, days[start].stop)
+            yield Value("date", text[start:at], start, at)
+        elif kind != "name" or (is_name and not alone):
+            yield Value(kind, word, start, at)
+        opening = False
+
+
+def follows(last: Value, value: Value, between: str) -> bool:
+    """Whether two values are one."""
+    if last.kind == value.kind == "name":
+        return between in {" ", "-"}
+    if value.kind not in {"date", "time", "number"} or "date" not in {last.kind, value.kind}:
+        return False
+    return last.kind in {"date", "time", "number"} and JOINED.fullmatch(between) is not None
+
+
+def telling_words(text: str, cues: Cues) -> Iterator[Word]:
+    """The words that tell something, by their stems; what leads in, articles, and what says that something changed do not."""
+    silent = sorted((each.start, each.stop) for label in SILENT for each in cues.get(label, ()))
+    stop = at = 0
+    for match in WORD.finditer(text):
+        while at < len(silent) and silent[at][0] <= match.start():
+            stop = max(stop, silent[at][1])
+            at += 1
+        if match.start() >= stop:
+            word = match.group().casefold()
+            yield match.start(), stemmed(word) if word.isascii() and word.isalpha() else word
+
+
+stemmed = lru_cache(REMEMBERED)(stem)
+
+
+def given(sentence: Sentence, words: Sequence[Word]) -> tuple[str, str | None]:
+    """What a sentence gives a value, and by which relation; empty where it gives none or that cannot be told."""
+    nothing = ("", "")
+    if sentence.has("adds", "told"):
+        return nothing
+    link = link_of(sentence)
+    if link is None or sentence.has("negates", "forbid"):
+        limited = next((v for v in sentence.limited if v.group != "<term>"), None)
+        return (without(words, limited), "") if limited else nothing
+    value = next((each for each in sentence.values if each.start >= link.stop), None)
+    about = between(words, link.subject, link.start)
+    if value is None or not about or value.start - link.stop > GAP_CHARS:
+        return nothing
+    relation, rest = between(words, link.stop, value.start), between(words, value.stop)
+    is_term = value.group == "<term>"
+    if relation and value.group == "<amount>":
+        return nothing
+    if link.labels and is_term and (relation or rest):  # "Finding: part_1 waits for lock_2"
+        return nothing
+    key = f"{about} = {value.group} {rest}".strip()
+    return key, None if link.changed else relation if is_term else ""
+
+
+def link_of(sentence: Sentence) -> Link | None:
+    """What joins a thing and its value: "is", "was moved to", "set … to", a colon."""
+    text, cues = sentence.text, sentence.cues
+    if order := sentence.opens("sets"):
+        to = next((each for each in cues.get("to", ()) if each.start > order.stop), None)
+        return Link(order.stop, to.start, to.stop, changed=True) if to else None
+    links = [*cues.get("is", ()), *cues.get("becomes", ())]
+    link = min(links, default=None, key=lambda each: (each.start, -each.stop))
+    colon = text.find(": ")
+    if 0 < colon < (link.start if link else len(text)) and text[:colon].count(" ") < KEY_WORDS:
+        return Link(0, colon, colon + BORDER, changed="change" in cues, labels=True)
+    if link is None or any(each.start == 0 for each in cues.get("unbound", ())):
+        return None
+    return Link(0, link.start, link.stop, changed=link.label == "becomes")
+
+
+def between(words: Sequence[Word], start: int, stop: int | None = None) -> str:
+    """The words of a part of a sentence."""
+    return " ".join(word for at, word in words if start <= at and (stop is None or at < stop))
+
+
+def without(words: Sequence[Word], masked: Value) -> str:
+    """A sentence with the group of a value in its place."""
+    parts = (between(words, 0, masked.start), masked.group, between(words, masked.stop))
+    return " ".join(filter(None, parts))
+
+
+def unquoted(text: str) -> str:
+    """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
+    if "</" in text:
+        text = without_documents(text)
+    if "Subject: " in text:
+        text = MAIL.sub(blank, text)
+    if any(map(text.__contains__, QUOTING)):
+        text = QUOTED.sub(blank, text)
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        end = said_up_to(line)
+        if end is None:
+            lines[at:] = ["\n" * len(each) for each in lines[at:]]
+            break
+        lines[at] = line[:end] + "\n" * (len(line) - end)
+    return "\n".join(lines)
+
+
+def is_quoted(text: str, place: int) -> bool:
+    """Whether a place of what a person says is within what somebody else said."""
+    return unquoted(text)[place] == "\n"
+
+
+def blank(match: re.Match[str]) -> str:
+    """As many line ends as there were characters."""
+    return "\n" * len(match.group())
+
+
+def without_documents(text: str) -> str:
+    """The text with line ends in place of what stands between tags; up to the last of its ends, since it may hold any."""
+    lower, parts, at = text.lower() if len(text.lower()) == len(text) else text, list[str](), 0
+    ends: dict[str, int] = {}
+    for opened in DOCUMENT.finditer(text):
+        tag = f"</{opened['tag'].lower()}>"
+        end = ends.setdefault(tag, lower.rfind(tag)) + len(tag)
+        if opened.start() >= at and end > opened.end():
+            parts += text[at : opened.start()], "\n" * (end - opened.start())
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def said_up_to(line: str) -> int | None:
+    """Where a line ends to be its author's words; ``None`` where nothing behind it is."""
+    if CODE_LINE.match(line):
+        return 0
+    colon = line.find(":")
+    while colon >= 0:
+        ends = not line[colon + 1 :].strip()
+        near = line[max(0, colon - ANNOUNCED_CHARS) : colon]
+        found = phrases("ledger").find(near)
+        if any(each.label == "told" and not near[each.stop :].strip() for each in found):
+            return None if ends else colon
+        if ends and any(each.label in {"told", "material"} for each in found):
+            return None
+        colon = line.find(":", colon + 1) if colon < MOST_LOOKED_AT else -1
+    return len(line)
+
+
+def read(text: str, author: Author = "person") -> list[Statement]:
+    """What one speaker states in a text, in its order; nothing is read of a tool."""
+    if author == "tool":
+        return []
+    parts = [text[:READ_CHARS]]
+    if author == "assistant":
+        whole = len(text) <= 2 * REPORTED_CHARS
+        parts = [text] if whole else [text[:REPORTED_CHARS], text[-REPORTED_CHARS:]]
+    return [statement for part in parts for statement in read_part(part, author)]
+
+
+def read_part(text: str, author: Author) -> Iterator[Statement]:
+    """What a part of a text states; a heading or a label counts for the list or the line behind it."""
     plain = unquoted(text)
     heading, label = "", None
     line = 0  # where the line ends for which the label counts
     for begin, stop, listed in sentences(plain):
         if begin >= line and not listed:
             heading, label = "", None
-        if plain[stop - 1] == ":":
-            heading, label = plain[begin : stop - 1], label_of(plain, begin, stop)[1]
-            line = stop
+        written = plain[begin:stop]
+        if written[-1] == ":":
+            heading, label, line = written[:-1], labelled(written)[1], stop
             continue
-        start, named = label_of(plain, begin, stop)
+        written, named = labelled(written)
         if named:
-            heading, label, line = "", named, plain.find("\n", start) % (len(plain) + 1)
-        start, led = led_to(plain, start, stop)
-        written = " ".join(text[start:stop].split())
+            heading, label, line = "", named, plain.find("\n", begin) % (len(plain) + 1)
+        written, led = led_to(" ".join(written.split()))
         above = f"{heading}: " if heading and label is None and listed else ""
         found = stated(looked_at(above + written), label, author) if written else None
         if found is not None:
-            changes = found.changes or "change" in led
-            yield replace(found, start=offset + start, stop=offset + stop, changes=changes)
+            yield replace(found, changes=found.changes or "change" in led)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -133,170 +492,135 @@ def goes_on(text: str, stop: int, following: int) -> bool:
     return bool(word) and ORDINAL.search(before) is not None and looked_at(word[0]).has("day")
 
 
-def label_of(text: str, start: int, stop: int) -> tuple[int, Kind | None]:
-    """Where a statement begins behind its label ("Rule:"), and what that says that it is."""
+def labelled(text: str) -> tuple[str, Kind | None]:
+    """A statement without its label ("Rule:"), and what that says that it is."""
     for sign in (":", " - ", " \u2013 ", " \u2014 "):
-        end = text.find(sign, start, stop)
-        words = text[start:end].split() if end > 0 else []
+        front, found, rest = text.partition(sign)
+        words = front.split() if found else []
         if 0 < len(words) <= LABEL_WORDS:
             prefix = looked_at(" ".join(words))
-            kind: Kind | None = next((kind for label, kind in NAMED if prefix.has(label)), None)
-            if kind is not None and (prefix.has("risk") and kind == "constraint"):
-                kind = "safety rule"
+            kind = next((kind for label, kind in LABELS.items() if prefix.has(label)), None)
             if kind is not None:
-                return skipped(text, end + len(sign), stop), kind
-    return start, None
+                risky = kind == "constraint" and prefix.has("risk")
+                return rest.lstrip(PAUSE), "safety rule" if risky else kind
+    return text, None
 
 
-def led_to(text: str, start: int, stop: int) -> tuple[int, set[str]]:
-    """Where a sentence begins behind what only leads into it ("Please note that"), and what that says."""
+def led_to(text: str) -> tuple[str, set[str]]:
+    """A sentence without what only leads into it ("Please note that"), and what that says."""
     led: set[str] = set()
-    while start < stop:
-        sentence = looked_at(" ".join(text[start:stop].split()))
+    while True:
+        sentence = looked_at(text)
         lead = sentence.opens("lead") or sentence.opens("interjection")
-        paused = lead and sentence.text[lead.stop : lead.stop + 1] in {",", ":", "!", "."}
-        if (
-            lead is None
-            or (lead.label == "interjection" and not paused)
-            or lead.stop >= len(sentence.text)
-        ):
-            break
+        if lead is None or lead.stop >= len(text):
+            return text, led
+        if lead.label == "interjection" and text[lead.stop] not in ",:!.":
+            return text, led
         led.update(label for label in sentence.cues if sentence.opens(label))
-        words = sentence.text[: lead.stop].split()
-        for word in words:
-            start = text.index(word, start, stop) + len(word)
-        start = skipped(text, start, stop)
-    return start, led
-
-
-def skipped(text: str, start: int, stop: int) -> int:
-    """The place behind spaces and commas."""
-    match = PAUSE.match(text, start, stop)
-    return match.end() if match else start
+        text = text[lead.stop :].lstrip(PAUSE)
 
 
 def stated(sentence: Sentence, label: Kind | None, author: Author) -> Statement | None:
-    """What a sentence states, without its place."""
-    kind: Kind | None
+    """What a sentence states."""
     withdraws, recasts = "", ""
     if author in AUTHORITIES:
-        recasts = recast_in(sentence)
-        withdraws = withdrawn_in(sentence)
-        kind, confidence = (label, 1.0) if label else kind_of(sentence)
-        if kind == "constraint" and is_risky(sentence):
-            kind = "safety rule"
+        recasts, withdraws = recast_in(sentence), withdrawn_in(sentence)
+        kind, sure = (label, True) if label else kind_of(sentence)
+        guards = sentence.has("risk") and (sentence.has("forbid") or sentence.opens("if"))
+        kind = "safety rule" if kind == "constraint" and guards else kind
     else:
-        kind, confidence = reported_kind(sentence)
-    if withdraws or recasts:
-        confidence = max(confidence, 0.8)
-    elif kind is None:
+        kind, sure = reported_kind(sentence), sentence.has("decide")
+    if kind is None and not withdraws and not recasts:
         return None
     ordered = sentence.opens("withdraw")
     more = ordered and any(value.start > ordered.stop + len(withdraws) for value in sentence.values)
     takes_back = recasts or (withdraws and ordered and not more)
+    otherwise: Kind = "fact" if sentence.has("is", "becomes") else "decision"
     return Statement(
-        kind="withdrawal" if takes_back else kind or "decision",
+        kind="withdrawal" if takes_back else kind or otherwise,
         text=sentence.text,
-        start=0,
-        stop=0,
-        subject=sentence.key,
-        values=tuple(value.text for value in sentence.values),
-        confidence=confidence,
+        sure=sure or bool(withdraws or recasts),
         changes=sentence.changes,
         withdraws=withdraws,
         recasts=recasts,
     )
 
 
-def kind_of(sentence: Sentence) -> tuple[Kind | None, float]:
-    """The kind of what somebody with authority says, and how sure that is."""
-    told = sentence.has("told") and not sentence.has("own_words") and not sentence.opens("if")
+def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
+    """The kind of what somebody with authority says, and whether that is sure."""
+    conditional = sentence.opens("if")
+    told = sentence.has("told") and not sentence.has("own_words") and not conditional
     idle = sentence.has("idle") and not sentence.values
     if sentence.opens("ask") or idle or (sentence.has("hedge") and not told):
-        return NOTHING
-    ruled = not told and (is_rule(sentence) or (bool(sentence.opens("if")) and orders(sentence)))
-    if ruled:
-        return "constraint", 0.9
+        return None, False
+    if not told and (is_rule(sentence) or (conditional and orders(sentence.text))):
+        return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
-    for label, kind, confidence in KINDS[: 3 if works else None]:
-        if not told and sentence.has(label):
-            return kind, confidence
+    for label, kind in [] if told else list(CUED.items())[: 3 if works else None]:
+        if sentence.has(label):
+            return kind, True
     if works:
-        return ("constraint", 0.6) if sentence.has("standing") else NOTHING
+        return ("constraint", True) if sentence.has("standing") else (None, False)
     return fact_of(sentence)
 
 
 def is_rule(sentence: Sentence) -> bool:
     """Whether something is forbidden, demanded or limited."""
-    if sentence.has("forbid"):
-        return True
-    if sentence.has("oblige") and not sentence.has("intent"):
-        return True
-    ends = [each.stop for each in sentence.cues.get("limit", ())]
-    return any(0 < value.start - end <= 2 for value in sentence.values for end in ends)  # noqa: PLR2004
+    demanded = sentence.has("oblige") and not sentence.has("intent")
+    return sentence.has("forbid") or demanded or bool(sentence.limited)
 
 
-def orders(sentence: Sentence) -> bool:
+def orders(text: str) -> bool:
     """Whether a condition is followed by what is to be done."""
-    _, comma, then = sentence.text.partition(", ")
+    _, comma, then = text.partition(", ")
     return bool(comma) and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
 
 
-def fact_of(sentence: Sentence) -> tuple[Kind | None, float]:
+def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     """A fact: something definite that is something, or a short sentence with a value."""
     told = sentence.has("told") and any(value.kind == "quoted" for value in sentence.values)
     if told or len(sentence.text) > FACT_CHARS or sentence.opens("if"):
-        return NOTHING
+        return None, False
     link = sentence.has("is", "becomes") or bool(sentence.key)
     if link and sentence.values:
-        return ("constraint", 0.9) if sentence.has("bounds") else ("fact", 0.7)
+        return "constraint" if sentence.has("bounds") else "fact", True
     if sentence.opens("unbound") or sentence.has("vague"):
-        return NOTHING
+        return None, False
     if link:
-        return "fact", 0.5 if sentence.opens("definite") else 0.3
+        return ("fact", True) if sentence.opens("definite") else (None, False)
     tells = len(sentence.terms) >= LEAST_TERMS or not sentence.text.isascii()
-    return ("fact", 0.4) if tells and sentence.values else NOTHING
+    return ("fact" if tells and sentence.values else None), False
 
 
-def is_risky(sentence: Sentence) -> bool:
-    """Whether a rule guards against harm."""
-    return sentence.has("risk") and (sentence.has("forbid") or bool(sentence.opens("if")))
-
-
-def reported_kind(sentence: Sentence) -> tuple[Kind | None, float]:
+def reported_kind(sentence: Sentence) -> Kind | None:
     """The kind of what an assistant says; never a rule or a wish."""
-    if sentence.opens("ask") or sentence.has(
-        "hedge", "idle", "forbid", "oblige", "prefer", "person"
-    ):
-        return NOTHING
-    if sentence.opens("if") or QUESTION.search(sentence.text):
-        return NOTHING
+    if sentence.has("hedge", "idle", "forbid", "oblige", "prefer", "person"):
+        return None
+    if sentence.opens("ask") or sentence.opens("if") or QUESTION.search(sentence.text):
+        return None
     if sentence.has("decide"):
-        return "decision", 0.5
+        return "decision"
     if not sentence.values or sentence.opens("request"):
-        return NOTHING
+        return None
     if sentence.has("aim"):
-        return "goal state", 0.4
-    return ("fact", 0.4) if sentence.key and not sentence.has("progress") else (None, 0.0)
+        return "goal state"
+    return "fact" if sentence.key and not sentence.has("progress") else None
 
 
 def withdrawn_in(sentence: Sentence) -> str:
     """What a sentence takes back, in its words."""
+    text = sentence.text
     if order := sentence.opens("withdraw"):
-        return clause(sentence.text[order.stop :])
-    for label in ("withdrawn", "no_longer"):
-        for each in sentence.cues.get(label, ()):
-            before = sentence.text[: each.start]
-            return clause(
-                before if label == "withdrawn" else f"{before} {sentence.text[each.stop :]}"
-            )
+        return clause(text[order.stop :])
+    for each in sentence.cues.get("withdrawn", ()):
+        return clause(text[: each.start])
+    for each in sentence.cues.get("no_longer", ()):
+        return clause(f"{text[: each.start]} {text[each.stop :]}")
     for each in sentence.cues.get("not_but", ()):
-        return " ".join(sentence.text[each.start : each.stop].split()[1:-1])
+        return " ".join(text[each.start : each.stop].split()[1:-1])
     for each in sentence.cues.get("instead", ()):
-        value = next((v for v in sentence.values if 0 < v.start - each.stop <= 5), None)  # noqa: PLR2004
-        return (
-            value.text if value else " ".join(sentence.text[each.stop :].split()[:1]).strip(".,;")
-        )
+        value = next((v for v in sentence.values if 0 < v.start - each.stop <= 5), None)  # noqa: PLR2004  "instead of the B"
+        return value.text if value else " ".join(text[each.stop :].split()[:1]).strip(".,;")
     return ""
 
 

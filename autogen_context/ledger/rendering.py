@@ -7,16 +7,15 @@ rules last.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_context.ledger.entry import Author, Entry, Kind
-from autogen_context.ledger.sentence import looked_at
+from autogen_context.ledger.reader import Author, Entry, Kind, looked_at
 
 CountText = Callable[[str], int]
 Lines = dict[Entry, str]
 
-RANKS: dict[Kind, int] = {
+RANKS: Mapping[Kind, int] = {  # what is given up last comes first
     "safety rule": 0,
     "constraint": 1,
     "decision": 2,
@@ -26,7 +25,6 @@ RANKS: dict[Kind, int] = {
     "fact": 5,
 }
 REPORTED_RANK = 6
-SHARES = {1: 4, 2: 3, 3: 3, 4: 2, 5: 4}  # of what is left, of the ranks between
 WITHOUT_VALUE = 2  # times its size, for a statement without a number, a name or the like
 OPENING = "[Ledger]"
 TITLES: dict[Kind, str] = {
@@ -38,19 +36,20 @@ TITLES: dict[Kind, str] = {
     "identity": "The person",
     "fact": "Facts",
 }
-KINDS: dict[str, Kind] = {title: kind for kind, title in TITLES.items()}
-AUTHORS: dict[str, Author] = {
-    "": "person",
-    ", by the system": "system",
-    ", said by the assistant": "assistant",
-    ", reported by tools": "tool",
+CREDITS: dict[Author, str] = {
+    "person": "",
+    "system": ", by the system",
+    "assistant": ", said by the assistant",
+    "tool": ", reported by tools",
 }
-CREDITS: dict[Author, str] = {author: credit for credit, author in AUTHORS.items()}
-TITLE, CREDIT = "|".join(map(re.escape, KINDS)), "|".join(map(re.escape, AUTHORS))
-HEADING = re.compile(f"(?P<title>{TITLE})(?P<credit>{CREDIT}):")
+HEADINGS: dict[str, tuple[Kind, Author]] = {
+    f"{title}{credit}:": (kind, author)
+    for kind, title in TITLES.items()
+    for author, credit in CREDITS.items()
+}
 TURN = r"\[(?:system|user|assistant|tool|function)\b"  # what opens the turn behind a ledger
 BLOCK = re.compile(
-    rf"^{re.escape(OPENING)}\n(?P<lines>(?:{TITLE})(?:{CREDIT}):\n(?:(?!{TURN})[^\n]+(?:\n|\Z))+)",
+    rf"^{re.escape(OPENING)}\n(?P<lines>(?:{'|'.join(map(re.escape, HEADINGS))})\n(?:(?!{TURN})[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
 
@@ -70,29 +69,15 @@ class Rendering:
 
 
 def render(entries: Sequence[Entry], *, room_tokens: int, count: CountText) -> Rendering:
-    """The entries within a room.
-
-    Args:
-        entries: n entries, in the order in which they were said.
-        room_tokens: what the text may have, in tokens.
-        count: tokens of a text.
-
-    Returns:
-        The text, and which of the n entries are not in it.
-    """
-    full = {entry: entry.text for entry in entries}
-    text = written(full)
-    if count(text) <= room_tokens:
-        return Rendering(text=text)
-    short = {entry: shortened(entry.text) for entry in entries}
-    text = written(short)
-    kept = short
-    if count(text) > room_tokens:
-        kept = kept_in(short, room_tokens - count(OPENING), count)
-        while kept and count(written(kept)) > room_tokens:  # sums of tokens are not exact
-            last = max(kept, key=rank_of)
-            kept = {entry: line for entry, line in kept.items() if entry is not last}
-    kept = lengthened(kept, room_tokens, count)
+    """The entries within a room, in the order in which they were said."""
+    kept = {entry: entry.text for entry in entries}
+    if count(written(kept)) > room_tokens:
+        kept = {entry: shortened(entry.text) for entry in entries}
+    if count(written(kept)) > room_tokens:
+        kept = kept_in(kept, room_tokens - count(OPENING), count)
+    while kept and count(written(kept)) > room_tokens:  # sums of tokens are not exact
+        last = max(kept, key=rank_of)
+        kept = {entry: line for entry, line in kept.items() if entry is not last}
     left_out = sorted((entry for entry in entries if entry not in kept), key=rank_of)
     return Rendering(text=written(kept), left_out=tuple(left_out))
 
@@ -103,72 +88,42 @@ def rank_of(entry: Entry) -> int:
 
 
 def kept_in(lines: Lines, left: int, count: CountText) -> Lines:
-    """The lines that have room: safety rules first, reports last, between them each kind by turns; the shortest of a kind.
+    """The lines that have room: safety rules first, reports last, between them each kind by turns, its shortest first.
 
     Where a safety rule has no room, nothing that matters less has one.
     """
     costs = {entry: count(f"{line}\n") for entry, line in lines.items()}
-    waiting: dict[int, list[Entry]] = {}
-    for entry in sorted(lines, key=lambda entry: -costs[entry] * weight_of(entry)):
-        waiting.setdefault(rank_of(entry), []).append(entry)
-    kept: set[Entry] = set()
-    opened: set[str] = set()
+    weights = {e: costs[e] * (1 if looked_at(e.text).values else WITHOUT_VALUE) for e in lines}
     spent: Counter[int] = Counter()
-    while waiting:
-        rank = next_rank(
-            waiting,
-            {
-                each: (spent[each] + costs[waiting[each][-1]]) / SHARES.get(each, 1)
-                for each in waiting
-            },
-        )
-        entry = waiting[rank].pop()
+    turns: dict[Entry, tuple[bool, bool, int, int]] = {}
+    for entry in sorted(lines, key=weights.__getitem__):
+        rank = rank_of(entry)
+        spent[rank] += costs[entry]
+        turns[entry] = (rank == REPORTED_RANK, rank > 0, spent[rank], rank)
+    kept: set[Entry] = set()
+    headings: set[str] = set()
+    for entry in sorted(turns, key=turns.__getitem__):
         heading = heading_of(entry)
-        cost = costs[entry] + (0 if heading in opened else count(f"{heading}\n"))
-        if cost > left and rank == 0:
-            break
-        if cost > left or not waiting[rank]:
-            del waiting[rank]
+        cost = costs[entry] + (0 if heading in headings else count(f"{heading}\n"))
         if cost <= left:
             left -= cost
-            spent[rank] += cost
             kept.add(entry)
-            opened.add(heading)
+            headings.add(heading)
+        elif rank_of(entry) == 0:
+            break
     return {entry: line for entry, line in lines.items() if entry in kept}
-
-
-def weight_of(entry: Entry) -> int:
-    """How much its size counts: one without a value is missed less."""
-    return 1 if looked_at(entry.text).values else WITHOUT_VALUE
-
-
-def next_rank(waiting: Iterable[int], spent: Mapping[int, float]) -> int:
-    """Whose turn it is: the safety rules', then the kind's that has had least, reports come last."""
-    return min(waiting, key=lambda rank: (rank == REPORTED_RANK, rank > 0, spent[rank], rank))
-
-
-def lengthened(lines: Lines, room_tokens: int, count: CountText) -> Lines:
-    """The lines, the most important ones in full while there is room."""
-    left = room_tokens - count(written(lines))
-    result = dict(lines)
-    for entry in sorted(lines, key=rank_of):
-        more = count(f"{entry.text}\n") - count(f"{lines[entry]}\n")
-        if 0 < more <= left:
-            left -= more
-            result[entry] = entry.text
-    return result if count(written(result)) <= room_tokens else lines
 
 
 def shortened(text: str) -> str:
     """A statement without the words that tell nothing; as it is where that would change what it is about, or a value."""
     sentence = looked_at(text)
-    cuts = sorted({(each.start, each.stop) for each in sentence.cues.get("filler", ())})
     parts: list[str] = []
     at = 0
-    for start, stop in cuts:
-        if start >= at and not any(value.start <= start < value.stop for value in sentence.values):
-            parts.append(text[at:start])
-            at = stop + (text[stop : stop + 1] == " ")
+    for each in sentence.cues.get("filler", ()):
+        held = any(value.start <= each.start < value.stop for value in sentence.values)
+        if each.start >= at and not held:
+            parts.append(text[at : each.start])
+            at = each.stop + (text[each.stop : each.stop + 1] == " ")
     short = " ".join("".join([*parts, text[at:]]).split())
     plain = short if says_the_same(short, text) else text
     link = next(iter(looked_at(plain).cues.get("is", ())), None)
@@ -199,14 +154,12 @@ def heading_of(entry: Entry) -> str:
 
 def entries_in(text: str, position: int) -> Iterator[Entry]:
     """The entries of a text that we wrote, or of what follows our opening."""
-    kind: Kind | None = None
-    author: Author = "person"
-    for line in text.removeprefix(OPENING).strip("\n").split("\n"):
-        heading = HEADING.fullmatch(line.strip())
-        if heading:
-            kind, author = KINDS[heading["title"]], AUTHORS[heading["credit"]]
-        elif kind is not None and line.strip():
-            yield entry_of(kind, line.strip(), author, position)
+    heading: tuple[Kind, Author] | None = None
+    for line in map(str.strip, text.removeprefix(OPENING).split("\n")):
+        if line in HEADINGS:
+            heading = HEADINGS[line]
+        elif heading and line:
+            yield entry_of(heading[0], line, heading[1], position)
 
 
 def entry_of(kind: Kind, text: str, author: Author, position: int) -> Entry:

@@ -43,7 +43,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "compressor": ("shorten", "a SemanticCompressor, or an object with the methods of Compressor"),
     "triggers": ("observe", "a SemanticHybridTrigger, or an object with a method observe(turn)"),
     "clock": ("__call__", "a function that tells the seconds since 1970, such as time.time"),
-    "original_store": ("held", "a RedisOriginals"),
+    "original_store": ("forget", "a RedisOriginals"),
     "files": ("root", "FileChangeTracker(folder), or a folder that is there"),
     "cache": ("remembered", "a ContextCache"),
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),

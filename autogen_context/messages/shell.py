@@ -48,8 +48,8 @@ _LEADING = re.compile(  # words in front of a command, each ended by a NUL, with
     r"|(?:env|nohup|time|exec|command|stdbuf|unbuffer|npx|bunx|pnpx|uvx|parallel|eval|builtin)(?:\0-[^\0]+)*"
     r"|do|then|else|if|elif|while|until|[{}!])\0"
 )
-_LINES = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?")
-_COUNT = re.compile(r"-(?:n|-lines=)?(\d{1,9})")
+_LINES = re.compile(r"(?<!\S)(\d{1,9})(?:,(\d{1,9}|\$))?p;?(?!\S)")
+_COUNT = re.compile(r"(?<!\S)-(?:n ?|-lines[= ])?(\d{1,9})(?!\S)")
 _FILE = re.compile(r"(?!\d+\Z|-\Z|/dev/).+", re.DOTALL)  # no other stream, no device
 _TEST_FILE = re.compile(r"(?:test_.*|.*[_.-]tests?|tests?)\.\w+", re.IGNORECASE)
 
@@ -87,14 +87,10 @@ GIT: Mapping[str, ToolKind] = rows_of(
     }
 )
 GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv"})  # the files that they name
-# Programs that test, and those that do when a word of tests is among the first of their arguments.
+# Programs that test, and the first arguments of others that do.
 TESTERS = frozenset(
     "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha ava karma playwright "
     "cypress runtests.py runtests test tests trial behave bats stestr doctest".split()
-)
-RUNNERS = frozenset(
-    "npm yarn pnpm bun go cargo make mvn mvnw gradle gradlew dotnet mix bazel deno zig swift manage.py rake "
-    "just task nx turbo sbt lein stack flutter dart hatch setup.py django-admin".split()
 )
 TEST_WORDS = frozenset("test tests check nextest unit-test unittest pytest".split())
 SHELLS = frozenset("bash sh zsh dash ksh fish".split())
@@ -103,34 +99,26 @@ INTERPRETERS = SHELLS | frozenset(
 )
 # How much a test tells of what it does, not what it tests.
 TEST_MANNERS = re.compile(r"-v+|-q+|-[xsl]|--(?:verbose|quiet|silent|tb=\w+|color=\w+|no-header)")
-# The flags that have a word of their own behind them; a number behind any flag is never an argument.
+# The flags that have a word of their own behind them.
 VALUE_FLAGS = {
     "-A -B -C -m -e -f -g -t -T --glob --type": "grep egrep fgrep zgrep rg",
     "-n -c --lines --bytes": "head tail",
     "-e -f --expression --file": "sed",
     "-F -v -f": "awk gawk",
-    "-d -f -c -b -t": "cut sort",
     "-C -c": "git",
-    "-e -pe -ne": "perl",
-    "-X -W": "python python3",
+    "-e -pe -ne -X -W": "perl python python3",
 }
 TAKES = {name: flags.split() for flags, names in VALUE_FLAGS.items() for name in names.split()}
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Command:
-    """One command with its words without quotes, filled as a line is read.
+    """One command, filled as a line is read."""
 
-    ``writes`` and ``appends`` are the files that its output goes to, ``reads`` those that its input comes from;
-    ``document`` is the here-document that is its input, and a ``piped`` one reads what the command before wrote.
-    """
-
-    words: list[str] = field(default_factory=list[str])
-    writes: list[str] = field(default_factory=list[str])
-    appends: list[str] = field(default_factory=list[str])
-    reads: list[str] = field(default_factory=list[str])
-    document: str = ""
-    piped: bool = False
+    piped: bool = False  # whether its input is what the command before wrote
+    words: list[str] = field(default_factory=list[str])  # without quotes
+    files: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # behind operators
+    document: str = ""  # the here-document that is its input
 
 
 def commands_of(line: str) -> list[Command]:
@@ -144,20 +132,17 @@ def commands_of(line: str) -> list[Command]:
             word = unquoted(token.group())
             if operator in ("<<", "<<-"):
                 awaiting.append((command, word))
-            elif operator == "<":
-                command.reads.append(word)
-            elif ">" in operator:
-                into = command.appends if ">>" in operator else command.writes
-                into += [word] if _FILE.fullmatch(word) else []
-            elif word and not operator:
+            elif operator:
+                command.files += [(operator, word)] if _FILE.fullmatch(word) else []
+            elif word:
                 command.words.append(word)
             operator = ""
         elif kind == "redirect":
             operator = token.group().lstrip("0123456789")
         elif kind == "end":
-            if command.words or command.writes or command.appends or command.reads:
+            if command.words or command.files:
                 commands.append(command)
-            command, operator = Command(piped=token.group() in ("|", "|&")), ""
+            command, operator = Command(token.group() in ("|", "|&")), ""
             if token.group() == "\n":
                 for owner, border in awaiting:
                     owner.document, at = document(text, at, border)
@@ -195,14 +180,11 @@ def action_of_command(line: str, *, folder: str = "") -> ToolAction:
         if words[:1] in (("cd",), ("pushd",)):
             folder = path_of(words[-1], folder=folder) or folder
             continue
-        inner = shell_line(
-            words
-        )  # quotes within quotes double, so there are few shells within shells
-        if inner:
+        if inner := shell_line(words):  # there are few of these within each other: quotes double
             action = action_of_command(inner, folder=folder)
         else:
             action = action_of_words(words, command, folder)
-        if command.writes or command.appends:
+        if any(">" in operator for operator, _ in command.files):
             action = redirected(action, command, folder)
         if command.piped and done:
             done[-1] = piped(done[-1], action, words)
@@ -227,8 +209,8 @@ def shell_line(words: Sequence[str]) -> str:
 
 def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
     """The action with the files that its output goes to; what does nothing but fill a file writes it."""
-    anew = paths_of(command.writes, folder)
-    files = (*anew, *paths_of(command.appends, folder))
+    anew = paths_of([file for how, file in command.files if ">" in how and ">>" not in how], folder)
+    files = (*anew, *paths_of([file for how, file in command.files if ">>" in how], folder))
     if action.kind in ("write", "run", "test"):
         return replace(action, writes=(*action.writes, *files))
     told = command.document or action.kind == "other"  # the content stands in the line itself
@@ -274,7 +256,10 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
     """What one command does, but for where its output goes; ``words`` are its ``bare`` ones."""
     program = basename(words[0]) if words else ""
     key = key_of(" ".join(words), command.document)
-    plain = (*plain_arguments(words), *command.reads)
+    plain = (
+        *plain_arguments(words),
+        *(file for operator, file in command.files if operator == "<"),
+    )
     if not words or words[0] in IDLE:
         return ToolAction(kind="other", key=key)
     does, _, which = PROGRAMS.get(program, "run").partition(" ")
@@ -321,8 +306,7 @@ def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> 
     then = action_of_words(bare(words[done + 1 :]), Command(), folder)
     if "-delete" in words or then.kind == "write":
         return ToolAction(kind="write", subjects=names)
-    patterns = then.subjects[:1] if then.kind == "search" else ()
-    subjects = (*names, *patterns, *paths_of(words[1:flags], folder))
+    subjects = (*names, *then.subjects[:1], *paths_of(words[1:flags], folder))
     return ToolAction(kind="search", subjects=subjects, key=key)
 
 
@@ -353,16 +337,13 @@ def narrowed(view: View, words: Words) -> View:
 
 def lines_of(words: Words) -> tuple[int, int] | None:
     """The lines that ``sed -n`` or ``head`` let through; ``None`` where it is not a stretch of them."""
-    program = basename(words[0])
-    if program == "sed" and "-n" in words:
-        ranges = [match for word in words[1:] if (match := _LINES.fullmatch(word))]
-        if len(ranges) == 1:
-            first, last = ranges[0].groups()
-            return int(first), LAST_LINE if last == "$" else int(last or first)
+    program, said = basename(words[0]), " ".join(words)
+    if program == "sed" and "-n" in words and len(found := _LINES.findall(said)) == 1:
+        first, last = found[0]
+        return int(first), LAST_LINE if last == "$" else int(last or first)
     if program == "head" and "-c" not in words:
-        flags = pairwise((*words[1:], ""))
-        counts = (f"-{after}" if flag in ("-n", "--lines") else flag for flag, after in flags)
-        return 1, next((int(m[1]) for each in counts if (m := _COUNT.fullmatch(each))), HEAD_LINES)
+        count = _COUNT.search(said)
+        return 1, int(count[1]) if count else HEAD_LINES
     return None
 
 
@@ -374,12 +355,8 @@ def running(words: Words, key: str) -> ToolAction:
         first = words.index(plain[0]) if plain else len(words)
         target = () if any(re.fullmatch(r"-\w*[ce]", word) for word in words[:first]) else plain
     program = basename(target[0]) if target else ""
-    asked = target[1:4] if program in RUNNERS else ()
-    if not (
-        program in TESTERS
-        or _TEST_FILE.fullmatch(program)
-        or any(word in TEST_WORDS or word.startswith("test:") for word in asked)
-    ):
+    asked = any(word in TEST_WORDS or word.startswith("test:") for word in target[1:3])
+    if not (program in TESTERS or _TEST_FILE.fullmatch(program) or asked):
         return ToolAction(kind="run", subjects=target[:1] or words[:1], key=key)
     tested = " ".join(word for word in words if not TEST_MANNERS.fullmatch(word))
     return ToolAction(kind="test", subjects=target[1:] or target[:1], key=key_of(tested))

@@ -75,7 +75,7 @@ class ToolAction:
     views: tuple[View, ...] = ()  # what the call or its result shows; a file written anew is whole
     writes: tuple[str, ...] = ()  # the files whose content it changes
     key: str = (
-        ""  # equal for calls that ask the same again; empty where views say it, or nothing is asked
+        ""  # equal for calls that ask the same; empty where views say it, or nothing is asked
     )
 
 

@@ -35,7 +35,6 @@ from autogen_context.project.secrets import without_secrets
 from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
 
 Builder = Callable[[], str]  # called in a thread
-Progress = Callable[[int, int], object]
 Papers = Mapping[Paper, tuple[Document, ...]]
 Shape = TypeVar("Shape")
 
@@ -216,7 +215,6 @@ class Index:
         cache: Builds,
         watch: Watches | None = None,
         most_files: int,
-        progress: Progress | None = None,
     ) -> None:
         self.files: dict[str, Stamp] = {}
         self.symbols: dict[str, Symbols] = {}
@@ -225,7 +223,6 @@ class Index:
         self._root = root
         self._cache = cache
         self._most_files = most_files
-        self._progress = progress
         self._read: dict[str, tuple[Stamp, bytes]] = {}  # stamp before, digest; none without text
         self._names: dict[Paper, tuple[str, ...]] = {}
         self._papers: Mapping[str, list[Paper]] = {}  # the kinds of each document
@@ -316,14 +313,11 @@ class Index:
 
     async def _read_due(self) -> None:
         """Read what is due, some files at a time; what was read stays read if this is cancelled."""
-        due = sorted(self._due)
-        for start in range(0, len(due), BATCH):
-            names = due[start : start + BATCH]
+        while self._due:
+            names = sorted(self._due)[:BATCH]
             for name, text, digest in await asyncio.to_thread(self._texts, names):
                 await self._take(name, text, digest)
                 self._due.discard(name)
-            if self._progress is not None:
-                self._progress(start + len(names), len(due))
 
     def _texts(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
         """The texts of files with their digests; of one that cannot be read both are empty."""

@@ -12,10 +12,9 @@ from typing import Literal, get_args
 from autogen_context.argument import require_text
 from autogen_context.errors import StateError
 from autogen_context.language.phrases import phrases
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import STOP_WORDS
+from autogen_context.language.terms import STOP_WORDS, stem
 from autogen_context.ledger import Entry, Kind, Ledger
-from autogen_context.ledger.entry import RULES
+from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
@@ -36,15 +35,7 @@ KINDS: dict[Kind, FactKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing known.
-
-    Attributes:
-        kind: identity, preference, fact or constraint.
-        key: what it is about.
-        text: what is known, on one line.
-        position: of the message that said it, from 0.
-        source: digest of that message, in hex.
-    """
+    """One thing known: what it is about, in which words, and the position and digest of the message that said it."""
 
     kind: FactKind
     key: str
@@ -78,14 +69,11 @@ class Facts:
         return len(self._sources)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
-        """Take in what new messages state.
+        """Take in what new messages state, the facts that are new or changed.
 
         Args:
             messages: oldest first, in OpenAI's format or as ``Message``.
             start: position of the first of them in the conversation.
-
-        Returns:
-            The facts that are new or changed.
 
         Raises:
             InvalidTranscript: one is no message; nothing was learnt.

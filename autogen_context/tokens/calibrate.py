@@ -23,40 +23,28 @@ MARGIN_FRACTION = 0.02  # on a bound that rests on the bills of another tokenize
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What was counted in a request, and what the provider billed for it.
-
-    Attributes:
-        counted: tokens, as we count.
-        billed: tokens, as the provider counts.
-        assumed: of those counted, what is no text but assumed of the chat format and of tools.
-        rewrites: how often the history had been rewritten when it was sent; a request of the same number continues it.
-    """
+    """What was counted in a request, and what the provider billed for it, in tokens."""
 
     counted: int
     billed: int
-    assumed: int = 0
-    rewrites: int = 0
+    assumed: int = (
+        0  # of those counted, what is no text but assumed of the chat format and of tools
+    )
+    rewrites: int = 0  # of the history so far; a request of the same number continues it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The bound of a count, from a tokenizer's known error and the bills so far.
+    """The bound of a count, from a tokenizer's known error and the bills so far."""
 
-    Attributes:
-        ratio: billed tokens per counted token at most, as known before any bill; 1 where the tokenizer is exact.
-        lowest_ratio: billed tokens per counted token of text at least; a bill below it is not believed.
-        first: the first bill, near the offset.
-        last: the newest bill.
-        steepest: the highest ratio that new text had so far.
-        before: what was known before the newest bill, where that was above its bound and no other has confirmed it.
-    """
-
-    ratio: float = 1.0
-    lowest_ratio: float = 1.0
-    first: Bill | None = None
+    ratio: float = 1.0  # billed tokens per counted token at most, before any bill; 1 where exact
+    lowest_ratio: float = 1.0  # and at least, of text; a bill below it is not believed
+    first: Bill | None = None  # near the offset
     last: Bill | None = None
-    steepest: float = 0.0
-    before: "Calibration | None" = None
+    steepest: float = 0.0  # the highest ratio that new text had so far
+    before: "Calibration | None" = (
+        None  # the last bill, where that was above its bound and not confirmed
+    )
 
     def bound(self, counted: int, *, rewrites: int = 0) -> int:
         """What a request of so many counted tokens is billed at most, in tokens."""

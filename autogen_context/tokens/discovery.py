@@ -9,10 +9,10 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field
 
 from autogen_context.errors import MissingExtra
 from autogen_context.tokens.limits import ModelLimit, shared_window, squash, unrouted
@@ -26,32 +26,31 @@ _LOGGER = logging.getLogger(__name__)
 _PLAUSIBLE_TOKENS = range(256, 100_000_001)
 # What servers call the window, what holds for the running instance first:
 # LM Studio; vLLM, SGLang; OpenRouter (of the provider it routes to, then of the model), Ollama, Together; Groq; Mistral.
-_WINDOW_FIELDS = (
+_WINDOW_FIELDS = [
     "loaded_context_length",
     "max_model_len",
     "top_provider.context_length",
     "context_length",
     "context_window",
     "max_context_length",
-)
+]
 _OUTPUT_FIELDS = ("top_provider.max_completion_tokens", "max_completion_tokens")
 
-Rows = list[dict[str, object]]
-_Nested = TypeAdapter(dict[str, object])
+Fields = dict[str, object]
 
 
 class _Listing(BaseModel):
     """A list of models: OpenAI's and LM Studio's under ``data``, Ollama's under ``models``."""
 
-    data: Rows = Field(default_factory=Rows)
-    models: Rows = Field(default_factory=Rows)
+    data: list[Fields] = Field(default_factory=list[Fields])
+    models: list[Fields] = Field(default_factory=list[Fields])
 
 
 class _Shown(BaseModel):
     """What Ollama shows of one model: settings as text, and the facts of its file."""
 
     parameters: str = ""
-    model_info: dict[str, object] = Field(default_factory=dict[str, object])
+    model_info: Fields = Field(default_factory=Fields)
 
 
 class Discovery:
@@ -137,7 +136,7 @@ class Discovery:
             )  # what the model is set to run with, not what it was trained for
         return self._limit(model, {"context_length": tokens})
 
-    def _limit(self, model: str, row: Mapping[str, object]) -> ModelLimit | None:
+    def _limit(self, model: str, row: Fields) -> ModelLimit | None:
         window = _tokens(row, _WINDOW_FIELDS)
         if window is None:
             return None
@@ -159,7 +158,7 @@ async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | Non
     return {} if isinstance(answer, str) else answer  # a page, where a server answers everything
 
 
-def _row_of(model: str, rows: Sequence[dict[str, object]], *, key: str) -> dict[str, object] | None:
+def _row_of(model: str, rows: Sequence[Fields], *, key: str) -> Fields | None:
     """The row of exactly that name, else of the same name under another route or none; ``:latest`` is no tag."""
     plain = [(str(row.get(key)).removesuffix(":latest"), row) for row in rows]
     asked = model.removesuffix(":latest")
@@ -168,7 +167,7 @@ def _row_of(model: str, rows: Sequence[dict[str, object]], *, key: str) -> dict[
     return next(exact, None) or next(routed, None)
 
 
-def _tokens(row: Mapping[str, object], fields: Sequence[str]) -> int | None:
+def _tokens(row: Fields, fields: Sequence[str]) -> int | None:
     """The first of these fields that a row has, in tokens.
 
     Raises:
@@ -178,7 +177,7 @@ def _tokens(row: Mapping[str, object], fields: Sequence[str]) -> int | None:
         outer, _, inner = field.partition(".")
         value = row.get(outer)
         if inner:
-            value = _Nested.validate_python(value).get(inner) if isinstance(value, dict) else None
+            value = cast("Fields", value).get(inner) if isinstance(value, dict) else None
         if value is None:
             continue
         if not isinstance(value, int) or value not in _PLAUSIBLE_TOKENS:

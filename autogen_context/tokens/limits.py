@@ -222,10 +222,7 @@ def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
 
 @cache
 def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Each family of models, most specific first, with the known model that stands for it.
-
-    That is its smallest: a guess that is too large fails in the provider's hands.
-    """
+    """Each family, most specific first, and its smallest known model: a guess too large fails in the provider's hands."""
     table = Path(__file__).with_name("ancestors.json").read_text("utf-8")
     rows = TypeAdapter(dict[str, str]).validate_json(table).items()
     return tuple((re.compile(rf"(?:{row})(?![a-z])(?!(?<=\d)\d)"), model) for row, model in rows)

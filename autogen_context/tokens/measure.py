@@ -23,7 +23,7 @@ from os import environ
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 from autogen_context.errors import MissingExtra
@@ -106,14 +106,9 @@ class BpeOpenAICounter:
     """Counts with ``bpe-openai``: exact, offline, about twice as fast as tiktoken."""
 
     def __init__(self, encoding: str) -> None:
-        """Loads the vocabulary, which takes some 60 ms the first time.
-
-        Raises:
-            ValueError: no known encoding.
-            MissingExtra: ``bpe-openai`` is not installed.
-        """
+        """Loads the vocabulary, 60 ms the first time; ``MissingExtra`` where ``bpe-openai`` is not installed."""
         _require_known(encoding)
-        self._tokenizer = _bindings().tokenizer_for_encoding(encoding)
+        self._tokenizer = cast("_Tokenizer", _bindings().tokenizer_for_encoding(encoding))
 
     def count(self, text: str, /) -> Count:
         """The tokens of ``text``, special tokens read as plain text."""
@@ -125,16 +120,10 @@ class TiktokenCounter:
     """Counts with tiktoken, from ranks that are on disk."""
 
     def __init__(self, encoding: str) -> None:
-        """Loads the vocabulary, which takes some 0.5 s the first time.
-
-        Raises:
-            ValueError: no known encoding.
-            FileNotFoundError: the ranks are not on disk; ``fetch_ranks`` gets them.
-        """
+        """Loads the vocabulary, 0.5 s the first time; ``FileNotFoundError`` where its ranks are not on disk."""
         path = _ranks_path(encoding)
         # tiktoken downloads what it does not find, without a time limit; so its folder is looked at before it is asked.
-        there = path is not None and path.is_file()
-        if path is None or not there or not _intact(path, encoding, path.stat().st_mtime_ns):
+        if not (path and path.is_file() and _intact(path, encoding, path.stat().st_mtime_ns)):
             raise FileNotFoundError(
                 f"the ranks of {encoding} are not in {path}; await fetch_ranks({encoding!r}, "
                 'timeout_s=30), point TIKTOKEN_CACHE_DIR at them, or pip install "autogen-context[fast]"'
@@ -160,10 +149,7 @@ class EstimateCounter:
 
 
 def counter_for(encoding: str) -> TokenCounter:
-    """The best counter for an encoding that is at hand now; never waits for a network.
-
-    Returns:
-        bpe-openai's, else tiktoken's, each made once per process; else the estimator, until the ranks have arrived.
+    """bpe-openai's counter, else tiktoken's, each made once; else the estimator, until the ranks have arrived.
 
     Raises:
         ValueError: no known encoding.
@@ -175,17 +161,9 @@ def counter_for(encoding: str) -> TokenCounter:
 
 
 async def fetch_ranks(encoding: str, *, timeout_s: float) -> bool:
-    """Have tiktoken download the ranks of an encoding, once per process, in a daemon thread.
+    """Have tiktoken download the ranks of an encoding, once per process; whether ``counter_for`` is exact now.
 
-    Args:
-        encoding: ``o200k_base`` or ``cl100k_base``.
-        timeout_s: how long to wait, in seconds; the download goes on after that, and a later call finds it.
-
-    Returns:
-        Whether ``counter_for`` is exact now.
-
-    Raises:
-        ValueError: no known encoding.
+    It waits so long at most; the download goes on in a daemon thread, and a later call finds it.
     """
     if isinstance(counter_for(encoding), EstimateCounter):
         with suppress(TimeoutError):
@@ -243,12 +221,8 @@ class _Tokenizer(Protocol):
     def count(self, text: str, /) -> int: ...
 
 
-class _Bindings(Protocol):
-    def tokenizer_for_encoding(self, encoding: str) -> _Tokenizer: ...
-
-
-@lru_cache(maxsize=1)
-def _bindings() -> _Bindings:
+@cache
+def _bindings() -> ModuleType:
     """The native module of bpe-openai, without its package: that builds tables for 0.8 s which counting has no use for."""
     name = "bpe_openai._bindings"
     package = find_spec("bpe_openai")
@@ -257,7 +231,7 @@ def _bindings() -> _Bindings:
         raise MissingExtra("fast", needed_for="counting with bpe-openai")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return cast("_Bindings", module)
+    return module
 
 
 @lru_cache(maxsize=8)
@@ -276,8 +250,9 @@ def _ranks_path(encoding: str) -> Path | None:
 
 def _require_known(encoding: str) -> None:
     if encoding not in _RANKS_SHA256:
-        known = ", ".join(_RANKS_SHA256)
-        raise ValueError(f"encoding {encoding!r} is not known; known are {known}")
+        raise ValueError(
+            f"encoding {encoding!r} is not known; known are {', '.join(_RANKS_SHA256)}"
+        )
 
 
 def _encodable(text: str) -> str:
@@ -292,19 +267,18 @@ def _encodable(text: str) -> str:
 
 
 class _Known(NamedTuple):
-    """What both vocabularies are known to hold.
-
-    Attributes:
-        tokens: strings that are one token.
-        pairs: those of two characters, but for digits, which are cut in threes across pairs.
-        two_token_blocks: 64 code points each, where a token holds all bytes of a character but the last.
-        torn: (last six bits of a character, block of the next) -> tokens lost where one token holds parts of both.
-    """
+    """What both vocabularies are known to hold."""
 
     tokens: frozenset[str]
-    pairs: frozenset[str]
-    two_token_blocks: frozenset[int]
-    torn: Mapping[tuple[int, int], int]
+    pairs: frozenset[
+        str
+    ]  # tokens of two characters, but for digits, which are cut in threes across pairs
+    two_token_blocks: frozenset[
+        int
+    ]  # of 64 code points, where a token holds a character but for its last byte
+    torn: Mapping[
+        tuple[int, int], int
+    ]  # last six bits of a character, block of the next -> tokens lost
 
 
 @cache
@@ -390,10 +364,7 @@ def _pairs_bound(piece: str) -> int:
 @cache
 def _longest_known_run(character: str) -> int:
     known = _known().tokens
-    length = 1
-    while character * (length + 1) in known:
-        length += 1
-    return length
+    return next(n for n in range(1, len(known)) if character * (n + 1) not in known)
 
 
 def _foreign_tokens(text: str) -> int:

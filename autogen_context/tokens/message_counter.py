@@ -71,29 +71,17 @@ ImageRule = Tiles | Patches | Crops | Area
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overheads:
-    """What a chat format adds to the texts, in tokens.
-
-    Attributes:
-        per_message: for each message.
-        per_name: for each author's name, beside the name itself.
-        per_request: once, for the start of the answer.
-        per_call: for each call, beside its name and arguments.
-        per_result: for each result, beside its message and its text; a short name of its tool is part of it.
-        image: how images count.
-        per_own: for each message of our own in the user's role: the author's name that the host gives it.
-        per_tool: for each tool, beside its schema as JSON.
-        per_tool_list: once, where a request has tools at all.
-    """
+    """What a chat format adds to the texts, in tokens."""
 
     per_message: int
-    per_name: int
-    per_request: int
-    per_call: int
-    per_result: int
+    per_name: int  # beside the author's name itself
+    per_request: int  # once, for the start of the answer
+    per_call: int  # beside its name and arguments
+    per_result: int  # beside its message and its text; a short name of its tool is part of it
     image: ImageRule
-    per_own: int = 0
-    per_tool: int = 0
-    per_tool_list: int = 0
+    per_own: int = 0  # for each message of our own in the user's role: the author's name that the host gives it
+    per_tool: int = 0  # beside its schema as JSON
+    per_tool_list: int = 0  # once, where a request has tools at all
 
     def assumed(self, *, calls: int, results: int) -> int:
         """What is added for so many calls and results: no provider says how much, so it is an upper bound."""
@@ -102,28 +90,18 @@ class Overheads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """How the models of one family count.
-
-    Attributes:
-        name: what the family is called here.
-        pattern: regular expression that the names of its models begin with.
-        exact: whether ``encoding`` is the family's own.
-        ratio: the most tokens billed for one of ``encoding``, over a conversation; 1.0 if exact.
-        lowest_ratio: a bill of fewer tokens for one of ``encoding`` is not believed.
-        chat: what the chat format adds, roles apart.
-        source: where the figures come from.
-        checked: when they were looked up, as YYYY-MM-DD.
-        encoding: the encoding to count with.
-    """
+    """How the models of one family count."""
 
     name: str
-    pattern: str
-    exact: bool
-    ratio: float
-    lowest_ratio: float
-    chat: Overheads
+    pattern: str  # regular expression that the names of its models begin with
+    exact: bool  # whether the encoding is the family's own
+    ratio: (
+        float  # the most tokens billed for one of the encoding, over a conversation; 1.0 if exact
+    )
+    lowest_ratio: float  # a bill of fewer tokens for one of the encoding is not believed
+    chat: Overheads  # what the chat format adds, roles apart
     source: str
-    checked: str
+    checked: str  # when the figures were looked up, as YYYY-MM-DD
     encoding: str = "o200k_base"
 
 
@@ -171,16 +149,7 @@ def image_tokens(image: Image, rule: ImageRule) -> int:
 
 
 class MessageCounter:
-    """Counts messages with one counter of texts and one chat format.
-
-    Args:
-        counter: counts a text.
-        overheads: what the format adds.
-        calibration: what is known of the difference to bills before the first one.
-
-    Attributes:
-        source: where its numbers come from.
-    """
+    """Counts messages with one counter of texts and one chat format; ``source`` says where its numbers come from."""
 
     def __init__(
         self,
@@ -253,19 +222,13 @@ class MessageCounter:
         return tokens
 
     def tools(self, tools: Sequence[Mapping[str, object]]) -> int:
-        """What the schemas of tools add to a request.
-
-        Providers write a schema down in a form of their own, which is shorter than its JSON without spaces.
-
-        Args:
-            tools: the schemas as they are sent, in OpenAI's or any other form.
+        """What the schemas of tools add to a request; providers write them shorter than their JSON without spaces.
 
         Raises:
             ValueError: a schema that is not JSON; names the tool's position.
         """
-        if not tools:
-            return 0
-        tokens = len(tools) * self.overheads.per_tool + self.overheads.per_tool_list
+        over = self.overheads
+        tokens = len(tools) * over.per_tool + (over.per_tool_list if tools else 0)
         for at, tool in enumerate(tools):
             try:
                 text = json.dumps(tool, ensure_ascii=False, separators=(",", ":"))

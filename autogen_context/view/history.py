@@ -89,7 +89,9 @@ class History:
         """How many objects at the front are those that are held; an equal one among them is taken for the same."""
         known = self._payloads
         if known and len(payloads) >= len(known) and payloads[len(known) - 1] is known[-1]:
-            with suppress(ValueError, RecursionError):  # what cannot be compared is told by identity alone
+            with suppress(
+                ValueError, RecursionError
+            ):  # what cannot be compared is told by identity alone
                 if known == list(payloads[: len(known)]):
                     return len(known)
         return same_at_front(known, payloads)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from autogen_context.cache.cache import CacheLimits, ContextCache
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.fingerprint import Fingerprint
-from autogen_context.cache.tier import Memory, sealed, unsealed
+from autogen_context.cache.tier import Memory
 
 
 class Outline(BaseModel):
@@ -81,39 +81,11 @@ def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     assert entry_from_bytes(entry_as_bytes(entry)) == entry
 
 
-@given(st.text(max_size=9), st.binary(), st.data())
-def test_damage_is_known(name: str, data: bytes, drawn: st.DataObject) -> None:
-    """Any byte that is another, any that is missing, and another name than it was written under."""
-    name = name.encode("utf-8", "ignore").decode()
-    whole = sealed(name, data)
-    index = drawn.draw(st.integers(0, len(whole) - 1))
-    flipped = bytes([whole[index] ^ drawn.draw(st.integers(1, 255))])
-    assert unsealed(name, whole) == data
-    assert unsealed(name, whole[:index] + flipped + whole[index + 1 :]) is None
-    assert unsealed(name, whole[:index]) is None
-    assert unsealed(name + "?", whole) is None
-
-
 @given(st.binary())
 def test_whatever_is_no_entry_is_refused(data: bytes) -> None:
     """Whoever wrote it has reckoned the checksum, too."""
     with pytest.raises(ValueError, match="entry"):
         entry_from_bytes(data)
-
-
-async def test_models_come_back_as_their_class() -> None:
-    """Equal to what was built, and a new object each time."""
-    built = Outline(title="main", lines=[1, 2])
-
-    async def build() -> Outline:
-        return built
-
-    cache = ContextCache()
-    for _ in range(2):
-        found = await cache.get_or_build("outline", build, model=Outline)
-        assert found == built
-        assert found is not built
-        found.lines.append(3)
 
 
 async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
@@ -134,28 +106,6 @@ async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
     async with ContextCache(tmp_path) as cache:
         assert await cache.get_or_build("outline", build, model=Newer) == Newer(name="main")
         assert cache.stats().disk.hits == 1
-
-
-async def nothing_that_is_kept() -> object:
-    """A value that is no JSON."""
-    return {1, 2}
-
-
-async def no_number() -> object:
-    """A value that JSON has no word for."""
-    return float("nan")
-
-
-async def an_outline() -> object:
-    """A model whose class was not named."""
-    return Outline(title="", lines=[])
-
-
-@pytest.mark.parametrize("build", [nothing_that_is_kept, no_number, an_outline])
-async def test_a_value_that_cannot_be_kept_is_refused(build: Callable[[], object]) -> None:
-    """With its class and what to give instead."""
-    with pytest.raises(ValueError, match=r" cannot be kept .*: give str, bytes, JSON, or"):
-        await ContextCache().get_or_build("key", build)
 
 
 async def test_callers_at_the_same_time_share_one_build() -> None:
@@ -250,20 +200,6 @@ async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path)
         assert cache.stats().disk.hits == 1
 
 
-async def test_what_is_invalidated_is_gone(tmp_path: Path) -> None:
-    """By its key in memory and on disk, and nothing else."""
-    async with ContextCache(tmp_path) as cache:
-        for key in ("gone", "kept"):
-            await cache.get_or_build(key, Builder())
-        await cache.invalidate("gone")
-        assert cache.stats().invalidations == 1
-    async with ContextCache(tmp_path) as cache:
-        build = Builder()
-        for key in ("gone", "kept"):
-            assert await cache.get_or_build(key, build) == "value 1"
-        assert build.calls == 1
-
-
 async def test_time_passes() -> None:
     """A value is served for its seconds, and not at the end of them."""
     now = 1_000.0
@@ -298,7 +234,7 @@ async def test_the_least_recently_used_goes_first() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("abcdef"), st.integers(0, 3_000), st.booleans()), max_size=60
+        st.tuples(st.sampled_from("abcdef"), st.integers(0, 7_000), st.booleans()), max_size=60
     )
 )
 def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> None:
@@ -309,6 +245,9 @@ def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> Non
         if writes:
             model.pop(key, None)
             gone = memory.put(key, size, size_bytes=size)
+            if size > 6_000:  # larger than all room: it pushes nothing out
+                assert gone == [key]
+                continue
             model[key] = size
             expected: list[str] = []
             while len(model) > 4 or sum(model.values()) > 6_000:
@@ -323,15 +262,6 @@ def test_memory_is_a_list_by_last_use(steps: list[tuple[str, int, bool]]) -> Non
         assert memory.items() == list(model.items())
     assert memory.forget_where(lambda _: True) == list(model)
     assert len(memory) == memory.held_bytes == 0
-
-
-def test_what_is_larger_than_all_room_pushes_nothing_out() -> None:
-    """It is not kept; what was under its key is gone all the same."""
-    memory = Memory[str](limit_bytes=6_000)
-    memory.put("a", "small", size_bytes=10)
-    memory.put("b", "small", size_bytes=10)
-    assert memory.put("a", "large", size_bytes=6_001) == ["a"]
-    assert memory.items() == [("b", "small")]
 
 
 async def test_statistics_add_up(tmp_path: Path) -> None:

@@ -1,18 +1,74 @@
-"""The guide on the cache does what it says."""
+"""The guides on the cache, on originals and on shared stores do what they say, and so does the example."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "cache.md"
+from support.redis_server import LocalRedis
+
+ROOT = Path(__file__).parents[2]
+GUIDES = ROOT / "docs" / "guides"
+EXAMPLE = ROOT / "examples" / "two_workers.py"
 
 
-def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its Python prints what stands below it; how large the file is may differ."""
-    text = GUIDE.read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (shown,) = re.findall(r"```\n\n```\n(.*?)```\n\nThe file", text, re.DOTALL)
-    exec(compile(code, str(GUIDE), "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+def program_in(page: str) -> str:
+    """The Python of a guide as one program."""
+    return "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+
+
+def test_the_guide_on_the_cache_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints what stands there; how large the file is may differ."""
+    page = (GUIDES / "cache.md").read_text("utf-8")
+    (shown,) = re.findall(r"```\n\n```\n(.*?)```\n\nThe file", page, re.DOTALL)
+    exec(compile(program_in(page), "cache.md", "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
     printed = capsys.readouterr().out
     assert re.sub(r" +(\d\.\d MB)?", " ", printed) == re.sub(r" +(\d\.\d MB)?", " ", shown)
+
+
+def test_the_guide_on_originals_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints what stands there."""
+    page = (GUIDES / "originals.md").read_text("utf-8")
+    exec(compile(program_in(page), "originals.md", "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+    (shown,) = re.findall(r"```\n(\[Original.*?)```", page, re.DOTALL)
+    assert capsys.readouterr().out == "recall_context\n" + shown
+
+
+def printed(redis: LocalRedis, *command: str | Path) -> str:
+    """What a program says, which must end well and warn of nothing."""
+    run = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-W", "error", *command],
+        env=os.environ | {"REDIS_URL": redis.url},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout
+
+
+def test_the_guide_on_shared_stores_runs(redis: LocalRedis, tmp_path: Path) -> None:
+    """It prints what stands there; a busy machine is no fault."""
+    page = (GUIDES / "shared.md").read_text("utf-8")
+    given, patient = 'os.environ["REDIS_URL"]', "RedisLimits(timeout_s=10.0, patience_s=20.0)"
+    text = program_in(page).replace(given, f"{given}, limits={patient}", 1)
+    program = tmp_path / "guide.py"
+    program.write_text(
+        f"from autogen_context.cache.redis.server import RedisLimits\n{text}", "utf-8"
+    )
+    (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
+    assert printed(redis, program) == shown
+
+
+def test_two_workers_share_what_they_built(redis: LocalRedis) -> None:
+    """The second gets what the first built, and by its handle what left the first one's window."""
+    redis.said(b"FLUSHALL")
+    lines = printed(redis, EXAMPLE).splitlines()
+    assert lines[0] == "worker 1: the plan, as worker 1 built it"
+    assert lines[1] == "worker 1: what left my window is under its handle"
+    assert lines[2] == "worker 2: the plan, as worker 1 built it"
+    assert re.fullmatch(r"worker 2: 3\tstate \d+", lines[3])

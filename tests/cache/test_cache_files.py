@@ -3,7 +3,6 @@
 # ruff: noqa: ASYNC220, ASYNC240 - a test may block its own loop
 
 import asyncio
-import mmap
 import os
 import subprocess
 import sys
@@ -169,29 +168,6 @@ async def test_a_build_that_a_change_overtakes_is_not_kept(file: Path) -> None:
     assert reading.calls == 2
 
 
-async def test_callers_during_a_build_share_it(file: Path) -> None:
-    """If nothing changed until its end it is right for all who asked before, also where there is no room to keep it."""
-    begun, go_on = asyncio.Event(), asyncio.Event()
-    reading = Reading(file)
-
-    async def slow() -> str | None:
-        begun.set()
-        await go_on.wait()
-        return reading()
-
-    cache = ContextCache(limits=CacheLimits(entries=0))
-    await settle()
-    callers = [asyncio.create_task(cache.get_or_build("key", slow, depends_on=[file]))]
-    await begun.wait()
-    callers += [
-        asyncio.create_task(cache.get_or_build("key", slow, depends_on=[file])) for _ in range(20)
-    ]
-    await asyncio.sleep(0)
-    go_on.set()
-    assert await asyncio.gather(*callers) == ["one"] * 21
-    assert reading.calls == 1
-
-
 async def test_there_and_back_while_it_is_built_is_not_kept(file: Path) -> None:
     """What was built from a file that was there in between is not what is there now."""
     new = file.with_name("new.txt")
@@ -210,29 +186,6 @@ async def test_there_and_back_while_it_is_built_is_not_kept(file: Path) -> None:
     pattern = [f"{file.parent}/*"]
     assert await cache.get_or_build("key", names, depends_on=pattern) == ["file.txt", "new.txt"]
     assert await cache.get_or_build("key", names_now, depends_on=pattern) == ["file.txt"]
-
-
-async def test_by_content_a_change_without_a_time_overtakes_a_build(file: Path) -> None:
-    """What is written through a memory map while it is built, too: it is no value for who asks afterwards."""
-    begun, go_on = asyncio.Event(), asyncio.Event()
-
-    async def slow() -> str | None:
-        found = Reading(file)()
-        begun.set()
-        await go_on.wait()
-        return found
-
-    cache = ContextCache(compare="content")
-    with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
-        mapped[0:1] = b"1"
-        await settle()
-        early = asyncio.create_task(cache.get_or_build("key", slow, depends_on=[file]))
-        await begun.wait()
-        mapped[0:1] = b"2"
-        late = asyncio.create_task(cache.get_or_build("key", slow, depends_on=[file]))
-        await asyncio.sleep(0)
-        go_on.set()
-        assert (await early, await late) == ("1ne", "2ne")
 
 
 async def test_a_file_that_was_just_written_is_kept_a_tick_later(file: Path) -> None:
@@ -293,33 +246,6 @@ async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None
     assert reading.calls == 2
 
 
-async def test_more_files_than_are_compared_at_once_are_compared_too(tmp_path: Path) -> None:
-    """In a thread."""
-    files = [tmp_path / f"{number}.txt" for number in range(200)]
-    for file in files:
-        file.touch()
-    cache, reading = ContextCache(), Reading(files[-1])
-    for text in ("", "", "two"):
-        files[-1].write_text(text)
-        assert await cache.get_or_build("key", reading, depends_on=files) == text
-    assert reading.calls == 2
-
-
-async def test_paths_may_lead_anywhere(file: Path, tmp_path: Path) -> None:
-    """Relative ones, ones that go up, and keys that look like paths are names like others."""
-    cache = ContextCache(tmp_path / "cache")
-    crooked = file.parent / ".." / "tree" / file.name
-    relative = Path(os.path.relpath(file))
-    names: dict[str, Path] = {"../../etc/passwd": crooked, "/" * 3_000: relative}
-    for key, name in names.items():
-        assert await cache.get_or_build(key, Reading(file), depends_on=[name]) == "one"
-        file.write_text("two")
-        assert await cache.get_or_build(key, Reading(file), depends_on=[name]) == "two"
-        file.write_text("one")
-    await cache.aclose()
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["cache.db"]
-
-
 async def test_by_path_everything_that_depends_on_it_goes(file: Path, tmp_path: Path) -> None:
     """From memory and disk, files below and patterns too; what was built of other files stays."""
     names: dict[str, Path | str] = {
@@ -336,34 +262,6 @@ async def test_by_path_everything_that_depends_on_it_goes(file: Path, tmp_path: 
         for key, name in names.items():
             await cache.get_or_build(key, Reading(file), depends_on=[name])
         assert (cache.stats().builds, cache.stats().disk.hits) == (2, 1)
-
-
-class Watched:
-    """What a watch hears, at will."""
-
-    def __init__(self) -> None:
-        self.heard: list[Heard] = []
-
-    def listen(self, heard: Heard) -> Callable[[], None]:
-        self.heard.append(heard)
-        return lambda: self.heard.remove(heard)
-
-
-async def test_what_a_watch_tells_of_is_dropped_at_once(file: Path) -> None:
-    """From another thread; what it does not tell of is compared in any case, and closing ends it."""
-    watch, reading = Watched(), Reading(file)
-    async with ContextCache(watch=watch) as cache:
-        for text in ("one", "two"):
-            file.write_text(text)
-            assert await cache.get_or_build("key", reading, depends_on=[file]) == text
-        assert cache.stats().invalidations == 1
-        await asyncio.to_thread(watch.heard[0], [file.parent])
-        assert cache.stats().memory.entries == 0
-        await cache.get_or_build("key", reading, depends_on=[file])
-        assert cache.stats().invalidations == 2
-        await asyncio.to_thread(watch.heard[0], [file.parent / "other"])
-        assert cache.stats().memory.entries == 1
-    assert watch.heard == []
 
 
 async def test_a_watch_of_a_folder_drops_what_changed(file: Path) -> None:
@@ -452,23 +350,3 @@ async def test_news_that_may_be_missed_are_taken_for_bad(file: Path, tmp_path: P
     await ask()
     assert (plain.calls, of_file.calls) == (2, 1)
     await cache.aclose()
-
-
-@pytest.mark.parametrize("data", [b"", b"anything"], ids=["empty", "no entry"])
-async def test_what_a_server_has_may_be_anything(data: bytes) -> None:
-    """What is no entry is a miss."""
-    server = OwnTier()
-    server.values["key"] = data
-    reading = Reading(Path("none"))
-    await ContextCache(shared=server).get_or_build("key", reading)
-    assert reading.calls == 1
-
-
-async def test_a_server_that_mixes_up_keys_is_a_miss() -> None:
-    """An entry says under which key it was written."""
-    server = OwnTier()
-    cache, reading = ContextCache(shared=server), Reading(Path("none"))
-    await cache.get_or_build("other", reading)
-    server.values["key"] = server.values["other"]
-    await cache.get_or_build("key", reading)
-    assert reading.calls == 2

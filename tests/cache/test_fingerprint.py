@@ -4,14 +4,11 @@ import mmap
 import os
 import socket
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context.cache.fingerprint import (
     COARSE_TICK_NS,
@@ -23,7 +20,6 @@ from autogen_context.cache.fingerprint import (
     is_touched,
     matches,
     settled_ns,
-    state_of,
 )
 from support.waiting import tick
 
@@ -68,24 +64,11 @@ def replaced(file: Path) -> None:
     other.replace(file)
 
 
-def linked(file: Path) -> None:
-    """A link takes its name."""
-    file.with_name("other").write_text("other")
-    file.unlink()
-    file.symlink_to("other")
-
-
 def in_another_folder(file: Path) -> None:
     """The folder above gives its name to another one with the same file in it."""
     file.parent.rename(file.parent.with_name("before"))
     file.parent.mkdir()
     file.write_text("other")
-
-
-def a_folder_now(file: Path) -> None:
-    """A folder takes its name."""
-    file.unlink()
-    file.mkdir()
 
 
 def a_pipe_now(file: Path) -> None:
@@ -94,24 +77,14 @@ def a_pipe_now(file: Path) -> None:
     os.mkfifo(file)
 
 
-def deleted_with_its_folder(file: Path) -> None:
-    """Neither is there any more."""
-    file.unlink()
-    file.parent.rmdir()
-
-
 CHANGES: dict[str, Change] = {
     "grown": rewritten("text and more"),
     "same size": rewritten("other"),
     "old times": with_old_times,
-    "emptied": rewritten(""),
     "deleted": Path.unlink,
     "replaced": replaced,
-    "link in its place": linked,
-    "folder in its place": a_folder_now,
     "pipe in its place": a_pipe_now,
     "folder above replaced": in_another_folder,
-    "folder above deleted": deleted_with_its_folder,
 }
 
 
@@ -188,20 +161,6 @@ def test_links_are_followed(tmp_path: Path, change: Change) -> None:
     assert not still_holds(old)
 
 
-def test_links_to_nowhere_and_in_circles_are_missing_or_out_of_reach(tmp_path: Path) -> None:
-    """They have a fingerprint, which ends when they lead somewhere."""
-    (tmp_path / "nowhere").symlink_to("target")
-    (tmp_path / "circle").symlink_to("circle")
-    nowhere, circle = fingerprints_of(tmp_path / "nowhere"), fingerprints_of(tmp_path / "circle")
-    assert (state_of(str(tmp_path / "nowhere")).kind) == "missing"
-    assert (state_of(str(tmp_path / "circle")).kind) == "unreachable"
-    assert still_holds((*nowhere, *circle))
-    (tmp_path / "target").touch()
-    (tmp_path / "circle").unlink()
-    assert not still_holds(nowhere)
-    assert not still_holds(circle)
-
-
 def test_of_a_folder_the_names_count(tmp_path: Path) -> None:
     """Names that come and go are seen, what is written into files is not."""
     (tmp_path / "kept").touch()
@@ -243,22 +202,6 @@ def test_a_pattern_names_files(tmp_path: Path, pattern: str, expected: Sequence[
     assert sorted(os.path.relpath(path, tmp_path) for path in found.values()) == sorted(expected)
 
 
-def test_a_pattern_sees_what_comes_and_goes(tmp_path: Path) -> None:
-    """Files that match, new and gone, however deep; others are nothing to it."""
-    (tmp_path / "sub").mkdir()
-    old = fingerprints_of(f"{tmp_path}/**/*.py")
-    (tmp_path / "sub" / "notes.txt").touch()
-    assert still_holds(old)
-    (tmp_path / "sub" / "new.py").touch()
-    assert not still_holds(old)
-    (tmp_path / "sub" / "new.py").rename(tmp_path / "sub" / "old.py")
-    renamed = fingerprints_of(f"{tmp_path}/**/*.py")
-    (tmp_path / "sub" / "old.py").rename(tmp_path / "old.py")
-    assert not still_holds(renamed)
-    (tmp_path / "old.py").unlink()
-    assert still_holds(old)
-
-
 def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
     """Down to what the system can name."""
     deepest = tmp_path
@@ -268,25 +211,6 @@ def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
     (deepest / "x.py").touch()
     assert len(matches(f"{tmp_path}/**/*.py")[0]) == 1
     subprocess.run(["rm", "-r", tmp_path / "d"], check=True)  # noqa: S603, S607 - Python's stack is too small for it
-
-
-FILE_NAMES = st.text(
-    st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=40
-).filter(lambda name: name not in {".", ".."} and len(name.encode()) < 200)
-
-
-@given(FILE_NAMES, st.binary(max_size=50), st.binary(max_size=50))
-def test_any_name_goes(name: str, before: bytes, after: bytes) -> None:
-    """Names with newlines, stars and brackets are files like others; only another content is a change."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, name)
-        file.write_bytes(before)
-        exact = FingerprintReader(pattern_contents=True, now_ns=lambda: SETTLED_NS)
-        old = exact.read(absolute_names([file])).fingerprints
-        assert exact.renewed(old) is not None
-        tick()
-        file.write_bytes(after)
-        assert (exact.renewed(old) is not None) == (before == after)
 
 
 def test_times_prove_nothing_within_a_tick(file: Path) -> None:
@@ -303,14 +227,6 @@ def test_a_stamp_of_whole_seconds_takes_longer_to_prove_something() -> None:
     """It may be of a file system that stamps every two seconds."""
     assert settled_ns(7_000_000_000) == 7_000_000_000 + COARSE_TICK_NS
     assert settled_ns(7_000_000_001) == 7_000_000_001 + TICK_NS
-
-
-def test_a_touched_file_keeps_its_old_times_until_the_new_ones_prove_something(file: Path) -> None:
-    """The content is compared again next time."""
-    old = fingerprints_of(file)
-    os.utime(file)
-    soon = FingerprintReader(now_ns=lambda: file.stat().st_ctime_ns)
-    assert soon.renewed(old) == old
 
 
 def there_and_gone(path: Path) -> None:
@@ -361,15 +277,6 @@ def test_a_pipe_is_never_opened(tmp_path: Path, caplog: pytest.LogCaptureFixture
     ]
 
 
-def test_a_pipe_under_a_pattern_counts_by_its_name(tmp_path: Path) -> None:
-    """It comes and goes; nobody builds a tree from what is written into it."""
-    old = fingerprints_of(f"{tmp_path}/**")
-    os.mkfifo(tmp_path / "pipe")
-    assert not still_holds(old)
-    with_pipe = FingerprintReader(pattern_contents=True, now_ns=lambda: SETTLED_NS)
-    assert with_pipe.read([f"{tmp_path}/**"]).settles_in_s <= 0
-
-
 def test_a_large_file_is_followed_by_its_times(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -401,10 +308,11 @@ def test_by_content_a_write_through_a_map_is_seen(file: Path) -> None:
     exact = FingerprintReader(compare="content", now_ns=lambda: SETTLED_NS)
     with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
         mapped[0:1] = b"1"
-        old = exact.read([str(file)]).fingerprints
-        assert exact.renewed(old) is not None
+        before = exact.read([str(file)])
+        assert exact.renewed(before.fingerprints) is not None
         mapped[0:1] = b"2"
-        assert exact.renewed(old) is None
+        assert exact.renewed(before.fingerprints) is None
+        assert exact.mark([str(file)]) != before.mark
 
 
 BAD_NAMES = {

@@ -233,13 +233,7 @@ async def test_who_listens_is_told_that_news_may_be_lost(redis: LocalRedis, ends
 GARBAGE = {
     "http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
     "noise": bytes(range(128, 256)) * 50,
-    "empty": b"\r\n" * 50,
     "nested": b"*1\r\n" * 20_000,
-    "huge": b"$999999999\r\n",
-    "no number": b":abc\r\n" * 9,
-    "no length": b"$abc\r\n" * 9,
-    "yes": b"+OK\r\n",
-    "no": b"-ERR no\r\n",
     "pong": b"+PONG\r\n",
     "number": b":1\r\n",
 }
@@ -298,24 +292,10 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
         pass
 
 
-async def test_a_password_that_changes_in_mid_use_is_a_miss(
-    redis: LocalRedis, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The server is away then, until it takes the old one again."""
-    async with tier_on(redis.url) as tier:
-        tier.write({"key": b"1"}, ttl_s=60)
-        await asyncio.to_thread(tier.close)
-        await comes_to(tier, "key", b"1")
-        redis.said(b"ACL SETUSER default resetpass >other", b"CLIENT KILL TYPE normal")
-        await comes_to(tier, "key", None)
-        await until(lambda: "refuses" in caplog.text)
-        assert await read(tier, "key") is None
-
-
 async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:
     """A user who may read and not delete has it no more, though others do."""
     redis.said(b"ACL SETUSER keeper on >keeper ~* &* +@all -unlink")
-    limits = replace(FIRM, patience_s=3.0)  # what is never done is waited for so long
+    limits = replace(FIRM, patience_s=0.5)  # what is never done is waited for so long
     async with (
         tier_on(f"redis://keeper:keeper@127.0.0.1:{redis.port}/0", limits) as tier,
         tier_on(redis.url) as far,
@@ -324,36 +304,11 @@ async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalR
             tier.write({key: b"1"}, ttl_s=60)
             await comes_to(far, key, b"1")
         await forget(tier, "wrong")
-        for _ in range(5):
+        for _ in range(2):
             assert await read(tier, "wrong") is None
             await comes_to(tier, "right", b"1")
             assert await read(tier, "wrong") is None
         await comes_to(far, "wrong", b"1")
-        limits = replace(PATIENT, patience_s=2.0)
-        url = f"redis://keeper:keeper@127.0.0.1:{redis.port}/0"
-        async with RedisServer(url, limits=limits) as server:
-            stash = RedisOriginals(server, scope=Scope())
-            stash.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
-            stash.flush()
-            with pytest.raises(StoreUnavailable, match="not deleted"):
-                stash.forget("handle")
-            assert stash.read("handle", now=0.0) is None
-
-
-async def test_a_user_who_may_hear_no_news_is_warned(
-    redis: LocalRedis, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Once; everything else works."""
-    redis.said(b"ACL SETUSER deaf on >deaf ~* resetchannels +@all")
-    async with tier_on(f"redis://deaf:deaf@127.0.0.1:{redis.port}/0", FIRM) as tier:
-        tier.listen(lambda _: None)
-        tier.write({"key": b"1"}, ttl_s=60)
-        await asyncio.to_thread(tier.close)
-        await comes_to(tier, "key", b"1")
-        tier.listen(lambda _: None)
-        await until(lambda: said_of(caplog, "a shared store tells no news") == 1)
-        await asyncio.sleep(0.3)
-        assert said_of(caplog, "a shared store tells no news") == 1
 
 
 async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
@@ -372,44 +327,3 @@ async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
         redis.said(b"CONFIG SET maxmemory 0")
         tier.write({"after": b"1"}, ttl_s=60)
         await comes_to(other, "after", b"1")
-
-
-async def test_a_closed_server_is_a_miss(
-    redis: LocalRedis, caplog: pytest.LogCaptureFixture
-) -> None:
-    """For everything that is asked later; who waits while it is closed is not cancelled by it."""
-    released = asyncio.Event()
-    async with port_that(delayed(redis.port, released.wait)) as port:
-        server = RedisServer(
-            redis.through(port), limits=RedisLimits(timeout_s=20.0, patience_s=0.2)
-        )
-        tier, heard = RedisTier(server), list[str]()
-        waiting = asyncio.create_task(read(tier, "key"))
-        tier.write({"lost": b"1"}, ttl_s=60)
-        await asyncio.sleep(0.05)
-        await asyncio.to_thread(server.close)
-        assert await waiting is None
-        released.set()
-    assert "closed before all was written" in caplog.text
-    ended = tier.listen(heard.append)
-    tier.write({"key": b"1"}, ttl_s=None)
-    await forget(tier, "key")
-    assert await read(tier, "key") is None
-    ended()
-    await asyncio.to_thread(tier.close)
-    server.close()
-
-
-async def test_who_is_cancelled_is_cancelled(redis: LocalRedis) -> None:
-    """A read that hangs does not swallow it."""
-    released = asyncio.Event()
-    async with (
-        port_that(delayed(redis.port, released.wait)) as port,
-        tier_on(redis.through(port), RedisLimits(timeout_s=20.0)) as tier,
-    ):
-        waiting = asyncio.create_task(read(tier, "key"))
-        await asyncio.sleep(0.05)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        released.set()

@@ -78,8 +78,8 @@ class Mirror:
 @pytest.mark.parametrize(
     ("script", "numbers"),
     [
-        pytest.param(REWRITER, ["1500", "10000"], id="files that are there"),
-        pytest.param(MAKER, ["6000"], id="more new files than are held"),
+        pytest.param(REWRITER, ["500", "4000"], id="files that are there"),
+        pytest.param(MAKER, ["4500"], id="more new files than are held"),
     ],
 )
 def test_a_flood_loses_nothing_and_holds_little(

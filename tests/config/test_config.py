@@ -170,7 +170,7 @@ def test_the_page_lists_every_setting_as_it_is() -> None:
     """Name, default and description are those of the model, in its order."""
     page = DOCS.read_text(encoding="utf-8").split("## Settings\n")[1].split("\n## ")[0]
     assert [line for line in page.splitlines() if line.startswith("| `")] == [
-        f"| `{name}` | {shown(field.default)} | {field.description} |"
+        f"| `{name}` | {shown(field.default)} | {' '.join((field.description or '').split())} |"
         for name, field in ContextConfig.model_fields.items()
     ]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.config import ContextConfig
-from autogen_context.config.given import RENAMED, WITHOUT_EFFECT
+from autogen_context.config.config import RENAMED, WITHOUT_EFFECT
 
 Settings = dict[str, object]
 

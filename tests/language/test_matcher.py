@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.matcher import Found, PhraseMatcher
+from autogen_context.language.phrases import Found, PhraseMatcher
 
 
 def spans(phrase: str, text: str) -> list[str]:

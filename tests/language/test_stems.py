@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.stems import IRREGULAR, stem
+from autogen_context.language.terms import IRREGULAR, stem
 
 LETTERS = st.text("abcdeilnorstuy", min_size=1, max_size=14)
 

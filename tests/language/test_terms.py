@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.stems import stem
-from autogen_context.language.terms import STOP_WORDS, WORD_CHARS, pairs_of, terms
+from autogen_context.language.terms import STOP_WORDS, WORD_CHARS, pairs_of, stem, terms
 
 PIECES = (
     "user_name", "HTTPServer2", "os.path.join", "the", "Running", "检索结果", "\u0301", "-.-", "x" * 300, "8081",

@@ -327,17 +327,6 @@ def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> No
         Ledger.from_json(data)
 
 
-def test_where_statements_stand() -> None:
-    """Current or stale, each is found where it is; what states nothing and a ledger of ours is passed over."""
-    ledger = Ledger()
-    text = (
-        "[Ledger]\nFacts:\nport: 80\n\n[user] Hi there! The room is B2, it has 40 seats. What now?\n[assistant] Noted.\n"
-        "[user] The budget is now 700, thanks."
-    )
-    said = [text[start:end].strip() for start, end in ledger.learn_places(text)]
-    assert said == ["The room is B2, it has 40 seats", "The budget is now 700, thanks"]
-
-
 def test_reports_are_not_kept_for_ever() -> None:
     """The oldest of what assistants reported goes, nothing that a person said."""
     ledger = Ledger()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.ledger import Author, Ledger
+from autogen_context.ledger.reader import looked_at
 from autogen_context.ledger.rendering import rank_of
-from autogen_context.ledger.sentence import looked_at
 from autogen_context.messages.message import Message, ToolResult
 from support.texts import TEXTS
 

@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -26,11 +27,6 @@ ANYTHING = st.one_of(
 )
 
 
-def is_whole(value: object) -> bool:
-    """A number of things, at least one."""
-    return type(value) is int and value >= 1
-
-
 def is_number(value: object) -> bool:
     """Of any kind but a truth value."""
     return type(value) in (int, float)
@@ -38,19 +34,13 @@ def is_number(value: object) -> bool:
 
 def is_fraction(value: object) -> bool:
     """A number from 0 to 1."""
-    return type(value) in (int, float) and isinstance(value, int | float) and 0 <= value <= 1
+    return isinstance(value, int | float) and is_number(value) and 0 <= value <= 1
 
 
 def is_list_of_texts(value: object) -> bool:
     """What is one by its very type."""
-    return isinstance(value, list) and all(
-        isinstance(text, str) for text in cast("list[object]", value)
-    )
-
-
-def require_one_or_more(name: str, value: object, *, give: str) -> None:
-    """As the callers ask for it."""
-    argument.require_whole(name, value, least=1, give=give)
+    is_list = isinstance(value, list)
+    return is_list and all(isinstance(text, str) for text in cast("list[object]", value))
 
 
 def require_path_object(name: str, value: object, *, give: str) -> None:
@@ -61,13 +51,13 @@ def require_path_object(name: str, value: object, *, give: str) -> None:
 GUARDS: dict[str, tuple[Callable[..., object], Callable[[object], bool]]] = {
     "text": (argument.require_text, lambda value: isinstance(value, str)),
     "texts": (argument.require_texts, is_list_of_texts),
-    "whole": (require_one_or_more, is_whole),
+    "whole": (partial(argument.require_whole, least=1), lambda value: type(value) is int and value >= 1),
     "number": (argument.require_number, is_number),
     "share": (argument.require_fraction, is_fraction),
     "several": (argument.require_several, lambda value: isinstance(value, list)),
     "kind": (require_path_object, lambda value: isinstance(value, Path)),
     "list": (listed, lambda value: isinstance(value, list)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("require", "is_right"), GUARDS.values(), ids=GUARDS)
@@ -83,19 +73,14 @@ def test_only_what_is_right_passes(
         require("this", value, give="that")
 
 
-@given(ANYTHING)
-def test_a_path_is_a_text_or_like_a_path(value: object) -> None:
-    """Nothing else."""
+@given(ANYTHING, st.lists(st.integers()))
+def test_paths_and_lists(value: object, items: list[int]) -> None:
+    """A path is a text or like a path; a list is handed on and not copied, of other sequences it is the items."""
     if isinstance(value, str | Path):
         argument.require_path("this", value)
-        return
-    with pytest.raises(ValueError, match=r"this=.*: give a path"):
-        argument.require_path("this", value)
-
-
-@given(st.lists(st.integers()))
-def test_a_list_is_handed_on_and_not_copied(items: list[int]) -> None:
-    """Of other sequences, of which not all can be cut, it is the items."""
+    else:
+        with pytest.raises(ValueError, match=r"this=.*: give a path"):
+            argument.require_path("this", value)
     together = tuple(items)
     assert listed("this", items, give="that") is items
     assert listed("this", together, give="that") is together

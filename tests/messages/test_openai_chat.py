@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
-from autogen_context.recall import select, tiers
+from autogen_context.recall.exchanges import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
@@ -134,97 +134,52 @@ def test_rewriting_changes_texts_alone(payload: ChatMessage, text: str) -> None:
     assert payload == before
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"content": None}, Message(role="user")),
-        ({}, Message(role="user")),
-        ({"content": "hi", "name": "ada"}, Message(role="user", text="hi", name="ada")),
-        (
-            {"content": [{"type": "text", "text": "a"}, "b"]},
-            Message(role="user", text="a\nb", text_parts=2),
-        ),
-        (
-            {"content": [PIC, {"type": "image", "source": {"data": "AAAA"}}]},
-            Message(role="user", images=(Image(detail="low"), Image())),
-        ),
-        (
-            {"content": [{"type": "input_image", "image_url": "u", "detail": "high"}]},
-            Message(role="user", images=(Image(detail="high"),)),
-        ),
-        (
-            {"content": [{"type": "file", "file": {"file_id": "x"}}]},
-            Message(role="user", extra='{"content": [{"file": {"file_id": "x"}, "type": "file"}]}'),
-        ),
-        (
-            {"role": "assistant", "content": "", "reasoning_content": "hm", "metadata": {"k": 1}},
-            Message(role="assistant", extra='{"reasoning_content": "hm"}'),
-        ),
-        ({"name": {"first": "ada"}}, Message(role="user", extra='{"name": {"first": "ada"}}')),
-    ],
-    ids=["null", "no content", "name", "parts", "images", "image of the responses api", "a part of another kind",
-         "thinking is sent, metadata is not", "F11: a name that is no string"],
-)  # fmt: skip  # ids in a row
+USER: dict[str, tuple[ChatMessage, Message]] = {
+    "null": ({"content": None}, Message(role="user")),
+    "no content": ({}, Message(role="user")),
+    "name": ({"content": "hi", "name": "ada"}, Message(role="user", text="hi", name="ada")),
+    "parts": ({"content": [{"type": "text", "text": "a"}, "b"]}, Message(role="user", text="a\nb", text_parts=2)),
+    "images": ({"content": [PIC, {"type": "image", "source": {"data": "AAAA"}}]}, Message(role="user", images=(Image(detail="low"), Image()))),
+    "image of the responses api": ({"content": [{"type": "input_image", "image_url": "u", "detail": "high"}]}, Message(role="user", images=(Image(detail="high"),))),
+    "a part of another kind": ({"content": [{"type": "file", "file": {"file_id": "x"}}]}, Message(role="user", extra='{"content": [{"file": {"file_id": "x"}, "type": "file"}]}')),
+    "thinking is sent, metadata is not": ({"role": "assistant", "content": "", "reasoning_content": "hm", "metadata": {"k": 1}}, Message(role="assistant", extra='{"reasoning_content": "hm"}')),
+    "F11: a name that is no string": ({"name": {"first": "ada"}}, Message(role="user", extra='{"name": {"first": "ada"}}')),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "expected"), USER.values(), ids=USER)
 def test_what_is_read(fields: ChatMessage, expected: Message) -> None:
     """Every form in which text and images come."""
     assert HOST.read({"role": "user", **fields}) == expected
 
 
-@pytest.mark.parametrize(
-    ("fields", "call", "extra"),
-    [
-        ({"tool_calls": [CALL]}, ToolCall(id="c1", name="f", arguments="{}"), ""),
-        (
-            {"tool_calls": [{"id": "c", "custom": {"name": "f", "input": "x"}}]},
-            ToolCall(id="c", name="f", arguments="x"),
-            "",
-        ),
-        (
-            {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]},
-            ToolCall(id="", name="f", arguments='{"a": 1}'),
-            "",
-        ),
-        (
-            {"function_call": {"name": "f", "arguments": "{}"}},
-            ToolCall(id="", name="f", arguments="{}", older=True),
-            "",
-        ),
-        (
-            {"tool_calls": [{**CALL, "extra_content": {"sig": "AA"}}]},
-            ToolCall(id="c1", name="f", arguments="{}"),
-            '{"tool_calls": [{"extra_content": {"sig": "AA"}}]}',
-        ),
-        ({"function_call": "auto"}, None, '{"function_call": "auto"}'),
-    ],
-    ids=["call", "custom tool", "arguments as an object, no id", "older call", "F11: a signature", "F34: a text"],
-)  # fmt: skip  # ids in a row
+READ = ToolCall(id="c1", name="f", arguments="{}")
+OLDER = {"name": "f", "arguments": "{}"}
+CALLS: dict[str, tuple[ChatMessage, ToolCall | None, str]] = {
+    "call": ({"tool_calls": [CALL]}, READ, ""),
+    "custom tool": ({"tool_calls": [{"id": "c", "custom": {"name": "f", "input": "x"}}]}, ToolCall(id="c", name="f", arguments="x"), ""),
+    "arguments as an object, no id": ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, ToolCall(id="", name="f", arguments='{"a": 1}'), ""),
+    "older call": ({"function_call": OLDER}, replace(READ, id="", older=True), ""),
+    "F11: a signature": ({"tool_calls": [{**CALL, "extra_content": {"sig": "AA"}}]}, READ, '{"tool_calls": [{"extra_content": {"sig": "AA"}}]}'),
+    "F34: a text": ({"function_call": "auto"}, None, '{"function_call": "auto"}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "call", "extra"), CALLS.values(), ids=CALLS)
 def test_what_is_read_of_calls(fields: ChatMessage, call: ToolCall | None, extra: str) -> None:
     """In every form; what stands beside the function is counted."""
     expected = Message(role="assistant", calls=(call,) if call else (), extra=extra)
     assert HOST.read({"role": "assistant", **fields}) == expected
 
 
-@pytest.mark.parametrize(
-    ("payload", "result", "extra"),
-    [
-        (
-            {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "r"}]},
-            ToolResult(call_id="c1", text="r"),
-            "",
-        ),
-        (
-            {"role": "function", "name": "f", "content": "r"},
-            ToolResult(call_id="", text="r", name="f"),
-            "",
-        ),
-        (
-            {"role": "tool", "tool_call_id": "c1", "content": "r", "tool_calls": [{"x": 1}]},
-            ToolResult(call_id="c1", text="r"),
-            '{"tool_calls": [{"x": 1}]}',
-        ),
-    ],
-    ids=["result", "older result", "F11: calls on a result"],
-)
+RESULTS: dict[str, tuple[ChatMessage, ToolResult, str]] = {
+    "result": ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "r"}]}, ToolResult(call_id="c1", text="r"), ""),
+    "older result": ({"role": "function", "name": "f", "content": "r"}, ToolResult(call_id="", text="r", name="f"), ""),
+    "F11: calls on a result": ({"role": "tool", "tool_call_id": "c1", "content": "r", "tool_calls": [{"x": 1}]}, ToolResult(call_id="c1", text="r"), '{"tool_calls": [{"x": 1}]}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("payload", "result", "extra"), RESULTS.values(), ids=RESULTS)
 def test_what_is_read_of_results(payload: ChatMessage, result: ToolResult, extra: str) -> None:
     """In both forms."""
     assert HOST.read(payload) == Message(role=payload["role"], results=(result,), extra=extra)
@@ -285,16 +240,12 @@ def test_how_content_is_written(
     assert HOST.rewrite({"role": "user", "content": content}, message)["content"] == expected
 
 
-def test_images_that_leave_a_result_leave_a_mark() -> None:
-    """F12: of a result with an image alone nothing was left, and the model read an empty answer."""
-    payload = {"role": "tool", "tool_call_id": "c", "content": [PIC]}
+def test_what_is_rewritten_of_results_and_calls() -> None:
+    """F12: an image that leaves leaves a mark; a result can get another id, and older forms stay."""
+    payload: ChatMessage = {"role": "tool", "tool_call_id": "wrong", "content": [PIC]}
     written = HOST.rewrite(payload, without_images(HOST.read(payload)))
     assert written["content"] == [{"type": "text", "text": "[image left out]"}]
-
-
-def test_a_rewritten_result_can_get_another_id_and_older_forms_stay() -> None:
-    """That is how a repair names the call; an older result has none and gets none."""
-    payload: ChatMessage = {"role": "tool", "tool_call_id": "wrong", "content": "r"}
+    payload = {**payload, "content": "r"}
     message = Message(role="tool", results=(ToolResult(call_id="right", text="r"),))
     assert HOST.rewrite(payload, message) == {**payload, "tool_call_id": "right"}
     older: ChatMessage = {"role": "function", "name": "f", "content": "r"}
@@ -305,22 +256,12 @@ def test_a_rewritten_result_can_get_another_id_and_older_forms_stay() -> None:
     assert HOST.rewrite(called, short)["function_call"] == {"name": "f", "arguments": "{}"}
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        (Message(role="user", text="t"), {"role": "user", "content": "t"}),
-        (
-            Message(role="tool", results=(ToolResult(call_id="c", text="t", name="f"),)),
-            {"role": "tool", "tool_call_id": "c", "content": "t"},
-        ),
-        (
-            Message(role="tool", results=(ToolResult(call_id="", text="t", name="f"),)),
-            {"role": "function", "name": "f", "content": "t"},
-        ),
-    ],
-    ids=["text", "result", "older result"],
-)
-def test_how_a_message_of_our_own_is_written(message: Message, expected: object) -> None:
+@pytest.mark.parametrize("call_id", ["", "c"])
+def test_how_a_message_of_our_own_is_written(call_id: str) -> None:
     """As OpenAI takes it; what changes its role is written like that, too."""
+    message = Message(role="tool", results=(ToolResult(call_id=call_id, text="t", name="f"),))
+    older, usual = {"role": "function", "name": "f"}, {"role": "tool", "tool_call_id": call_id}
+    expected = (usual if call_id else older) | {"content": "t"}
     assert HOST.compose(message) == expected
     assert HOST.rewrite({"role": "other", "content": "x", "name": "n"}, message) == expected
+    assert HOST.compose(Message(role="user", text="t")) == {"role": "user", "content": "t"}

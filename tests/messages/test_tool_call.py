@@ -1,4 +1,4 @@
-"""What a tool call does, from the tool's name and the call's arguments."""
+"""What a tool call does, from the tool's name, the call's arguments, and the command line among them."""
 
 # ruff: noqa: SIM905 - words in a line
 
@@ -10,7 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import ToolCall
-from autogen_context.messages.tool_action import LAST_LINE, ToolKind, View, patched_files, path_of
+from autogen_context.messages.shell import (
+    MOST_COMMANDS,
+    READ_CHARS,
+    STRENGTH,
+    action_of_command,
+    commands_of,
+)
+from autogen_context.messages.tool_action import (
+    KEY_CHARS,
+    LAST_LINE,
+    ToolAction,
+    ToolKind,
+    View,
+    patched_files,
+    path_of,
+)
 from autogen_context.messages.tool_call import (
     FIRST_LINE_KEYS,
     LAST_LINE_KEYS,
@@ -40,9 +55,29 @@ ARGUMENTS = st.dictionaries(KEYS, JSON, max_size=6).map(json.dumps) | st.text(ma
 NAMES = (
     st.sampled_from(["bash", "read_file", "edit", "str_replace_editor", "search", "x"]) | st.text()
 )
-PATHS = st.lists(
-    st.sampled_from(["a", "b.py", "src", "..", ".", "x y"]), min_size=1, max_size=5
-).map("/".join)
+PATHS = st.lists(st.sampled_from(["a", "b.py", "src", "..", ".", "x y"]), min_size=1, max_size=5)
+PIECES = st.sampled_from(
+    [
+        *"cat sed -n 1,5p grep find -exec git diff python -c bash xargs sudo cd tee timeout A=1 a.py b/../c.py $X".split(),
+        *"' \" \\ | || && ; & > >> <<EOF << < 2>&1 ( ) EOF # { } é \x00 / - -- `".split(), "\n", " ",
+    ]
+)  # fmt: skip  # words, and what is none
+COMMAND_LINES = st.lists(PIECES, max_size=40).map(" ".join) | st.lists(PIECES).map("".join)
+SIMPLE: dict[ToolKind, list[str]] = {
+    "read": ["cat a.py", "head -5 a.py", "git diff", "nl -ba a.py | sed -n 3,9p"],
+    "search": ["grep -rn x .", "ls -R", "find . -name x", "rg x | head"],
+    "write": ["sed -i s/a/b/ a.py", "rm a.py", "echo x > a.py", "cat <<E > a.py\npytest\nE\n"],
+    "run": ["python a.py", "make", "curl http://x", "python - <<E\nx\nE\n"],
+    "test": ["pytest -q", "npm run test", "python -m unittest", "go test ./..."],
+    "other": ["echo x", "sleep 1", "# cat a.py", "export A=1", "test -f x"],
+}
+STEPS = st.sampled_from([(kind, line) for kind, lines in SIMPLE.items() for line in lines])
+VIEWS = st.builds(
+    View,
+    path=st.sampled_from("ab"),
+    lines=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    part=st.sampled_from(["", "p"]),
+)
 
 
 def call(name: str, arguments: object) -> ToolCall:
@@ -69,7 +104,7 @@ def test_long_calls_are_not_remembered() -> None:
     known_action.cache_clear()
     for n in range(REMEMBERED_CALLS + 9):
         assert action_of(call("read_file", {"path": f"{n}.py"})).kind == "read"
-        assert action_of(call("write_file", {"text": "x" * SHORT_CHARS})).kind == "write"
+    assert action_of(call("write_file", {"text": "x" * SHORT_CHARS})).kind == "write"
     told = known_action.cache_info()
     assert (told.currsize, told.misses) == (REMEMBERED_CALLS, REMEMBERED_CALLS + 9)
 
@@ -92,7 +127,7 @@ def test_parts_of_words_say_nothing(word: str, more: str) -> None:
             assert action_of(call(name, {})).kind == "other"
 
 
-@given(NAMES, st.sampled_from(["read", "write", "search", "run", "test", "other"]), ARGUMENTS)
+@given(NAMES, st.sampled_from(STRENGTH), ARGUMENTS)
 def test_the_user_decides(name: str, kind: ToolKind, arguments: str) -> None:
     """What is said of a tool goes before what its name, its command line or an editor's command says, in any case."""
     kinds = ToolKinds(named={name.upper(): kind, name: kind, "sandbox": "shell"})
@@ -111,40 +146,31 @@ def test_a_kind_that_there_is_not() -> None:
         ToolKinds(named=kinds)
 
 
-@given(PATHS)
-def test_a_path_is_written_in_one_way(path: str) -> None:
-    """However a call writes it: from the shell or by a tool."""
+@given(PATHS.map("/".join), st.permutations(["a", "b", "c", "d"]))
+def test_the_same_is_written_in_one_way(path: str, keys: list[str]) -> None:
+    """A path, from the shell or by a tool; arguments, in any order, and what is given as ``null``."""
     named = action_of(call("read_file", {"path": path})).views
     shell = action_of(call("bash", {"command": f"cat '{path}'"})).views
     assert named == shell == (View(path=path_of(path)),)
     assert path_of(path_of(path)) == path_of(path)
-
-
-@given(st.permutations(["a", "b", "c", "d"]))
-def test_the_order_of_arguments_says_nothing(keys: list[str]) -> None:
-    """Neither does what is given as ``null``."""
     given_, in_order = {key: key for key in keys}, {key: key for key in sorted(keys)}
-    assert action_of(call("get_x", given_)) == action_of(call("get_x", in_order))
-    assert (
-        action_of(call("get_x", given_)).key == action_of(call("get_x", given_ | {"e": None})).key
-    )
-    assert action_of(call("get_x", given_)).key != action_of(call("get_y", given_)).key
+    asked = action_of(call("get_x", given_))
+    assert asked == action_of(call("get_x", in_order))
+    assert asked.key == action_of(call("get_x", given_ | {"e": None})).key
+    assert asked.key != action_of(call("get_y", given_)).key
 
 
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        (
-            "read",
-            "read_file ViewCode mcp__filesystem__read_text_file get_test_results terminal_read_output",
-        ),
+        ("read", "read_file ViewCode mcp__fs__read_text_file get_test_results terminal_read_output"),
         ("write", "write_file TodoWrite search_and_replace str_replace cancel_order"),
         ("search", "file_search FindClass list_directory GrepTool list_commands"),
         ("run", "run_python executeIpythonCell shell"),
         ("test", "run_tests pytest"),
         ("other", "think already_breadth_latest _"),
     ],
-)
+)  # fmt: skip
 def test_names(kind: ToolKind, names: str) -> None:
     """The words of a name say what its tool does."""
     assert {action_of(call(name, {"x": 1})).kind for name in names.split()} == {kind}
@@ -179,25 +205,17 @@ def test_lines(arguments: object, lines: tuple[int, int] | None) -> None:
     assert action_of(call("read_file", arguments)).views == (View(path="x", lines=lines),)
 
 
-def test_a_part_and_what_is_known_of_a_written_file() -> None:
-    """A read of symbols is no whole read; of a file written anew the content is known, of an edited one it is not."""
+def test_parts_writes_and_patches() -> None:
+    """A read of symbols is not whole; a file written anew is known, an edited one not; a patch writes its files."""
     (shown,) = action_of(call("view_code", {"path": "x", "span_ids": ["f"]})).views
     assert not shown.whole
     anew = action_of(call("write_file", {"path": "x", "content": "a"}))
     edit = action_of(call("edit_file", {"path": "x", "old_str": "a", "text": "b"}))
     assert (anew.views, anew.writes) == ((View(path="x"),), ("x",))
     assert (edit.views, edit.writes) == ((), ("x",))
-
-
-def test_patches() -> None:
-    """The files of a patch are those that it changes."""
     text = "*** Begin Patch\n*** Update File: a.py\n*** Add File: b/c.py\n"
-    diff = "--- a/a.py\n+++ b/a.py\n--- b/c.py\n+++ b/c.py\t2026\n--- a/gone\n+++ /dev/null\n"
-    assert (
-        patched_files(text)
-        == patched_files(diff.replace("b/c.py", "b/b/c.py"))
-        == ("a.py", "b/c.py")
-    )
+    diff = "--- a/a.py\n+++ b/a.py\n--- b/b/c.py\n+++ b/b/c.py\t2026\n--- a/gone\n+++ /dev/null\n"
+    assert patched_files(text) == patched_files(diff) == ("a.py", "b/c.py")
     assert action_of(call("apply_patch", {"input": text})).writes == ("a.py", "b/c.py")
 
 
@@ -216,10 +234,6 @@ def test_large_arguments(arguments: str) -> None:
     assert len(action_of(call("read_files", many)).views) == MOST_FILES
 
 
-LINES = st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9))
-VIEWS = st.builds(View, path=st.sampled_from("ab"), lines=LINES, part=st.sampled_from(["", "p"]))
-
-
 @given(VIEWS, VIEWS, VIEWS)
 def test_views_cover_each_other_as_sets_of_lines_do(a: View, b: View, c: View) -> None:
     """Each covers itself; what covers a view covers what that covers; a part never covers the whole."""
@@ -227,3 +241,141 @@ def test_views_cover_each_other_as_sets_of_lines_do(a: View, b: View, c: View) -
     assert not (a.covers(b) and b.covers(c)) or a.covers(c)
     assert not (a.covers(b) and b.whole) or a.whole
     assert not a.covers(b) or a.path == b.path
+
+
+@given(COMMAND_LINES)
+def test_any_command_line_goes(line: str) -> None:
+    """Whatever is in it; the same line does the same, and what it names are paths as they are written here."""
+    action = action_of_command(line)
+    assert action == action_of_command(line)
+    for path in (*action.writes, *(shown.path for shown in action.views)):
+        assert path
+        assert "/./" not in path
+        assert not path.startswith("./")
+
+
+@given(st.lists(STEPS, min_size=1, max_size=6), st.sampled_from([" && ", "; ", "\n", " || "]))
+def test_the_strongest_of_several_commands_counts(
+    steps: list[tuple[ToolKind, str]], between: str
+) -> None:
+    """And all files that they show and change."""
+    between = "\n" if any("<<" in line or "#" in line for _, line in steps) else between
+    action = action_of_command(between.join(line for _, line in steps))
+    alone = [action_of_command(line) for _, line in steps]
+    assert action.kind == min((kind for kind, _ in steps), key=STRENGTH.index)
+    assert set(action.views) == {shown for each in alone for shown in each.views}
+    assert set(action.writes) == {path for each in alone for path in each.writes}
+
+
+@given(STEPS, st.sampled_from(["work", "/srv/app"]))
+def test_a_folder_goes_before_the_paths(step: tuple[ToolKind, str], folder: str) -> None:
+    """``cd`` says where a path is, and changes nothing else."""
+    here, there = action_of_command(step[1]), action_of_command(f"cd {folder} && {step[1]}")
+    assert there.kind == here.kind
+    assert there.writes == tuple(f"{folder}/{path}" for path in here.writes)
+    assert [shown.path for shown in there.views] == [f"{folder}/{s.path}" for s in here.views]
+    assert there.key == (f"{folder}$ {here.key}" if here.key else "")
+
+
+@pytest.mark.parametrize("unit", ["'", '"', "\\", '"\\', "cat <<A\n", "<<A ", "a|", "sudo ", "A=1 ", "bash -c '", "(", "\n", "a" * 50, "#"])  # fmt: skip  # hostile lines
+def test_long_lines_are_bounded(unit: str) -> None:
+    """A megabyte is read to its limit, and there is an end to its commands; a key stays short."""
+    commands = commands_of(unit * (1_000_000 // len(unit)))
+    assert len(commands) <= MOST_COMMANDS
+    assert sum(len(word) for command in commands for word in command.words) <= READ_CHARS
+    assert len(action_of_command(f"python -c '{'x' * 9_000}'").key) <= 2 * KEY_CHARS
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "lines", "part"),
+    [
+        ("cat x", "x", None, ""),
+        ("cat ./a//b/../'x y'", "a/x y", None, ""),
+        ("cat < x", "x", None, ""),
+        ("sed -n 1,5p x", "x", (1, 5), ""),
+        ("sed -n '7p' x", "x", (7, 7), ""),
+        ("sed -n '10,$p' x", "x", (10, LAST_LINE), ""),
+        ("sed -n '/a/,/b/p' x", "x", None, "sed -n /a/,/b/p"),
+        ("sed 1,5p x", "x", None, "sed 1,5p"),
+        ("head -n 30 x", "x", (1, 30), ""),
+        ("head --lines=30 x", "x", (1, 30), ""),
+        ("head x", "x", (1, 10), ""),
+        ("tail -30 x", "x", None, "tail -30"),
+        ("nl -ba x | sed -n '80,110p'", "x", (80, 110), ""),
+        ("cat x | head -20 | tail -5", "x", (1, 20), "tail -5"),
+        ("wc -l x", "x", None, "wc -l"),
+        ("sudo -u bob timeout 60 cat x", "x", None, ""),
+        ("bash -lc 'cd a && cat x'", "a/x", None, ""),
+        ("echo a > x", "x", None, ""),
+        ("cat $F *.py", "", None, ""),
+        ("echo a >> x", "", None, ""),
+        ("sort y > x", "", None, ""),
+    ],
+)
+def test_what_a_line_shows(line: str, path: str, lines: tuple[int, int] | None, part: str) -> None:
+    """Which file, and which part of it."""
+    shown = (View(path=path, lines=lines, part=part),) if path else ()
+    assert action_of_command(line).views == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "subjects"),
+    [
+        ("cat x | grep -A 20 'def f'", "search", "def f,x"),
+        ("rg -n 'x y' src", "search", "x y,src"),
+        ("grep -e a -e b f", "search", "a,b,f"),
+        ("find /w -type f -exec grep -l p {} \\;", "search", "p,/w"),
+        ("find . -name x -delete", "write", "x"),
+        ("ls | xargs -n 1 sed -i s/a/b/ x", "write", "x"),
+        ("perl -pi -e 's/a/b/' x", "write", "x"),
+        ("sed -i '' 's/a/b/' x", "write", "x"),
+        ("git checkout -- x", "write", "x"),
+        ("cp a x", "write", "x"),
+        ("echo hi | tee x", "write", "x"),
+        ("apply_patch <<'E'\n*** Update File: a/x\nE", "write", "a/x"),
+        ("cd p && npm run test:unit 2>&1 | tail -3", "test", "run,test:unit"),
+        ("python manage.py test app", "test", "test,app"),
+        ("python3 -X utf8 test_x.py", "test", "test_x.py"),
+        ("bin/test a.py", "test", "a.py"),
+        ("uv run pytest a.py -v -k x", "test", "a.py,x"),
+        ("PYTHONPATH=. python3 r.py", "run", "r.py"),
+        ("python -c 'import test'", "run", "python"),
+        ("echo 1 | python3 c.py", "run", "c.py"),
+        ("python latest.py", "run", "latest.py"),
+        ("git add -A && git diff --cached", "read", "git diff"),
+    ],
+)
+def test_what_a_line_does(line: str, kind: ToolKind, subjects: str) -> None:
+    """The kind, and what it is about."""
+    action = action_of_command(line)
+    assert (action.kind, ",".join(action.subjects)) == (kind, subjects)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("pytest a.py", "pytest a.py -v --tb=short", True),
+        ("pytest a.py", "pytest b.py", False),
+        ("pytest a.py -k x", "pytest a.py -k y", False),
+        ("make 2>&1 | tail -3", "make | tail -20", True),
+        ("python a.py", "A=1 python a.py", True),
+        ("python a.py", "python a.py --fast", False),
+        ("python - <<E\n1\nE", "python - <<E\n2\nE", False),
+        ("echo 1 | python a.py", "echo 2 | python a.py", False),
+        ("grep x a | head", "grep x a | wc -l", False),
+        (f"python -c '{'x' * 300}1'", f"python -c '{'x' * 300}2'", False),
+    ],
+)
+def test_what_is_asked_again(one: str, other: str, *, same: bool) -> None:
+    """The key is the same where the same is asked, however much of the answer is shown."""
+    assert (action_of_command(one).key == action_of_command(other).key) is same
+
+
+@pytest.mark.parametrize("target", ["> x 2>&1", "2> x", "&> x", ">> x", "| head > x", "2>/dev/null", "> $F"])  # fmt: skip  # a row
+def test_where_output_goes(target: str) -> None:
+    """Into files; other streams, devices and what a variable names are none; a here-document is no command."""
+    assert action_of_command(f"python a.py {target}").writes == (("x",) if "x" in target else ())
+    document = "cat <<'EOF' > a.py # don't\nrm b.py\n\"'$|;\nEOF\n"
+    views, key = (View(path="a.py"),), "python c.py"
+    done = ToolAction(kind="run", subjects=("c.py",), views=views, writes=("a.py",), key=key)
+    assert action_of_command(f"{document}{key}") == done

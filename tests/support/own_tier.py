@@ -23,10 +23,6 @@ class OwnTier:
         self.values |= values if ttl_s is None else {}
         return []
 
-    def held(self, names: Iterable[str], /) -> set[str]:
-        """Those that there are."""
-        return set(self.read_all(names))
-
     def forget(self, names: Iterable[str], /) -> None:
         """Delete them, and tell."""
         for name in names:

@@ -2,11 +2,8 @@
 
 Promise: each answer is waited for as long as the limit says, and while the server is away nobody waits. One warning says
 that it went, one line that it is back. Only a wrong setting, which the server refuses before it has answered once, is an
-error of another kind. It is used from any loop, any thread, or none, and needs not be closed: at the end of the process what
-waits is written, within the limit. A password stands in no error, no log and no name.
-
-Connections, their pools, the time limits of sockets and the pauses between tries are redis-py's. One thread comes back to a
-server that went, and writes what waits.
+error of another kind. It needs not be closed: at the end of the process what waits is written, within the limit. A password
+stands in no error, no log and no name.
 """
 
 import asyncio
@@ -21,13 +18,15 @@ from dataclasses import dataclass, fields
 from functools import partial
 from math import inf
 from threading import Condition, Event, Thread
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from redis import Redis
+
+    from autogen_context.cache.redis.tier import RedisTier
 
 T = TypeVar("T")
 
@@ -71,25 +70,10 @@ class RedisLimits:
 
 
 class Fault(NamedTuple):
-    """Why there was no answer, in words of ours.
-
-    ``refused`` at the door, ``forbidden`` to this user, ``declined`` by a server that is well, or ``away``.
-    """
+    """Why there was no answer: refused at the door, forbidden to this user, declined by a server that is well, or away."""
 
     kind: Literal["refused", "forbidden", "declined", "away"]
     reason: str
-
-
-class Unsent(Protocol):
-    """Something that has work for the thread of the server."""
-
-    def __len__(self) -> int:
-        """How much there is."""
-        ...
-
-    def send(self) -> bool:
-        """Do what can be done now; ``False`` where it is to be tried again after a pause."""
-        ...
 
 
 class RedisServer:
@@ -101,9 +85,6 @@ class RedisServer:
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: what it may cost.
-
-    Attributes:
-        away: whether it was found to be away; until it was asked for the first time it is not.
 
     Raises:
         ValueError: the url is none of these.
@@ -117,7 +98,7 @@ class RedisServer:
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
         self._hurried = _client(url, self.limits.timeout_s)
-        self.unsent: set[Unsent] = set()
+        self.unsent: set[RedisTier] = set()
         self._here = self._served = self._overdue = False
         self._fault: Fault | None = None
         self._tries = 0
@@ -131,7 +112,7 @@ class RedisServer:
         """What the server answers within ``timeout_s``.
 
         Raises:
-            StoreUnavailable: it is away, or does not answer in time, or declines, or was closed.
+            StoreUnavailable: it is away, or declines, or was closed.
             StoreRefused: it refuses the url, and has never answered.
         """
         self.reach(self.limits.timeout_s)
@@ -155,7 +136,7 @@ class RedisServer:
             self._overdue = True
             raise self._error(self._fault or Fault("away", "no connection yet"))
 
-    def soon(self, work: Unsent) -> None:
+    def soon(self, work: "RedisTier") -> None:
         """Have what waits sent soon."""
         with self._changed:
             self.unsent.add(work)
@@ -163,11 +144,12 @@ class RedisServer:
             self._run()
         self._awake.set()
 
-    def wait(self, work: Unsent, until: Callable[[], bool]) -> bool:
+    def wait(self, work: "RedisTier", until: Callable[[], bool]) -> bool:
         """Wait until something holds after what waits was sent, ``patience_s`` at most; raises what ``ask`` does."""
         self.reach(self.limits.patience_s)
         self.soon(work)
-        self._wait(until)
+        with self._changed:
+            self._changed.wait_for(lambda: until() or self.away, self.limits.patience_s)
         return until()
 
     def pause_s(self, tries: int) -> float:
@@ -178,11 +160,7 @@ class RedisServer:
         return float(backoff.compute(min(tries - 1, 32)))
 
     def connect(self) -> None:
-        """Wait for the connection, ``patience_s`` at most; that the server is away is no error.
-
-        Raises:
-            StoreRefused: it refuses the url.
-        """
+        """Wait for the connection, ``patience_s`` at most; only that it refuses the url is an error: ``StoreRefused``."""
         with suppress(StoreUnavailable):
             self.reach(self.limits.patience_s)
 
@@ -191,11 +169,9 @@ class RedisServer:
         if self.closed.is_set():
             return
         atexit.unregister(self._at_exit)
-        if self._waiting():
+        for work in list(self.unsent):
             with suppress(StoreUnavailable, StoreRefused):
-                self.reach(self.limits.patience_s)
-                self._awake.set()
-                self._wait(lambda: not self._waiting())
+                self.wait(work, lambda: not self._waiting())
         self.closed.set()
         self._awake.set()
         if left := self._waiting():
@@ -204,22 +180,18 @@ class RedisServer:
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 
-    def __enter__(self) -> Self:
-        """The server, connected if it is there."""
+    def __enter__(self) -> Self:  # noqa: D105 - connected if it is there
         self.connect()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
+    def __exit__(self, *_: object) -> None:  # noqa: D105
         self.close()
 
-    async def __aenter__(self) -> Self:
-        """The same, while the loop goes on."""
+    async def __aenter__(self) -> Self:  # noqa: D105 - the same, while the loop goes on
         await asyncio.to_thread(self.connect)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        """Close it, while the loop goes on."""
+    async def __aexit__(self, *_: object) -> None:  # noqa: D105
         await asyncio.to_thread(self.close)
 
     def step(self) -> float | None:
@@ -229,8 +201,9 @@ class RedisServer:
             if left_s > 0:
                 return left_s
             self._knock()
-        done = [self._send(work) for work in list(self.unsent) if self._here]
+        done = [work.send() for work in list(self.unsent) if self._here]
         with self._changed:
+            self.unsent = {work for work in self.unsent if len(work)}
             self._changed.notify_all()
         if not self._here:
             return max(0.0, self._retry_at_s - time.monotonic())
@@ -245,19 +218,8 @@ class RedisServer:
                 self._thread = Thread(target=_keep, args=work, daemon=True, name=self.name)
                 self._thread.start()
 
-    def _wait(self, until: Callable[[], bool]) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: until() or self.away, self.limits.patience_s)
-
     def _waiting(self) -> int:
         return sum(len(each) for each in list(self.unsent))
-
-    def _send(self, work: Unsent) -> bool:
-        done = work.send()
-        with self._changed:
-            if not len(work):  # who has more says so after that
-                self.unsent.discard(work)
-        return done
 
     def _knock(self) -> None:
         """Connect, for which there is time, and see that it answers as fast as it must."""
@@ -312,12 +274,7 @@ class RedisServer:
 
 
 def server_of(server: RedisServer | str) -> RedisServer:
-    """The server that was given, or the one at a url.
-
-    Raises:
-        ValueError: it is neither.
-        MissingExtra: ``redis`` is not installed.
-    """
+    """The server that was given, or the one at a url; ``ValueError`` if it is neither."""
     if isinstance(server, str):
         return RedisServer(server)
     if not isinstance(server, RedisServer):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody need check types
@@ -352,12 +309,8 @@ def fault_of(error: Exception) -> Fault:
     """What an error says about the server; no text of the server beyond the code of its error."""
     from redis import exceptions  # noqa: PLC0415 - optional, and loaded with the client
 
-    at_the_door = (
-        exceptions.AuthenticationError,
-        exceptions.AuthenticationWrongNumberOfArgsError,
-        exceptions.AuthorizationError,
-    )
-    if isinstance(error, at_the_door):
+    at_the_door = exceptions.AuthenticationError, exceptions.AuthenticationWrongNumberOfArgsError
+    if isinstance(error, (*at_the_door, exceptions.AuthorizationError)):
         return Fault("refused", "it refuses the user name or the password")
     if isinstance(error, exceptions.NoPermissionError):
         return Fault("forbidden", "this user may not do that")
@@ -394,20 +347,13 @@ def _client(url: str, timeout_s: float) -> "Redis":
 
 
 def _keep(server: "weakref.ref[RedisServer]", awake: Event) -> None:
-    """The life of the thread of a server; it ends with it."""
     while (found := server()) is not None and not found.closed.is_set():
         awake.clear()
-        try:
-            pause_s = found.step()
-        except Exception:  # the next one wants its turn
-            _LOGGER.exception("a shared store's writer failed")
-            pause_s = 1.0
+        pause_s = found.step()
         del found
         awake.wait(pause_s)
 
 
 def _close(server: "weakref.ref[RedisServer]") -> None:
-    """Close a server at the end of the process, if it is there still."""
-    found = server()
-    if found is not None:
+    if (found := server()) is not None:
         found.close()

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 LONGEST_TTL_S = 7 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
-_TRIES = 3  # for a batch, of a server that goes each time
 _AT_ONCE = 200  # orders
 _MOST_DELETIONS = 2_000  # that wait; of more, everything is deleted
 _SCANNED = 1_000  # keys that the server looks at in one step
@@ -54,9 +53,6 @@ class RedisTier:
         tenant: whose values these are; all agents of a tenant share them.
         agent: where they are those of one agent alone.
         kind: what they are, in letters: a cache's and an original's keys never meet.
-
-    Raises:
-        ValueError: ``server`` is neither.
     """
 
     def __init__(
@@ -72,7 +68,6 @@ class RedisTier:
         self._orders: OrderedDict[str, _Order] = OrderedDict()
         self._everything: _Order | None = None  # all keys are to be deleted, before all else
         self._news = _News(self._server, self.namespace)
-        self._tries = 0
 
     def __len__(self) -> int:
         """How much waits to be sent."""
@@ -97,40 +92,20 @@ class RedisTier:
             values[name] = unsealed(self._key(name), data) if isinstance(data, bytes) else None
         return {name: value for name, value in values.items() if value is not None}
 
-    def held(self, names: Iterable[str]) -> set[str]:
-        """Which of these wait to be written, or are there; none that the server cannot say in time."""
-        waiting = {name: self._waiting(name) for name in names}
-        asked = [name for name, order in waiting.items() if order is None]
-
-        def exist(pipeline: "Pipeline") -> None:
-            for name in asked:
-                pipeline.exists(self._key(name))
-
-        here = {name for name, order in waiting.items() if order and order.value is not None}
-        with suppress(StoreRefused):
-            found = self._asked(exist) if asked else []
-            here |= {name for name, there in zip(asked, found, strict=False) if there}
-        return here
-
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Have values written soon, for so many seconds at most.
-
-        Returns:
-            The names that went for want of room while the server is away, and of those that are too large to be shared.
-        """
+        """Have values written soon; the names that went for want of room meanwhile, and of what is too large to be shared."""
         gone: list[str] = []
         ttl_ms = max(1, int(min(math.inf if ttl_s is None else ttl_s, LONGEST_TTL_S) * 1_000))
         limits = self._server.limits
-        for name, value in values.items():
-            if len(value) > limits.value_bytes:
-                numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
-                _LOGGER.warning("a value is too large to be shared", extra=numbers)
-                gone.append(name)
-                continue
-            with self._lock:
+        with self._lock:
+            for name, value in values.items():
                 self._orders.pop(name, None)
                 self._orders[name] = _Order(value, ttl_ms)
-        with self._lock:
+                if len(value) > limits.value_bytes:
+                    numbers = {"bytes": len(value), "limit_bytes": limits.value_bytes}
+                    _LOGGER.warning("a value is too large to be shared", extra=numbers)
+                    gone.append(name)
+                    self._orders[name] = _Order()  # what is there is not what was written last
             writes = {name: len(o.value) for name, o in self._orders.items() if o.value is not None}
             excess = sum(writes.values()) - limits.waiting_bytes
             for name, size_bytes in writes.items():
@@ -146,8 +121,8 @@ class RedisTier:
         """Delete what is under names, and tell the others; it is not read any more from here on.
 
         Raises:
-            StoreUnavailable: the server cannot be had now, so that it may still be there; it is deleted when it is back.
-            StoreRefused: it refuses the url.
+            StoreUnavailable: it may still be there; it is deleted when the server is back.
+            StoreRefused: the server refuses the url.
         """
         deleted = list(names)
         with self._lock:
@@ -159,7 +134,9 @@ class RedisTier:
                 self._everything = _Order()
                 for name in waiting:
                     del self._orders[name]
-        self._done(lambda: not any(map(self._is_deleted, deleted)))
+        self._done(
+            lambda: all(order is None or order.value for order in map(self._waiting, deleted))
+        )
 
     def clear(self) -> None:
         """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does."""
@@ -169,20 +146,14 @@ class RedisTier:
         self._done(lambda: self._everything is None)
 
     def flush(self) -> None:
-        """Wait until what was written is on the server.
-
-        Raises:
-            StoreUnavailable: it cannot be had now; what waits is written when it is back.
-            StoreRefused: it refuses the url.
-        """
+        """Wait until what was written is on the server; raises what ``forget`` does."""
         if len(self) and not self._server.wait(self, lambda: not len(self)):
             raise StoreUnavailable(self._server.name, reason="no answer in time")
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
         """Have names that others deleted told to ``heard``, in a thread; what is returned ends that.
 
-        The empty name stands for all: it is told each time the line to the server was made, and the first time, if that
-        takes no longer than ``timeout_s``, before this returns, so that nothing is under way yet.
+        That all may be invalid is told before this returns, if the line stands within ``timeout_s``.
         """
         return self._news.listen(heard)
 
@@ -202,29 +173,20 @@ class RedisTier:
                 everything = self._everything
             try:
                 done = self._server.tell(partial(self._sent, due={} if everything else due))
-            except (StoreUnavailable, StoreRefused) as error:
-                self._tries += 1
-                if self._tries >= _TRIES:  # perhaps it goes because of what is written
-                    _LOGGER.warning("something was not written: %s", error)
-                    self._take_out(
-                        {n: order for n, order in due.items() if order.value is not None}
-                    )
-                    self._tries = 0
+            except (StoreUnavailable, StoreRefused):
                 return False
-            self._tries = 0
-            self._take_out(done)
-            with self._lock:
-                if everything and self._everything is everything:
+            with self._lock:  # unless something newer has taken its place
+                for name, order in done.items():
+                    if self._orders.get(name) is order:
+                        del self._orders[name]
+                if self._everything is everything:
                     self._everything = None
             if not everything and len(done) < len(due):
                 return False
         return True
 
     def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> Mapping[str, _Order]:
-        """Send orders, or delete everything, and tell the others of deletions; the orders that are done with.
-
-        A write that is declined is done with, too; a deletion is tried again.
-        """
+        """Send orders, or delete everything, and tell the others; the orders that are done with: all but declined deletions."""
         if not due:
             # There is nothing in a namespace that a pattern would read.
             found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
@@ -248,21 +210,10 @@ class RedisTier:
             _LOGGER.warning("something was not written: %s", fault_of(error).reason)
         return {n: order for n, order in due.items() if n not in failed or order.value is not None}
 
-    def _take_out(self, done: Mapping[str, _Order]) -> None:
-        """Take out what is done with, unless something newer has taken its place."""
-        with self._lock:
-            for name, order in done.items():
-                if self._orders.get(name) is order:
-                    del self._orders[name]
-
     def _waiting(self, name: str) -> _Order | None:
         """What waits for a name; ``None`` if nothing does, and the server's word counts."""
         with self._lock:
             return self._orders.get(name) or self._everything
-
-    def _is_deleted(self, name: str) -> bool:
-        order = self._waiting(name)
-        return order is not None and order.value is None
 
     def _done(self, is_done: Callable[[], bool]) -> None:
         if not self._server.wait(self, is_done):
@@ -270,7 +221,6 @@ class RedisTier:
             raise StoreUnavailable(self._server.name, reason=reason)
 
     def _asked(self, fill: "Callable[[Pipeline], None]") -> list[object]:
-        """What the server answers to several commands, in time; nothing otherwise."""
 
         def execute(redis: "Redis") -> list[object]:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
@@ -295,9 +245,7 @@ class _News:
         self._listeners: list[Callable[[str], None]] = []
         self._lock = Lock()
         self._up, self._ended = Event(), Event()
-        self._line: PubSub | None = None
         self._thread: Thread | None = None
-        self._tries = 0
         self._warned = False
         self._own = uuid4().hex  # tells apart who speaks; decides nothing
 
@@ -327,36 +275,26 @@ class _News:
         return leave
 
     def end(self) -> None:
-        """Hear no more."""
+        """Hear no more; the thread ends when the line is silent, or is cut."""
         self._listeners.clear()
         self._ended.set()
-        line, self._thread = self._line, None
-        # So that the thread need not wait for the next news.
-        if line is not None and line.connection is not None:  # pyright: ignore[reportUnknownMemberType] - it has no type
-            line.connection.disconnect()  # pyright: ignore[reportUnknownMemberType] - as above
+        self._thread = None
 
     def _run(self, ended: Event) -> None:
         while not ended.is_set() and not self._server.closed.is_set():
             try:
                 self._server.reach(self._server.limits.patience_s)
-            except ContextError:
-                ended.wait(self._server.limits.retry_s)
-                continue
-            try:
-                with self._server.patient.pubsub() as self._line:  # type: ignore[no-untyped-call]  # theirs
-                    self._hear(self._line, ended)
+                with self._server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
+                    self._hear(line, ended)
+            except ContextError as error:
+                _LOGGER.debug("no news for now: %s", error)
             except Exception as error:  # noqa: BLE001 - a line may break in any way, and is made again
                 fault = fault_of(error)
                 if fault.kind != "away" and not self._warned and not ended.is_set():
-                    numbers = {"store": self._server.name, "reason": fault.reason}
-                    _LOGGER.warning(
-                        "a shared store tells no news (%s)", fault.reason, extra=numbers
-                    )
+                    _LOGGER.warning("a shared store tells no news (%s)", fault.reason)
                     self._warned = True
-            self._line = None
             self._up.clear()
-            self._tries += 1
-            ended.wait(self._server.pause_s(self._tries))
+            ended.wait(self._server.limits.retry_s)
 
     def _hear(self, line: "PubSub", ended: Event) -> None:
         """Hear until the line breaks; redis-py's own thread tells neither of new lines nor of silent ones."""
@@ -370,7 +308,6 @@ class _News:
             if told is None:
                 line.ping()
             elif told["type"] == "subscribe":
-                self._tries = 0
                 with self._lock:
                     self._up.set()
                 self._pass_on([EVERYTHING])
