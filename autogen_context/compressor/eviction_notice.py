@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import ActionLog, LeftOut, Summarised, UnitNote, note_of
 from autogen_context.compressor.span import Span
+from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.rendering import RANKS
