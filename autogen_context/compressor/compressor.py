@@ -20,10 +20,14 @@ from autogen_context.argument import require_text, require_whole
 from autogen_context.compressor.concepts import CompressionResult, Holdings, Strategy, concepts_of
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
-from autogen_context.compressor.steps import Target, least_of, read_source, stepped
+from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
 from autogen_context.compressor.structure import BY_STRUCTURE, structured
-from autogen_context.compressor.summaries import REFUSED, Summarizer, SummarizerPaused
-from autogen_context.compressor.verified import summarised
+from autogen_context.compressor.summaries import (
+    REFUSED,
+    Summarizer,
+    SummarizerPaused,
+    summarised,
+)
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
@@ -36,6 +40,7 @@ COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
 LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
 LEAST_WINDOW = 1_000  # tokens
+REMEMBERED = 256  # results; the one that was asked for longest ago goes first
 PROMPT_TOKENS = 400  # what a prompt has beside its text
 
 
@@ -44,7 +49,6 @@ class CountsText(Protocol):
 
     def count(self, text: str, /) -> int | Count:
         """What a text has: a ``Count``, or a plain number, which is taken for exact."""
-        ...
 
 
 class Compressor(Protocol):
@@ -55,37 +59,21 @@ class Compressor(Protocol):
     """
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
-        """What is sent of a tool's result, from its first turn on, and of the parts of it that a compaction keeps.
-
-        Args:
-            text: as it came in.
-            reduced: what the package makes of it by its kind.
-            count: tokens of a text.
-        """
-        ...
+        """What is sent of a tool's result that came in as ``text`` and that the package would send as ``reduced``."""
 
     def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
         """A text of a message that must stay, within so many tokens."""
-        ...
 
     def stated(self, text: str, /) -> str:
         """What of a long message of a person holds: rules, limits, values, decisions; empty where it states nothing."""
-        ...
 
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
         """What is told of units that are left out, within so many tokens."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressedPart:
-    """What became of a part.
-
-    Attributes:
-        part: with the text to use; empty where the part is left out.
-        tokens: of that text.
-        result: of its compression; ``None`` where it is as it was, or left out.
-    """
+    """A part with the text to use (empty where it is left out), its tokens, and the result where it was compressed."""
 
     part: ContextPart
     tokens: int
@@ -101,7 +89,6 @@ class SemanticCompressor:
         counter: counts a text; targets are in its unit. In a manager the manager's where left out, else an estimate.
         model_window_tokens: what the client's model takes as input; of a longer text it is shown what says most.
         timeout_s: for a summary, in seconds.
-        entries: how many results are remembered; the one that was asked for longest ago goes first.
 
     Raises:
         ValueError: an argument is out of its range, or none of its kind.
@@ -114,11 +101,7 @@ class SemanticCompressor:
         counter: CountsText | None = None,
         model_window_tokens: int = 16_000,
         timeout_s: float = 60.0,
-        entries: int = 256,
     ) -> None:
-        require_whole(
-            "entries", entries, least=0, give="how many results are remembered, 0 or more"
-        )
         give = f"{LEAST_WINDOW} or more"
         require_whole("model_window_tokens", model_window_tokens, least=LEAST_WINDOW, give=give)
         if counter is not None and not callable(getattr(counter, "count", None)):
@@ -128,7 +111,6 @@ class SemanticCompressor:
         self._shown_tokens = model_window_tokens // 2 - PROMPT_TOKENS
         self._timeout_s = timeout_s
         self._summarizer = None if client is None else self._asking(client)
-        self._entries = entries
         self._known: OrderedDict[bytes, CompressionResult] = OrderedDict()
         self._lock = Lock()  # texts are compressed in threads
 
@@ -219,11 +201,11 @@ class SemanticCompressor:
         if target.count(text) <= target_tokens:
             return self._remembered(key, self._judged(text, text, "none", target))
         source = read_source(text, target.keep)
-        short, strategy = structured(text, target, statements=len(source.entries)) or stepped(
-            source, target
-        )
+        found = structured(text, target, statements=len(source.entries))
+        short, strategy = found or stepped(source, target)
         if not short.strip():
-            short, strategy = least_of(text, target), "shorten"
+            short = excerpt_with(text, target.keep, target_tokens, target.count)
+            strategy = "shorten"
         return self._remembered(key, self._judged(text, short, strategy, target))
 
     def compress_parts_nowait(
@@ -301,15 +283,9 @@ class SemanticCompressor:
             raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
         estimate = EstimateCounter()
-        seen = Target(
-            tokens=self._shown_tokens, count=lambda text: estimate.count(text).tokens, keep=()
-        )
-        try:
-            short = await summarised(source, target, self._summarizer, extract, seen=seen)
-        except CompletionFailed:
-            raise
-        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
-            raise CompletionFailed(type(error).__name__) from None
+        count = cache(lambda text: estimate.count(text).tokens)
+        seen = Target(tokens=self._shown_tokens, count=count, keep=())
+        short = await summarised(source, target, self._summarizer, extract, seen=seen)
         return self._judged(text, short, "model summary", target)
 
     def _judged(
@@ -321,14 +297,13 @@ class SemanticCompressor:
             strategy = "shorten"
         concepts = concepts_of(text, target.keep)
         has = Holdings(short, in_columns=strategy in BY_STRUCTURE).has
-        preserved = concepts if short == text else tuple(filter(has, concepts))
-        held = set(preserved)
+        held = {concept for concept in concepts if short == text or has(concept)}
         return CompressionResult(
             original=text,
             compressed=short,
             original_tokens=self._counted(text),
             compressed_tokens=self._counted(short),
-            preserved_concepts=preserved,
+            preserved_concepts=tuple(concept for concept in concepts if concept in held),
             lost_concepts=tuple(concept for concept in concepts if concept not in held),
             strategy=strategy,
         )
@@ -342,6 +317,6 @@ class SemanticCompressor:
     def _remembered(self, key: bytes, result: CompressionResult) -> CompressionResult:
         with self._lock:
             self._known[key] = result
-            while len(self._known) > self._entries:
+            while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return result

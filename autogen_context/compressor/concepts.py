@@ -23,17 +23,8 @@ from autogen_context.tokens.measure import Count
 ConceptKind = Literal[
     "keyword", "negation", "constraint", "number", "value", "name", "quote", "statement"
 ]
-WEIGHTS: dict[ConceptKind, float] = {
-    "keyword": 4.0,
-    "negation": 3.0,
-    "constraint": 2.0,
-    "number": 1.5,
-    "value": 1.5,
-    "name": 1.0,
-    "quote": 1.0,
-    "statement": 1.0,
-}
-"""What the loss of a concept weighs."""
+WEIGHTS = {"keyword": 4.0, "negation": 3.0, "constraint": 2.0, "number": 1.5, "value": 1.5}
+"""What the loss of a concept weighs; others weigh 1."""
 
 Strategy = Literal[
     "none",
@@ -86,7 +77,7 @@ class Concept(NamedTuple):
     @property
     def weight(self) -> float:
         """What its loss weighs."""
-        return WEIGHTS[self.kind]
+        return WEIGHTS.get(self.kind, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

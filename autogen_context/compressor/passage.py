@@ -44,15 +44,9 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """What stays or goes whole.
+    """What stays or goes whole: its text on one line, the bullet that leads it, and the white space before it.
 
-    Attributes:
-        text: as written; a sentence that goes on in the next line is on one line.
-        kind: what it is.
-        lead: what opens it: the bullet of an item.
-        gap: the white space that stands before it.
-        speaker: whose turn it is in.
-        section: number of the section that it belongs to, from 0; a heading, an empty line and a turn open one.
+    A heading, an empty line and a turn open a section.
     """
 
     text: str

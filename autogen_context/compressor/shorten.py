@@ -39,9 +39,7 @@ LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked
 class Shorten(Protocol):
     """Brings a text within a room, as ``shorten_text`` does."""
 
-    def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """The text within so many tokens."""
-        ...
+    def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str: ...  # noqa: D102
 
 
 def is_error_line(line: str) -> bool:
@@ -50,13 +48,7 @@ def is_error_line(line: str) -> bool:
 
 
 def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
-    """The text within ``room_tokens``: itself, or its head and tail around a mark, with error lines between them.
-
-    Args:
-        text: any text.
-        room_tokens: what the result may have, in tokens; where not even a mark fits, an empty text is what does.
-        count: tokens of a text, an upper bound or exact.
-    """
+    """A text within a room: itself, or its head and tail around a mark, with error lines between them; empty if no mark fits."""
     tokens = count(text)
     if tokens <= room_tokens:
         return text
@@ -164,7 +156,7 @@ def fit_pieces(
         shorten: brings a text within a room; arguments of calls are shortened in their JSON.
 
     Returns:
-        n pieces, shortened where they must be, and their tokens; ``None`` if not even marks fit.
+        n pieces and their tokens; ``None`` if not even marks fit.
     """
     for keep_images in (True, False):
         fitter = Fitter(counter, shorten, keep_calls=keep_calls, keep_images=keep_images)

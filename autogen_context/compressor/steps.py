@@ -7,7 +7,7 @@ marks that count what went. What has one of the caller's keywords goes last.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import log
@@ -25,13 +25,7 @@ from autogen_context.compressor.concepts import (
     weight_of,
     without,
 )
-from autogen_context.compressor.passage import (
-    AUTHORITY,
-    Passage,
-    Speaker,
-    joined,
-    passages_of,
-)
+from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
 from autogen_context.compressor.shorten import CountText, excerpt
 from autogen_context.language.phrases import phrases
 from autogen_context.ledger import Entry, Ledger
@@ -43,6 +37,7 @@ STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some
 LEAST_CHARS = 8  # shorter ones (a brace, "else") say little by themselves, and may well come again
 BLOCK_LINES = 12  # a block of more keeps its ends
 BLOCK_HEAD, BLOCK_TAIL = 5, 3
+OPENING_CHARS = 80  # of a sentence, in which it says that it is an example
 TELLING_WEIGHT = 1.5  # a concept of less (a name, a statement) may go with its sentence
 WHOLE_FRACTION = 0.75  # of the room, for whole passages; the rest for what would be lost
 LEAST_WORDS = 3  # of a clause that a reader understands without the rest of its sentence
@@ -117,14 +112,7 @@ def without_outdated(text: str, newer: Sequence[Entry]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a text may have.
-
-    Attributes:
-        tokens: in all.
-        count: tokens of a text.
-        keep: keywords to keep.
-        stated: what stands before the passages, in its room already.
-    """
+    """What a text may have in all, keywords to keep, and what stands before the passages, in its room already."""
 
     tokens: int
     count: CountText
@@ -170,9 +158,7 @@ def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
     rendering = render(source.entries, room_tokens=int(room * STATED_FRACTION), count=target.count)
     if rendering.left_out:
         rendering = render(source.entries, room_tokens=room, count=target.count)
-    target = replace(target, stated=rendering.text)
-    again = {saying(entry.text) for entry in source.entries}
-    passages = [p for p in source.passages if target.asks_for(p) or saying(p.text) not in again]
+    target, passages = replace(target, stated=rendering.text), source.passages
     for strategy, step in STEPS.items():
         passages = step(passages, target)
         if target.is_met(passages):
@@ -202,48 +188,52 @@ def saying(text: str) -> str:
 
 
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """The first of several examples stays, a mark counts the others; a block of code keeps its ends."""
+    """The first of several examples stays, a mark counts the others; of a long block of code both ends."""
     kept: list[Passage] = []
-    before, announced = "", -1  # the section in which examples are listed
-    others = -1  # examples behind the one that was kept last, where it is one
-    for passage in [*passages, Passage(text="")]:
-        if before.endswith(":") and "announces" in phrases(TOPIC).labels(before):
-            announced = passage.section
-        before = passage.text
-        asked_for = target.asks_for(passage)
-        listed = passage.kind in {"item", "block"} and passage.section == announced
-        opens = passage.kind == "sentence" and not before.endswith(":") and is_example(before)
-        if (listed or opens) and not asked_for and others >= 0:
+    announced, others = (
+        -1,
+        -1,
+    )  # the section in which examples are listed; those behind the one that was kept
+    for before, passage in zip([None, *passages], [*passages, None], strict=True):
+        if (
+            before
+            and before.text.endswith(":")
+            and "announces" in phrases(TOPIC).labels(before.text)
+        ):
+            announced = passage.section if passage else -1
+        is_example = (
+            passage is not None
+            and not target.asks_for(passage)
+            and (
+                (passage.kind in {"item", "block"} and passage.section == announced)
+                or (passage.kind == "sentence" and opens_example(passage.text))
+            )
+        )
+        if is_example and others >= 0:
             others += 1
             continue
         if others > 0:
             mark = f"[… {others} more example{'s' * (others > 1)} …]"
             kept[-1] = replace(kept[-1], text=f"{kept[-1].text} {mark}")
-        others = 0 if (listed or opens) and not asked_for else -1
-        kept.append(passage if asked_for else with_short_example(passage))
-    return kept[:-1]
+        others = 0 if is_example else -1
+        if passage is not None:
+            kept.append(passage if target.asks_for(passage) else without_middle(passage))
+    return kept
 
 
-def is_example(text: str) -> bool:
-    """Whether a text opens as an example does."""
-    head = text.lstrip(" (")[:80]
-    return any(f.label == "example" and f.start == 0 for f in phrases(TOPIC).find(head))
+def opens_example(text: str) -> bool:
+    """Whether a sentence opens as an example does, and announces none."""
+    found = () if text.endswith(":") else phrases(TOPIC).find(text[:OPENING_CHARS])
+    return any(each.label == "example" and each.start == 0 for each in found)
 
 
-def with_short_example(passage: Passage) -> Passage:
-    """A long block without its middle; another passage without examples in brackets."""
-    if passage.kind != "block":
-        return replace(passage, text=without_asides(passage.text, is_example))
+def without_middle(passage: Passage) -> Passage:
+    """A long block without its middle."""
     lines = passage.text.split("\n")
-    if len(lines) <= BLOCK_LINES:
+    if passage.kind != "block" or len(lines) <= BLOCK_LINES:
         return passage
     mark = f"[… {len(lines) - BLOCK_HEAD - BLOCK_TAIL} lines …]"
     return replace(passage, text="\n".join([*lines[:BLOCK_HEAD], mark, *lines[-BLOCK_TAIL:]]))
-
-
-def without_asides(text: str, may_go: Callable[[str], bool]) -> str:
-    """A text without what stands in brackets or between dashes and may go."""
-    return ASIDE.sub(lambda aside: "" if may_go(aside.group()) else aside.group(), text)
 
 
 def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
@@ -265,116 +255,72 @@ def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Pa
 
 def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
     """The passages without headings that have nothing left below them."""
-    following = [*passages[1:], None]
+    below = [*(passage.kind for passage in passages[1:]), "heading"]
     return [
         passage
-        for passage, below in zip(passages, following, strict=False)
-        if passage.kind != "heading" or (below is not None and below.kind != "heading")
+        for passage, kind in zip(passages, below, strict=False)
+        if passage.kind != "heading" or kind != "heading"
     ]
 
 
 def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """Shorter sentences; headings, blocks and what has a keyword stay as they are."""
     return [
-        replace(p, text=abstracted(p.text))
-        if p.kind in {"sentence", "item"} and not target.asks_for(p)
-        else p
+        p
+        if p.kind in {"heading", "block"} or target.asks_for(p)
+        else replace(p, text=abstracted(p.text))
         for p in passages
     ]
 
 
 def abstracted(sentence: str) -> str:
     """A sentence without asides that say nothing of their own, and without fillers; what is quoted stays."""
+
+    def aside_or_nothing(aside: re.Match[str]) -> str:
+        concepts = sense_of(aside.group()).concepts
+        return "" if all(concept.kind == "statement" for concept in concepts) else aside.group()
+
     parts = QUOTED.split(sentence)
     for at in range(0, len(parts), 2):
-        part = without_asides(parts[at], says_nothing)
+        part = ASIDE.sub(aside_or_nothing, parts[at])
         fillers = [found for found in phrases(TOPIC).find(part) if found.label == "filler"]
-        parts[at] = HOLLOW.sub("", without(part, fillers)) if part != parts[at] or fillers else part
+        if part != parts[at] or fillers:
+            parts[at] = HOLLOW.sub("", without(part, fillers))
     short = "".join(parts).strip()
     opens = sentence[:1].isupper() and short[:2].isalpha() and short[0].islower()
     return short[0].upper() + short[1:] if opens else short or sentence
 
 
-def says_nothing(aside: str) -> bool:
-    """Whether an aside has no concept but itself: no value, no name, no rule."""
-    return all(concept.kind == "statement" for concept in sense_of(aside).concepts)
-
-
 def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """The passages that say most, and of the others the clauses with what would be lost."""
+    """What has the keywords, and the passages that say most for what they cost."""
     kept = with_keywords(passages, target)
     entries = scored(passages, target)
     left = target.room - target.cost(kept.values())
-
-    def take(offered: Iterable[tuple[int, Passage]], *, spare: int = 0) -> None:
-        nonlocal left
-        for at, passage in offered:
-            cost = target.cost([passage])
-            if at not in kept and cost <= left - spare:
-                kept[at] = passage
-                left -= cost
-
-    by_score = sorted(range(len(entries)), key=lambda at: -entries[at].score)
-    whole = [(at, passages[at]) for at in by_score]
-    take(whole, spare=int(target.room * (1 - WHOLE_FRACTION)))
-    said = set(chain.from_iterable(sense_of(passage.text).concepts for passage in kept.values()))
-    take(losses({at: entries[at] for at in by_score if at not in kept}, said.__contains__))
-    take(whole)
-    core = without_empty_headings([kept[at] for at in sorted(kept)])
-    while core and not target.is_met(core):  # a whole may cost more than its parts
-        kept.popitem()
+    for at in sorted(range(len(entries)), key=lambda at: -entries[at].score):
+        if at not in kept and entries[at].tokens <= left:
+            kept[at] = passages[at]
+            left -= entries[at].tokens
+    while True:
         core = without_empty_headings([kept[at] for at in sorted(kept)])
-    return core
-
-
-def losses(
-    entries: Mapping[int, Scored], held: Callable[[Concept], bool]
-) -> Iterator[tuple[int, Passage]]:
-    """Of some passages the clauses with concepts that are held nowhere, by their places; the weightiest first."""
-    lost = {
-        at: [c for c in entry.fresh if c.kind != "statement" and not held(c)]
-        for at, entry in entries.items()
-    }
-    weights = {at: weight_of(found) / entries[at].tokens for at, found in lost.items()}
-    for at in sorted(filter(lost.get, lost), key=lambda at: (-weights[at], at)):
-        yield at, with_clauses([concept.text for concept in lost[at]], entries[at].passage)
+        if not core or target.is_met(core):
+            return core
+        kept.popitem()  # a whole may cost more than its parts
 
 
 def with_keywords(passages: Sequence[Passage], target: Target) -> dict[int, Passage]:
-    """For each keyword that the statements do not have the cheapest clause with it, by its place."""
+    """For each keyword that the statements do not have the cheapest passage with it, or a part of it, by its place."""
     kept: dict[int, Passage] = {}
     for keyword in target.keep:
         having = [at for at, p in enumerate(passages) if keywords_in(p.text, [keyword])]
         if not having or keywords_in(f"{target.stated}\n{joined(kept.values())}", [keyword]):
             continue
-        clauses = {at: with_clauses(target.keep, passages[at]) for at in having}
-        at = min(having, key=lambda at: (target.cost([clauses[at]]), at))
         left = target.room - target.cost(kept.values())
-        if target.cost([clauses[at]]) <= left:
-            kept[at] = clauses[at]
-        elif short := excerpt_with(clauses[at].text, [keyword], left - 1, target.count):
-            kept[at] = replace(clauses[at], text=short, lead="", speaker=Speaker())
+        at = min(having, key=lambda at: (target.cost([passages[at]]), at))
+        if target.cost([passages[at]]) <= left:
+            kept[at] = passages[at]
+        elif short := excerpt_with(passages[at].text, [keyword], left - 1, target.count):
+            kept[at] = replace(passages[at], text=short, lead="", speaker=Speaker())
     return kept
-
-
-def with_clauses(wanted: Collection[str], passage: Passage) -> Passage:
-    """The clauses of a passage that have one of some texts, or deny something; of a block the lines; all where that is too little."""
-    is_block = passage.kind == "block"
-    clauses = passage.text.split("\n") if is_block else CLAUSE.split(passage.text)
-    flat = [flattened(text) for text in wanted]
-    kept = [
-        clause
-        for clause in clauses
-        if any(text in flattened(clause) for text in flat)
-        or (not is_block and "negation" in sense_of(clause).rules)
-    ]
-    if is_block:
-        return replace(passage, text="\n".join(kept)) if kept else passage
-    short = " ".join(kept).rstrip(",;:")
-    if len(short.split()) < LEAST_WORDS:
-        return passage
-    stop = passage.text[-1] if passage.text[-1] in ".!?" and short[-1] not in ".!?" else ""
-    return replace(passage, text=short + stop)
 
 
 STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
@@ -387,11 +333,7 @@ STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
 
 
 def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
-    """The passages with their worth for what they cost, same order.
-
-    A passage is worth what it says that none before it says, how much its words are those of the whole text, and whether it
-    opens its section.
-    """
+    """The passages with their worth: what each says first, how much its words are those of all, and whether it opens its section."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
     most = log(1 + max(frequency.values(), default=1))
@@ -409,25 +351,15 @@ def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
     return entries
 
 
-def least_of(text: str, target: Target) -> str:
-    """What fits of the passage that weighs most: from its keyword or its rule on, or from its beginning."""
-
-    def weight(passage: Passage) -> float:
-        concepts = [*keywords_in(passage.text, target.keep), *sense_of(passage.text).concepts]
-        return max((concept.weight for concept in concepts), default=0.0)
-
-    weightiest = max(passages_of(text), key=weight, default=Passage(text=text))
-    return excerpt_with(weightiest.text, target.keep, target.tokens, target.count)
-
-
 def excerpt_with(text: str, keep: Sequence[str], room_tokens: int, count: CountText) -> str:
-    """An excerpt with a keyword in it where there is one, and with the rule before it where both have room."""
+    """An excerpt from a rule or a keyword on, with the keyword in it where there is one; else from the beginning."""
     lower = text.lower()
+    asked = next((word.lower() for word in keep if word.lower() in lower), "")
+    at, short = lower.find(asked), ""
     rules = [found.start for found in phrases(TOPIC).find(text) if found.label in RULES]
-    asked = [lower.find(keyword.lower()) for keyword in keep if keyword.lower() in lower]
-    short = ""
-    for start in sorted({*rules[:1], *asked[:1]} or {0}):
+    for start in sorted({*rules[:1], *([at] if asked else [])} or {0}):
         short = excerpt(text, room_tokens=room_tokens, count=count, start=start)
-        if not asked or any(keyword.lower() in short.lower() for keyword in keep):
-            break
-    return short
+        if asked in short.lower():
+            return short
+    bare = text[at : at + len(asked)]
+    return bare if count(bare) <= room_tokens else short

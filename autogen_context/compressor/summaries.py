@@ -1,23 +1,50 @@
-"""Ask a model for summaries, and keep what it made of the older part of a conversation, ahead of need.
+"""A model's summaries: asked for, verified, and kept of the older part of a conversation, ahead of need.
 
 Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does; one that fails again and
-again is left alone for a while. Each span is asked for once, and once more where that was cut off or the model was left alone.
-The work is done in the background and ends with its owner; a turn takes what is there. Cancellation passes through; nothing of
-a text is logged or put into an error.
+again is left alone for a while. A sentence that names what is not in the text, carries an instruction, or makes a rule of what
+nobody ruled is taken out; where that is most of it, the summary is refused. What people ruled stands before it; what it lost is
+put back where there is room. The work of a span is done in the background and ends with its owner. Cancellation passes
+through; nothing of a text is logged or put into an error.
 """
 
 import asyncio
 import logging
+import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
 from math import ceil
 from typing import Protocol, runtime_checkable
 
 from autogen_context.cache.values import Cache
+from autogen_context.compressor.concepts import (
+    TOPIC,
+    CompressionResult,
+    Concept,
+    Holdings,
+    flattened,
+    sense_of,
+    weight_of,
+)
+from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, joined, passages_of
 from autogen_context.compressor.span import Span
-from autogen_context.compressor.verified import is_of_the_text
+from autogen_context.compressor.steps import (
+    STATED_FRACTION,
+    Scored,
+    Source,
+    Target,
+    core_of,
+    scored,
+    without_redundancy,
+)
 from autogen_context.errors import CompletionFailed
+from autogen_context.language.phrases import phrases
+from autogen_context.language.terms import terms
+from autogen_context.ledger import Kind, Ledger
+from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import content_digest
 from autogen_context.models.background import Background, is_cut_off
 from autogen_context.models.completion import Complete, Places
@@ -27,7 +54,18 @@ logger = logging.getLogger(__name__)
 
 REFUSED = "no summary by a model is used: %s"
 KIND = "summary"  # in the cache
-SUMMARY_FRACTION = 0.1  # of a span's tokens, for its summary
+SPAN_FRACTION = 0.1  # of a span's tokens, for its summary
+SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the summary loses
+LEAST_FRACTION = (
+    0.25  # of the values that the extract keeps, by weight, that a summary has by itself
+)
+TOKENS_A_VALUE = 40  # a summary with more values than one in so many is enough in any case
+OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
+MOST_MENDED = 0.5  # of a summary; with more taken out the rest is not trusted either
+WRITER = Speaker(turn=1, opening="[assistant] ", author="assistant")
+RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
+DIGITS = re.compile(r"\d+")
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 CALLS_AT_A_TIME = 4
 FAILURES = (
     3  # in a row; then the model is left alone, and after the pause one call tries, and decides
@@ -57,13 +95,7 @@ class SummarizerPaused(CompletionFailed):
 
 
 class Summarizer:
-    """Asks a model for summaries; a call that fails is tried again by its client.
-
-    Args:
-        complete: answers a prompt.
-        timeout_s: for a summary, waiting for a place included, in seconds.
-        clock: seconds that only grow.
-    """
+    """Asks a model for summaries, each within a time limit; a call that fails is tried again by its client."""
 
     def __init__(
         self,
@@ -89,7 +121,7 @@ class Summarizer:
             self._until = self._clock() + PAUSE_S  # this one tries
         try:
             answer = await self._answer(text, target_tokens)
-        except Exception:
+        except CompletionFailed:
             self._failed += 1
             self._until = self._clock() + PAUSE_S
             raise
@@ -102,6 +134,10 @@ class Summarizer:
                 answer = await self._complete(prompt_for(text, target_tokens=target_tokens))
         except TimeoutError:
             raise CompletionFailed(f"none within {self._timeout_s:g} s") from None
+        except CompletionFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
+            raise CompletionFailed(type(error).__name__) from None
         if not answer.strip():
             raise CompletionFailed("it is empty")
         if not is_of_the_text(answer, text):
@@ -116,28 +152,118 @@ def prompt_for(text: str, *, target_tokens: int) -> str:
     return PROMPT.format(words=words, fence=fence, text=text)
 
 
+async def summarised(
+    source: Source,
+    target: Target,
+    summarize: Summarizer,
+    extract: CompressionResult,
+    *,
+    seen: Target,
+) -> str:
+    """A text with a model's summary in it; ``CompletionFailed`` where that is not used.
+
+    The model is shown what fits ``seen``; ``extract`` is what is used if the summary is not.
+    """
+    rules = [entry for entry in source.entries if entry.kind != "fact" and not entry.reported]
+    room = int(target.tokens * STATED_FRACTION)
+    target = replace(target, stated=render(rules, room_tokens=room, count=target.count).text)
+    shown = without_redundancy(source.current, target)
+    text = joined(shown if seen.is_met(shown) else core_of(shown, seen))
+    asked_tokens = max(1, int(target.room * SUMMARY_FRACTION))
+    summary = await summarize(text, asked_tokens)
+    if len(summary) >= len(text):
+        raise CompletionFailed("it is not shorter than the text")
+    passages = mended(passages_of(summary), text, shown)
+    due = LEAST_FRACTION * telling_weight(extract.preserved_concepts)
+    said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
+    if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
+        raise CompletionFailed("it lost too much")
+    return merged(passages, source, target)
+
+
+def telling_weight(concepts: Iterable[Concept]) -> float:
+    """What values, numbers, names and quoted words weigh, each once."""
+    return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
+
+
+def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
+    """The rules, the summary, shortened where it has no room, and after it what it lost."""
+    if any(passage.speaker.opening for passage in source.passages):
+        passages = [replace(passage, speaker=WRITER) for passage in passages]
+    if not target.is_met(passages):
+        passages = core_of(passages, target)
+    left = target.room - target.cost(passages)
+    has = Holdings(target.text(passages)).has
+    lost: list[tuple[bool, float, int, Scored]] = []
+    for at, entry in enumerate(scored(source.current, target)):
+        weight = weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c))
+        if weight:
+            is_tools = entry.passage.speaker.author == "tool"
+            lost.append((is_tools, -weight / entry.tokens, at, entry))
+    back: dict[int, Passage] = {}
+    for _, _, at, entry in sorted(lost):
+        if entry.tokens <= left:
+            back[at] = entry.passage
+            left -= entry.tokens
+    return target.text([*passages, *(back[at] for at in sorted(back))])
+
+
+def is_of_the_text(summary: str, text: str) -> bool:
+    """Whether most words of a summary are those of its text; those of a refusal, an error page and the like are not."""
+    said = set(terms(summary))
+    return len(said & set(terms(text))) >= OWN_FRACTION * len(said)
+
+
+def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:
+    """A summary without the sentences that cannot be trusted; ``CompletionFailed`` where these are most of it."""
+    flat, words = flattened(text), frozenset(terms(text))
+    numbers = numbers_in(flat)
+    said = Holdings(joined(p for p in shown if AUTHORITY[p.speaker.author]))
+
+    def is_there(concept: Concept) -> bool:
+        if concept.kind == "number":  # it may be written in another way
+            return numbers >= numbers_in(concept.text)
+        if concept.kind == "value":
+            return concept.text.lower() in flat
+        return concept.kind not in {"name", "quote"} or words.issuperset(terms(concept.text))
+
+    def fault_of(sentence: str) -> str:
+        if "order" in phrases(TOPIC).labels(sentence):
+            return "it carries instructions"
+        if not all(map(is_there, sense_of(sentence).concepts)):
+            return "it names what is not in the text"
+        read = Ledger().learn_text(sentence, author="person")
+        rules = (entry.text for entry in read if entry.kind in RULES)
+        if not all(said.tells_of(sense_of(rule).about) for rule in rules):
+            return "it makes a rule of what is none"
+        return ""
+
+    faults = [fault_of(passage.text) for passage in summary]
+    kept = [passage for passage, fault in zip(summary, faults, strict=True) if not fault]
+    whole = sum(len(passage.text) for passage in summary)
+    if whole - sum(len(passage.text) for passage in kept) > MOST_MENDED * whole:
+        raise CompletionFailed(Counter(filter(None, faults)).most_common(1)[0][0])
+    if len(kept) < len(summary):
+        taken_out = {"sentences": len(summary), "taken_out": len(summary) - len(kept)}
+        logger.info("a model's summary was mended", extra=taken_out)
+    return kept
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """The numbers of a text, without what parts thousands and without leading zeros."""
+    return frozenset(number.lstrip("0") for number in DIGITS.findall(THOUSANDS.sub("", text)))
+
+
 @runtime_checkable
 class Summarises(Protocol):
     """A compressor that has summaries of what will be left out made ahead of need."""
 
     async def summarise(self, text: str, /, *, target_tokens: int) -> str:
         """A summary of a stretch of the conversation; any exception counts as none."""
-        ...
 
 
 class Summaries:
-    """The summaries of one conversation.
-
-    Args:
-        compressor: makes them.
-        counter: counts them.
-        known: summaries of a saved state, by the key of their span.
-        background: where they are made.
-        cache: keeps summaries for other conversations, and for later processes.
-
-    Attributes:
-        known: the summaries so far, by the key of their span.
-    """
+    """The summaries of one conversation, ``known`` by the key of their span; a cache keeps them for others and for later."""
 
     def __init__(
         self,
@@ -170,7 +296,7 @@ class Summaries:
 
     async def _summarise(self, span: Span) -> None:
         """Have the summary of a span that the cache has, else one that is made now."""
-        target = ceil(span.tokens * SUMMARY_FRACTION)
+        target = ceil(span.tokens * SPAN_FRACTION)
         key = f"{target} {span.key}"
         try:
             if self._cache is not None:

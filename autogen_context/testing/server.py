@@ -101,11 +101,7 @@ class LoopbackServer:
 
     @property
     def base_url(self) -> str:
-        """What a client takes as its ``base_url``, ``/v1`` included.
-
-        Raises:
-            RuntimeError: the server is not running.
-        """
+        """What a client takes as its ``base_url``, ``/v1`` included."""
         if self._transport is None:
             raise RuntimeError("the server is not running; use it in a with or async with block")
         return f"http://127.0.0.1:{self._transport.port}/v1"

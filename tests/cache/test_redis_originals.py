@@ -1,6 +1,5 @@
 """Originals on a real server: what one worker puts away, another has by its handle."""
 
-import itertools
 import math
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from autogen_context.cache.originals import DiskOriginals, OriginalStore, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.tier import Scope
-from autogen_context.errors import OriginalNotFound, StoreRefused
+from autogen_context.errors import StoreRefused
 from autogen_context.messages.message import Message
 from support.entries import said
 from support.redis_pair import PATIENT
@@ -23,22 +22,6 @@ def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> No
     """Keep an entry for ever, and wait until it is on the server."""
     assert stash.write([(handle, messages)], expires_at=math.inf, now=0.0) == []
     stash.flush()
-
-
-def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: RedisServer) -> None:
-    """Memory first; what memory gave up, and what another put away, comes from the server, without an eviction."""
-    scope = Scope(tenant="acme", agent="finder")
-    small = OriginalStore(3_000, tiers=[RedisOriginals(server, scope=scope)])
-    for number in range(10):
-        small.put_text(str(number), f"{number}" * 1_000)
-    assert small.evicted == 0
-    elsewhere = OriginalStore(0, tiers=[RedisOriginals(other, scope=scope)])
-    small.put_text("last", "text")
-    small.forget("last")  # comes after all that was written before
-    for number, stash in itertools.product(range(10), (small, elsewhere)):
-        assert stash.get(str(number))[0].text == f"{number}" * 1_000
-    with pytest.raises(OriginalNotFound):
-        elsewhere.get("last")
 
 
 def test_clear_deletes_what_anybody_wrote(

@@ -159,14 +159,6 @@ def test_data_that_nobody_reads_is_not_sent(around: str) -> None:
     assert "[data" not in arrived("a/long/path" * 400)
 
 
-def test_each_original_has_its_handle() -> None:
-    """Also where two are alike once they are tidied."""
-    texts = [rows_of_json(300, indent=indent) for indent in (1, 2)]
-    one, other = map(tightened, texts)
-    assert one == other
-    assert len({cut(one, text, count=exact)[1] for text in texts}) == 2
-
-
 @pytest.mark.parametrize("task", ["", "a b word x 20% abc"])
 @pytest.mark.parametrize("kind", BROKEN)
 def test_broken_results_raise_nothing(kind: str, task: str) -> None:

@@ -1,16 +1,16 @@
 """A text within its target: what holds for any text, and what a caller sees."""
 
-import dataclasses
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import CountsText, SemanticCompressor
 from autogen_context.compressor.concepts import flattened
 from autogen_context.tokens.measure import Count, EstimateCounter
+from support.prompts import client
 from support.prose import REPORT, SENTENCES, TEXTS, Letters, Quarters
 from support.texts import HOSTILE
 
@@ -20,35 +20,42 @@ IN_ORDER = ("remove redundancy", "compress examples", "summarise sections", "abs
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "compress.md"
 
 
+async def nobody(text: str, target_tokens: int, /) -> str:
+    """A model that is not asked."""
+    raise NotImplementedError((text, target_tokens))
+
+
 def compressor(counter: CountsText | None = None) -> SemanticCompressor:
-    """One that remembers nothing."""
-    return SemanticCompressor(counter=counter or Letters(), entries=0)
+    """One that knows nothing so far."""
+    return SemanticCompressor(counter=counter or Letters())
 
 
+@settings(max_examples=50)
 @given(TEXTS, TARGETS, COUNTERS)
 @example("[user] a\n\n\n[user] a", 3, Letters())
 @example("[Ledger]\nFacts:\na is 1\n\n[Ledger]\nFacts:\na is 2", 30, Letters())
+@example("word " * 300, 5, Letters())
+@example("\U0001f600" * 5_000, 20, Letters())
+@example("Never restart the database db-7 in business hours.", 10, Letters())
 def test_the_target_is_kept(text: str, target: int, counter: CountsText) -> None:
-    """Never above the target, never larger than the input; what fits is the same object, and nothing of it is lost."""
+    """Never above the target, never larger than the input, the same each time; what fits is the same object, and whole.
+
+    F10: no text becomes empty while a letter of it has room.
+    """
     result = compressor(counter).compress_nowait(text, target_tokens=target)
     before, after = result.original_tokens.tokens, result.compressed_tokens.tokens
     assert after <= min(target, before)
     assert 0 <= result.quality <= 10
     assert 0 <= result.ratio <= 1
+    assert compressor(counter).compress_nowait(text, target_tokens=target) == result
     if before <= target:
         assert result.compressed is text
         assert (result.strategy, result.lost_concepts) == ("none", ())
+    if text.strip() and target and isinstance(counter, Letters):
+        assert result.compressed.strip()
 
 
-@given(TEXTS, TARGETS)
-def test_same_input_same_output(text: str, target: int) -> None:
-    """Whoever compresses, and however often."""
-    first, second = compressor(), compressor()
-    result = first.compress_nowait(text, target_tokens=target)
-    assert first.compress_nowait(text, target_tokens=target) == result
-    assert second.compress_nowait(text, target_tokens=target) == result
-
-
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(SENTENCES[:12])).map(" ".join), TARGETS)
 def test_what_is_lost_is_said(text: str, target: int) -> None:
     """F10: each sentence is preserved or lost, and lost where no word of it is left; a preserved value can be found."""
@@ -65,26 +72,18 @@ def test_what_is_lost_is_said(text: str, target: int) -> None:
             assert sentence in lost
 
 
-@given(TEXTS, st.integers(1, 200))
-@example("word " * 300, 5)
-@example("\U0001f600" * 5_000, 20)
-@example("Never restart the database db-7 in business hours.", 10)
-def test_something_is_left(text: str, target: int) -> None:
-    """F10: no text becomes empty while a letter of it has room."""
-    assume(text.strip())
-    result = compressor().compress_nowait(text, target_tokens=target)
-    assert result.compressed.strip()
-
-
 def test_what_has_no_words_is_lost_as_well() -> None:
     """F10: of thousands of emoji twenty are left, which is next to nothing, and said."""
     result = compressor().compress_nowait("\U0001f600" * 5_000, target_tokens=20)
     assert (len(result.compressed), result.quality, len(result.lost_concepts)) == (20, 0, 1)
 
 
+@settings(max_examples=60)
 @given(TEXTS, st.sampled_from(["Maria", "weather", "order 4711", "lunch"]), st.integers(12, 300))
+@example("[user] Please look at order 4711.", "order 4711", 12)
 def test_keywords_hold(text: str, keyword: str, target: int) -> None:
     """F10: what the caller asks for stays, whatever step is taken, as long as it has room."""
+    assume(text.isascii())
     result = compressor().compress_nowait(text, target_tokens=target, keep=(keyword.upper(),))
     assert (keyword.lower() in flattened(text)) == (keyword.lower() in flattened(result.compressed))
 
@@ -96,36 +95,35 @@ def test_keywords_hold(text: str, keyword: str, target: int) -> None:
             "The disk is full. The budget is 500 EUR. Never push to main. The deadline is 2026-05-12.",
             25,
             ("disk",),
-            ["disk"],
+            "disk",
             id="before rules",
         ),
         pytest.param(
             "Examples:\n- red\n- green\n- blue\n\nThat is all that there is to say of them.",
             40,
             ("blue",),
-            ["blue"],
+            "blue",
             id="an example",
         ),
         pytest.param(
             "The pump (for example the old one in the cellar) stopped in the night again and again.",
             60,
             ("cellar",),
-            ["cellar"],
+            "cellar",
             id="an aside",
         ),
         pytest.param(
             "You may, if you like, never ever delete the folder /data.",
             20,
             (),
-            ["never ever"],
+            "never ever",
             id="a rule keeps its never",
         ),
     ],
 )
-def test_what_must_stay(text: str, target: int, keep: tuple[str, ...], stays: list[str]) -> None:
+def test_what_must_stay(text: str, target: int, keep: tuple[str, ...], stays: str) -> None:
     """F10: keywords before all else; of a rule that has no room no part that says the opposite."""
-    result = compressor().compress_nowait(text, target_tokens=target, keep=keep)
-    assert [word for word in stays if word not in result.compressed] == []
+    assert stays in compressor().compress_nowait(text, target_tokens=target, keep=keep).compressed
 
 
 def test_alike_is_not_the_same() -> None:
@@ -139,11 +137,9 @@ def test_alike_is_not_the_same() -> None:
 
 
 def test_steps_in_turn() -> None:
-    """The cheapest that is enough; the score falls with what is lost."""
-    results = [
-        compressor().compress_nowait(REPORT, target_tokens=target)
-        for target in (2_000, 640, 600, 300, 60)
-    ]
+    """C1: the cheapest that is enough; the score falls with what is lost."""
+    targets = (2_000, 640, 600, 300, 60)
+    results = [compressor().compress_nowait(REPORT, target_tokens=target) for target in targets]
     strategies = [result.strategy for result in results]
     assert strategies[0] == "none"
     assert strategies[1] in IN_ORDER[:2]
@@ -165,24 +161,13 @@ def test_counts_have_their_source(counter: CountsText, source: str) -> None:
     assert isinstance(result.compressed_tokens, Count)
 
 
-def test_a_result_is_a_value() -> None:
-    """It cannot be changed."""
-    result = compressor().compress_nowait("a", target_tokens=1)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.compressed = "b"  # type: ignore[misc]  # what must not go
-
-
 def test_results_are_remembered_by_all_that_makes_them() -> None:
-    """The same text, target and keywords are compressed once; the one asked for longest ago goes first."""
-    work = SemanticCompressor(counter=Letters(), entries=2)
+    """C5: the same text, target and keywords are compressed once."""
+    work = compressor()
     first = work.compress_nowait(REPORT, target_tokens=300)
     assert work.compress_nowait(REPORT, target_tokens=200) is not first
+    assert work.compress_nowait(REPORT, target_tokens=300, keep=("weather",)) is not first
     assert work.compress_nowait(REPORT, target_tokens=300) is first
-    work.compress_nowait(REPORT, target_tokens=300, keep=("weather",))
-    assert work.compress_nowait(REPORT, target_tokens=300) is first
-    work.compress_nowait(REPORT, target_tokens=100)
-    work.compress_nowait(REPORT, target_tokens=90)
-    assert work.compress_nowait(REPORT, target_tokens=300) is not first
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -193,8 +178,6 @@ def test_nothing_takes_long(text: str) -> None:
 
 async def test_wrong_arguments() -> None:
     """Said with the argument, its value and what goes."""
-    with pytest.raises(ValueError, match="entries=-1: give how many"):
-        SemanticCompressor(counter=Letters(), entries=-1)
     with pytest.raises(ValueError, match="target_tokens=-1: give 0 or more"):
         compressor().compress_nowait("a", target_tokens=-1)
     with pytest.raises(ValueError, match="text=None: give a text"):
@@ -203,6 +186,10 @@ async def test_wrong_arguments() -> None:
         await compressor().compress("a", target_tokens=1, keep="abc")
     with pytest.raises(ValueError, match="limit_tokens=-1: give 0 or more"):
         compressor().compress_parts_nowait([], limit_tokens=-1)
+    with pytest.raises(ValueError, match="model_window_tokens=999: give 1000 or more"):
+        SemanticCompressor(model_window_tokens=999)
+    with pytest.raises(ValueError, match="timeout_s=0: give a positive number"):
+        SemanticCompressor(client(nobody), timeout_s=0)
 
 
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given
 
-from autogen_context.compressor.concepts import WEIGHTS, Holdings, concepts_of
+from autogen_context.compressor.concepts import Holdings, concepts_of
 from support.prose import TEXTS
-from support.texts import HOSTILE
 
 
 def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]:
@@ -16,16 +15,9 @@ def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]
 
 @given(TEXTS)
 def test_a_text_holds_its_own_concepts(text: str) -> None:
-    """Nothing is lost where nothing was changed."""
+    """Nothing is lost where nothing was changed; each concept is there once."""
+    assert len(set(concepts_of(text))) == len(concepts_of(text))
     assert all(kept(text, text, ("order", "user")).values())
-
-
-@given(TEXTS)
-def test_each_concept_is_there_once_and_the_same_each_time(text: str) -> None:
-    """In the order of the text."""
-    concepts = concepts_of(text)
-    assert len(set(concepts)) == len(concepts)
-    assert concepts == concepts_of(text)
 
 
 @pytest.mark.parametrize(
@@ -94,15 +86,3 @@ def test_keywords_are_concepts_where_they_are() -> None:
     assert "keyword red" not in kept(text, text, ("red", " "))
     assert kept(text, "a blue door", ("blue door", "red"))["keyword blue door"]
     assert not kept(text, "a door", ("blue door",))["keyword blue door"]
-
-
-def test_a_loss_weighs_by_its_kind() -> None:
-    """What the caller asks for and what is forbidden weigh most."""
-    assert max(WEIGHTS, key=WEIGHTS.__getitem__) == "keyword"
-    assert WEIGHTS["negation"] > WEIGHTS["constraint"] > WEIGHTS["value"] > WEIGHTS["quote"]
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_nothing_takes_long(text: str) -> None:
-    """A hundred thousand characters of the same are looked through, whatever they are."""
-    assert len(concepts_of(text)) < 100_000

@@ -104,15 +104,6 @@ def test_it_fits_and_is_the_same_each_time(
     assert talk.told(shown, summaries=summaries, room_tokens=room) == text
 
 
-def test_all_its_parts_share_the_room() -> None:
-    """Statements, summaries and lines together fit, however much there is of each."""
-    rules = [says(f"Never touch the table billing_{n}.") for n in range(9)]
-    talk = Talk(*rules, *(step("x", f"src/m{n}.py") for n in range(30)))
-    summaries = {talk.span(n, n + 2): f"Done with {n}. {'It went well. ' * 3}" for n in (9, 11, 13)}
-    for room in range(0, 300, 3):
-        assert COUNTER.text(talk.told(summaries=summaries, room_tokens=room)) <= room
-
-
 def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> None:
     """Word for word, by whom; of a shortened message all, since its middle may be out of sight."""
     talk = Talk(says("Make it fast."), says(RULE), step("x = 1"), says("Go on."))

@@ -129,15 +129,6 @@ def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], r
     assert at == len(lines)
 
 
-@given(st.integers(0, 399), ROOMS)
-def test_the_best_line_stays(best: int, tokens: int) -> None:
-    """Wherever it stands, however small the room; among equals the ends do."""
-    lines = [f"line {i} says nothing" for i in range(400)]
-    short = choose(lines, [float(i == best) for i in range(400)], room_of(tokens)).split("\n")
-    assert lines[best] in short
-    assert short[-1] == lines[-1] or "…" in short[-1]
-
-
 @pytest.mark.parametrize("tokens", [60, 1_000, 4_000])
 @pytest.mark.parametrize(
     "line", ["a line like any other", "検索結果が見つかりません。", "}", "x" * 150]

@@ -66,28 +66,13 @@ async def test_one_vector_per_text_in_order() -> None:
 
 
 async def test_any_text() -> None:
-    """Nothing, spaces, what UTF-8 cannot hold, and far too much are read as far as they can be."""
+    """Nothing, spaces, what UTF-8 cannot hold, and far too much are read as far as they can be; what passes is waited out."""
     texts = ["", " ", "a \ud800 b", "word " * 1_000_000, "é" * 9_000]
-    async with serving() as server:
+    async with serving(Fault.rate_limit(0.01), Fault.drop()) as server:
         vectors = await embedder_of(server).embed(texts)
+        assert len(server.requests) == 3
     beginnings = [" ", " ", "a ? b", ("word " * 2_000)[:8_191], "é" * 4_095]
     assert vectors == [pytest.approx(embed(text)) for text in beginnings]
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault.rate_limit(0.01),
-        Fault.error(503),
-        Fault.drop(),
-    ],
-    ids=["rate limit", "overload", "dropped"],
-)
-async def test_what_passes_is_waited_out(fault: Fault) -> None:
-    """The same request is sent again."""
-    async with serving(fault, fault) as server:
-        assert await embedder_of(server).embed(["a"]) == [pytest.approx(embed("a"))]
-        assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -115,16 +100,6 @@ async def test_one_bad_request_of_many() -> None:
     async with serving(Fault.error(400), *[Fault.slow(30)] * 3) as server:
         with pytest.raises(EmbeddingFailed, match="HTTP 400"):
             await embedder_of(server).embed([str(number) for number in range(256)])
-
-
-async def test_cancellation_passes_through() -> None:
-    """Whoever waits no longer does not wait."""
-    async with serving(Fault.slow(30)) as server:
-        work = asyncio.create_task(embedder_of(server).embed(["a"]))
-        await asyncio.wait({work}, timeout=0.3)  # it is under way
-        work.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await work
 
 
 # Servers that lie, and what they see
@@ -218,29 +193,9 @@ async def test_no_key_for_a_server_it_was_not_meant_for(monkeypatch: pytest.Monk
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         await OpenAIEmbedder(MODEL).embed(["a"])
     assert server.keys == ["bearer none", "bearer named", f"bearer {SECRET}"]
-
-
-async def test_no_key_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client's own words say what to set."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(EmbeddingFailed, match="OPENAI_API_KEY"):
         await OpenAIEmbedder().embed(["a"])
-
-
-@pytest.mark.parametrize(
-    ("make", "match"),
-    [
-        (lambda: OpenAIEmbedder(" "), "model=' '"),
-        (lambda: OpenAIEmbedder(base_url="localhost:8000"), "base_url='localhost:8000'"),
-        (lambda: OpenAIEmbedder(timeout_s=0), "timeout_s=0"),
-        (lambda: OpenAIEmbedder(timeout_s=float("nan")), "timeout_s=nan"),
-    ],
-    ids=["model", "address", "no time", "nan"],
-)
-def test_bad_arguments(make: Callable[[], OpenAIEmbedder], match: str) -> None:
-    """The error names the argument, its value and the way out."""
-    with pytest.raises(ValueError, match=match):
-        make()
 
 
 needs_model = pytest.mark.skipif(
@@ -304,7 +259,7 @@ ODD = {
 @needs_model
 async def test_a_vector_is_that_of_its_text(model: SentenceTransformerEmbedder) -> None:
     """Alone or among others, longer or shorter ones, in any order, whatever its characters."""
-    others = [str(number) * (number % 7) for number in range(40)]  # together more than one batch
+    others = [str(number) * (number % 7) for number in range(30)]  # together more than one batch
     together = await model.embed([*ODD.values(), *others])
     for text, vector in zip(ODD.values(), together, strict=False):
         (alone,) = await model.embed([text])
@@ -317,29 +272,20 @@ async def test_a_vector_is_that_of_its_text(model: SentenceTransformerEmbedder) 
 
 
 @needs_model
-async def test_the_loop_goes_on_meanwhile(model: SentenceTransformerEmbedder) -> None:
-    """Others have their turns while the model works, and nobody waits for it who was cancelled."""
-    many = [f"{n} " * 20 for n in range(2_000)]  # batches, between which the loop has a turn
-    work = asyncio.create_task(model.embed(many))
-    for _ in range(5):
-        await asyncio.sleep(0.001)
-    assert not work.done()
-    work.cancel()
+async def test_the_thread_ends_with_the_embedder() -> None:
+    """The event loop goes on meanwhile, who is cancelled does not wait, and nobody has to close anything."""
+    before = set(threading.enumerate())
+    embedder = SentenceTransformerEmbedder("sentence-transformers/all-MiniLM-L6-v2")
+    await embedder.embed(["a text"])
+    work = asyncio.create_task(embedder.embed([f"{n} " * 20 for n in range(500)]))
+    await asyncio.wait({work}, timeout=0.01)
+    assert work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
-    assert len(await model.embed(["still there"])) == 1
-
-
-@needs_model
-async def test_the_thread_ends_with_the_embedder() -> None:
-    """Nobody has to close anything."""
-    before = set(threading.enumerate())
-    embedder = SentenceTransformerEmbedder()
-    await embedder.embed(["a text"])
     (thread,) = {
         thread for thread in set(threading.enumerate()) - before if "embedder" in thread.name
     }
-    del embedder
+    del embedder, work
     gc.collect()
     await asyncio.to_thread(thread.join, 20)
     assert not thread.is_alive()

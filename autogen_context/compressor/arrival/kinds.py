@@ -19,7 +19,6 @@ from autogen_context.compressor.arrival.lines import (
     are_enough,
     choose,
     cutting,
-    fits,
     ranked,
 )
 from autogen_context.compressor.arrival.output import LOG, OUTPUT, shown, tight_output
@@ -188,7 +187,7 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
 
 def cut_prose(text: str, room: Room) -> str:
     """Whole sentences, headings and list items, one a line."""
-    if fits(text, room):
+    if room.count(text) <= room.tokens:
         return text
     lines = END.sub(lambda end: end.group().rstrip(" \t") + "\n", text).split("\n")
     ranks = ranked(sentence_ranks(lines), lines, room)
@@ -222,7 +221,7 @@ REDUCERS: tuple[Reducer, ...] = (
         cut=cut_trace,
     ),
     LOG,
-    Reducer(kind="hits", recognises=are_hits, cut=cutting(hit_ranks, noun="hits")),
+    Reducer(kind="hits", recognises=are_hits, cut=cutting(hit_ranks, "hits")),
     Reducer(kind="table", recognises=is_table, cut=cut_table),
     CODE,
     Reducer(kind="prose", recognises=is_prose, cut=cut_prose),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tree_sitter import Language, Node, Query
+    from tree_sitter import Language, Query
 
 Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
 
@@ -25,9 +25,6 @@ pub unsafe extern inline const synchronized partial open suspend
 DEFINING = """
 def class function interface enum namespace fn struct trait impl mod func fun module record object protocol extension
 """
-BEGINNINGS = frozenset(  # of a definition, two letters
-    word[:2] for word in f"{MODIFIERS} {DEFINING} type const let var".split()
-)
 WORDED = re.compile(
     rf"(?:(?:{'|'.join(MODIFIERS.split())}|pub\([^)]*\))\s+)*"
     rf"(?:(?:{'|'.join(DEFINING.split())})\b[ <(*]"
@@ -51,39 +48,24 @@ DEFINITION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A definition.
-
-    Attributes:
-        start: its first line.
-        body: the first line after its head.
-        end: the line after its last.
-        depth: how many definitions it lies in.
-    """
+    """A definition, by the positions of its lines."""
 
     start: int
-    body: int
-    end: int
-    depth: int
+    body: int  # the first line after its head
+    end: int  # the line after its last
+    depth: int  # how many definitions it lies in
 
 
 def outline(lines: Sequence[str]) -> list[Span]:
-    """The definitions of a source text, in the order of their first lines.
-
-    Args:
-        lines: the text's lines, without line numbers.
-    """
-    starts = [i for i, line in enumerate(lines) if defines(line)]
+    """The definitions of a source text whose lines have no numbers."""
+    starts = [
+        i
+        for i, line in enumerate(lines)
+        if WORDED.match(line.lstrip()) or ("{" in line and BRACED.match(line[:LINE_CHARS]))
+    ]
     ends = ends_of([line.expandtabs(TAB_COLUMNS) for line in lines], starts)
     pairs = zip(starts, ends, strict=True)
     return nested([(start, body_of(lines, start, end), end) for start, end in pairs])
-
-
-def defines(line: str) -> bool:
-    """Whether a definition begins with a line."""
-    inner = line.lstrip()
-    return (inner[:2] in BEGINNINGS and WORDED.match(inner) is not None) or (
-        "{" in line and BRACED.match(line[:LINE_CHARS]) is not None
-    )
 
 
 def ends_of(lines: Sequence[str], starts: Sequence[int]) -> list[int]:
@@ -128,13 +110,7 @@ def holders(spans: Sequence[Span], lines: int) -> Iterator[Span | None]:
 
 
 def spans_by_grammar(text: str, grammar: Grammar, *, broken_too: bool) -> list[Span]:
-    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it.
-
-    Args:
-        text: a source text.
-        grammar: of its language.
-        broken_too: whether a text with errors is told by it, in which it finds its way mostly.
-    """
+    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long or too broken for it."""
     if len(text) > LONGEST_CHARS:
         return []
     try:
@@ -148,8 +124,14 @@ def spans_by_grammar(text: str, grammar: Grammar, *, broken_too: bool) -> list[S
         return []
     cursor = QueryCursor(query)
     cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
-    rows = (row_of(match["whole"][0], match["body"][0]) for _, match in cursor.matches(root))
-    return nested(sorted(filter(None, rows), key=lambda row: (row[0], -row[2])))
+    rows: list[tuple[int, int, int]] = []
+    for _, match in cursor.matches(root):
+        whole, body = match["whole"][0], match["body"][0]
+        if DEFINITION.search(whole.type):
+            start, end, first = whole.start_point.row, whole.end_point.row + 1, body.start_point.row
+            inner = first if first > start and body.type == "block" else first + 1
+            rows.append((start, min(inner, end), end))
+    return nested(sorted(rows, key=lambda row: (row[0], -row[2])))
 
 
 @cache
@@ -161,16 +143,6 @@ def language_of(name: str, function: str) -> "tuple[Language, Query]":
     make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
     language = Language(make())
     return language, Query(language, "(_ body: (_) @body) @whole")
-
-
-def row_of(whole: "Node", body: "Node") -> tuple[int, int, int] | None:
-    """First line of a definition, first line of its body, and the line after its last; ``None`` where it is none."""
-    if not DEFINITION.search(whole.type):
-        return None
-    start, end = whole.start_point.row, whole.end_point.row + 1
-    first = body.start_point.row
-    inner = first if first > start and body.type == "block" else first + 1
-    return start, min(inner, end), end
 
 
 def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:
