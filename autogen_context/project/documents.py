@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from autogen_context.compressor.passage import Passage, passages_of
-from autogen_context.project.secrets import without_secrets
 
 Paper = Literal["requirements", "design", "memory_patterns"]
 PAPERS: tuple[Paper, ...] = ("requirements", "design", "memory_patterns")
@@ -135,8 +134,7 @@ def newest_first(name: str) -> tuple[int, str]:
 
 
 def read_document(paper: Paper, name: str, text: str) -> Document:
-    """A document of a kind, by its name and its text, without secrets."""
-    text = without_secrets(text)
+    """A document of a kind, by its name and its text."""
     if paper == "design":
         return Document(name=name, pieces=tuple(record_pieces(name, text)))
     if paper == "memory_patterns" and name in SETTINGS:

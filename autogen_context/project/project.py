@@ -233,7 +233,7 @@ class ProjectContext:
 
     def close(self) -> None:
         """Listen to the watch no more."""
-        self._index.hearing.stop()
+        self._index.close()
 
     async def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head, in a thread; what changes from now on is told, and nothing before."""
