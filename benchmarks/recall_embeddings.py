@@ -26,8 +26,7 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.messages.message import Message
 from autogen_context.models.embedder import SentenceTransformerEmbedder
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.recollection import authors_of, in_favour_of_named
-from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness
+from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import counter_for
 
@@ -52,14 +51,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def words(budget: int) -> Manage:
     """By words alone."""
-    return manager(budget, lambda lived, query: lived.by_words(query))
+    return manager(budget, lambda lived: lived.by_words)
 
 
 def both(budget: int) -> Manage:
     """By words and vectors."""
-    return manager(
-        budget, lambda lived, query: fused(lived.by_words(query), lived.by_vectors(query))
-    )
+    return manager(budget, lambda lived: lived.by_both)
 
 
 def managed_by_words(budget: int) -> Manage:
@@ -88,14 +85,14 @@ def patient(budget: int) -> ContextConfig:
     return ContextConfig(model="gpt-4", window_tokens=budget, embedding_timeout_s=120)
 
 
-def manager(budget: int, score: Callable[["Lived", str], Sequence[float]]) -> Manage:
+def manager(budget: int, recaller_of: Callable[["Lived"], Recaller]) -> Manage:
     """A manager that keeps what scores highest."""
 
     def manage(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         *history, question = messages
         query = str(question["content"])
         lived = lived_through(tuple(str(message["content"]) for message in history))
-        scores = in_favour_of_named(score(lived, query), lived.authors, query)
+        scores = recaller_of(lived).scores(query)
         best = sorted(range(len(history)), key=lambda i: -scores[i])
         room = budget - tokens_of(query)
         return [*(history[i] for i in sorted(fitting(best, lived.tokens, room))), question]
@@ -108,22 +105,16 @@ class Lived:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.tokens = [tokens_of(text) for text in texts]
-        self.authors = authors_of([Message(role="user", text=text) for text in texts])
         self.store = VectorStore(embedder(), cache=ContextCache(FOLDER), entries=MOST_MESSAGES)
-        self._vectors = asyncio.run(self.store.vectors(texts))
-        self._index = LexicalIndex()
-        for text in texts:
-            self._index.add(text)
+        vectors = asyncio.run(self.store.vectors(texts))
 
-    def by_words(self, query: str) -> list[float]:
-        """Scores by the words of messages and of those around them."""
-        return self._index.scores_nearby(query)
+        def cosines(query: str, _texts: Sequence[str]) -> Sequence[float]:
+            (vector,) = asyncio.run(self.store.vectors([query]))
+            return similarities(vector, vectors)
 
-    def by_vectors(self, query: str) -> list[float]:
-        """Scores by the vectors of messages and of those around them."""
-        (vector,) = asyncio.run(self.store.vectors([query]))
-        near = [relatedness(each) for each in similarities(vector, self._vectors)]
-        return means_around(near)
+        self.by_words, self.by_both = Recaller(), Recaller(cosines)
+        for recaller in (self.by_words, self.by_both):
+            recaller.follow([Message(role="user", text=text) for text in texts])
 
 
 @cache

@@ -20,8 +20,8 @@ from side_by_side import medians, ms, table
 
 from autogen_context.language.terms import terms
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.recollection import authors_of, recollected
 from autogen_context.prioritizer.relevance import LexicalIndex
+from autogen_context.recall.recaller import Recaller
 from autogen_context.testing import ChatMessage
 
 DOCUMENTS = 1_000
@@ -137,8 +137,9 @@ def answering(budget_tokens: int, messages: list[ChatMessage]) -> list[ChatMessa
     """The messages that answer the last one, in order, and that one."""
     *history, question = messages
     said = [Message(role=m["role"], text=str(m["content"])) for m in history]
-    query = str(question["content"])
-    scores = recollected(index_of([m.text for m in said]), query, authors=authors_of(said))
+    query, recaller = str(question["content"]), Recaller()
+    recaller.follow(said)
+    scores = recaller.scores(query)
     count, left, kept = tokenizer(), budget_tokens, set[int]()
     left -= count.count(query).tokens + PER_MESSAGE
     for i in sorted(range(len(said)), key=lambda i: -scores[i]):

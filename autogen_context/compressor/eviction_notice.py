@@ -6,8 +6,8 @@ stays as it was written; of a long one, such as a paste, only the sentences that
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import LeftOut, Summarised
@@ -31,15 +31,8 @@ REPEATED = 0.5  # of a message; with more that stands in newer ones, it says not
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a person said in a unit, as it would stay.
-
-    Attributes:
-        unit: position of the unit.
-        rank: how soon it is given up.
-        decision: the unit whole, or what it states.
-    """
+class Said(NamedTuple):
+    """What a person said in the unit at a position: whole, or what it states; how soon it is given up."""
 
     unit: int
     rank: int
@@ -79,16 +72,7 @@ class Statements(Generic[Name]):
 
 
 class EvictionNotice(Generic[Name]):
-    """Tells what left one conversation.
-
-    Args:
-        counter: counts texts.
-        people: names of people, beside those that can be told.
-        compressor: says it.
-
-    Attributes:
-        statements: those that are told beside the messages.
-    """
+    """Tells what left one conversation; ``statements`` are told beside its messages."""
 
     def __init__(
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
@@ -187,21 +171,18 @@ class EvictionNotice(Generic[Name]):
         summaries: Mapping[Span, str],
         room_tokens: int,
     ) -> str:
-        """What is to be known of units that are left out, or of which only parts stay.
-
-        Args:
-            units: n units.
-            decided: the decisions on those of which something stays.
-            summaries: what a model made of spans of them.
-            room_tokens: what may be said, in tokens.
-        """
+        """What is to be known, within a room, of n units that are left out, or of which only parts stay, as was decided."""
         gone = {i for i in range(len(units)) if i not in decided}
         summed: list[Summarised] = []
         for span in sorted(summaries, key=lambda span: span.start):
             covered = sorted(gone.intersection(range(span.start, span.stop)))
-            text = self._current(summaries[span], units[span.stop - 1].unit.stop) if covered else ""
-            if text:
-                summed.append(Summarised(text=text, units=[units[i] for i in covered]))
+            stop = units[span.stop - 1].unit.stop
+            newer = [entry for entry in self._ledger if entry.position >= stop]
+            _, said = (
+                reopened(summaries[span]) if covered else (None, "")
+            )  # statements are told apart
+            if text := without_outdated(said, [*newer, *self.statements.since(stop)]):
+                summed.append(Summarised(text, [units[i] for i in covered]))
                 gone.difference_update(covered)
         left_out = LeftOut(
             statements=self._stated(units, decided),
@@ -211,12 +192,6 @@ class EvictionNotice(Generic[Name]):
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
         )
-
-    def _current(self, summary: str, stop: int) -> str:
-        """What of a summary still holds, without its statements, which are told once for all."""
-        _, said = reopened(summary)
-        newer = [entry for entry in self._ledger if entry.position >= stop]
-        return without_outdated(said, [*newer, *self.statements.since(stop)])
 
     def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
         """What was stated out of sight and still holds."""

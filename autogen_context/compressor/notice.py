@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
@@ -45,14 +45,8 @@ SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
-    """What a model made of some units that are left out.
-
-    Attributes:
-        text: the summary, without what was overruled since.
-        units: the units.
-    """
+class Summarised(NamedTuple):
+    """What a model made of some units that are left out, without what was overruled since."""
 
     text: str
     units: Sequence[UnitText]

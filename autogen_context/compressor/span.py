@@ -26,19 +26,12 @@ UNNAMED = People()  # where nobody has a name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Consecutive units.
+    """Consecutive units."""
 
-    Attributes:
-        start: position of the first unit.
-        stop: position after the last.
-        tokens: of its units.
-        text: what was said and done in them, a paragraph for each message with the name of its role.
-    """
-
-    start: int
+    start: int  # position of the first unit
     stop: int
     tokens: int
-    text: str
+    text: str  # what was said and done in them, a paragraph for each message with the name of its role
 
     @property
     def key(self) -> str:
@@ -53,14 +46,10 @@ def spans_of(
     room_tokens: int,
     people: Collection[str] = (),
 ) -> list[Span]:
-    """The spans of a conversation, oldest first.
+    """The spans of a conversation, oldest first; none of nothing but units that must stay.
 
-    Args:
-        candidates: its n units.
-        stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
-            changes from turn to turn, and would move the spans behind it.
-        room_tokens: what a request may have.
-        people: names of people, beside those that can be told.
+    Where a span has others as well, its text has them all: what must stay changes from turn to turn, and would move the spans
+    behind it. ``people`` are names beside those that can be told.
     """
     spans: list[Span] = []
     known = people_in((m for c in candidates for m in c.unit.messages), people)

@@ -12,7 +12,7 @@ from autogen_context.compressor.compressor import Compressor
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.recall.memory import Memory
+from autogen_context.recall.recaller import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.turn import Trigger

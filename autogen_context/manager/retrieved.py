@@ -11,7 +11,7 @@ from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.recall.exchanges import said_now
-from autogen_context.recall.memory import Memory
+from autogen_context.recall.recaller import Memory
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.view import ContextView

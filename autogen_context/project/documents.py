@@ -1,20 +1,19 @@
 """Documents of a project: what is wanted, what was decided, how one works on it; and the best of their pieces that have room.
 
-Promise: files are chosen by their names alone. Pieces are sentences, items, headings and blocks; none is ever cut, and none
-stands without what it stands under. What is taken fits the room with the lines that name its documents. A record of a
-decision (the shapes of MADR and Nygard, and near them) gives its title with its status first, then its decision; what was
-rejected or replaced gives its title alone.
+Files are chosen by their names alone. Pieces are sentences, items, headings and blocks; none is ever cut, and none stands
+without its heading. A record of a decision (the shapes of MADR and Nygard, and near them) gives its title with its status
+first, then its decision; what was rejected or replaced gives its title alone.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from autogen_context.compressor.passage import Passage, passages_of
-from autogen_context.project.secrets import without_secrets
 
 Paper = Literal["requirements", "design", "memory_patterns"]
 PAPERS: tuple[Paper, ...] = ("requirements", "design", "memory_patterns")
@@ -70,7 +69,6 @@ WORTHLESS = re.compile(
     r"\s*(?:\[?!\[|</?[a-zA-Z!][^>]*>\s*$|<!--|[=\-*_~|: ]{3,}$|\[[^\]]+\]: ?\S+$)"
 )
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-WORD = re.compile(r"[A-Za-z_][\w.\-/]{2,}")
 TITLE = re.compile(r"^# +(.+?)#*$", re.MULTILINE)
 STATUS = re.compile(
     r"^(?:[*\-] )?\**status\**:\**[ \t]*[\"']?(\w[\w ]{0,40})|^#{1,4} *status\s*\n+[*_\s-]*(\w[\w ]{0,40})",
@@ -92,7 +90,7 @@ class Piece:
     Attributes:
         text: a sentence, an item, a heading, a block.
         turn: pieces of turn 0 come first, then those of turn 1; ``NEVER`` comes for others alone.
-        under: which piece of the document it stands under, by its place; -1 where it stands alone.
+        under: the heading that it stands under, by its place; -1 where there is none.
         goes_on: whether it goes on in the line of the piece before, where that is taken too.
     """
 
@@ -136,8 +134,7 @@ def newest_first(name: str) -> tuple[int, str]:
 
 
 def read_document(paper: Paper, name: str, text: str) -> Document:
-    """A document of a kind, by its name and its text, without secrets."""
-    text = without_secrets(text)
+    """A document of a kind, by its name and its text."""
     if paper == "design":
         return Document(name=name, pieces=tuple(record_pieces(name, text)))
     if paper == "memory_patterns" and name in SETTINGS:
@@ -201,7 +198,7 @@ def settings_in(name: str, text: str) -> Iterator[str]:
     """What a settings file says, a line each; broken ones say nothing."""
     if name not in TABLES:
         targets = " ".join(dict.fromkeys(TARGET.findall(text)))
-        yield from [shown(name, targets)] if targets else []
+        yield from [f"{name}: {targets[:VALUE_CHARS]}"] if targets else []
         return
     load, paths = TABLES[name]
     try:
@@ -212,56 +209,37 @@ def settings_in(name: str, text: str) -> Iterator[str]:
         value = data
         for key in path.split("."):
             value = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
-        if value not in (None, "", [], {}):
-            yield shown(path, value)
-
-
-def shown(name: str, value: object) -> str:
-    """A setting on one line."""
-    if isinstance(value, dict):
-        table = cast("dict[str, object]", value)
-        value = ", ".join(f"{key}={each}" for key, each in table.items())
-    elif isinstance(value, list):
-        value = " ".join(map(str, cast("list[object]", value)))
-    text = " ".join(str(value).split())
-    return f"{name}: {text[:VALUE_CHARS]}{'…' if len(text) > VALUE_CHARS else ''}"
+        if isinstance(value, dict):
+            table = cast("dict[str, object]", value)
+            value = ", ".join(f"{key}={each}" for key, each in table.items())
+        elif isinstance(value, list):
+            value = " ".join(map(str, cast("list[object]", value)))
+        if value not in (None, ""):
+            said = " ".join(str(value).split())
+            yield f"{path}: {said[:VALUE_CHARS]}{'…' * (len(said) > VALUE_CHARS)}"
 
 
 def extracts(
-    documents: Sequence[Document],
-    *,
-    room_tokens: int,
-    count: CountText,
-    words: Collection[str] = (),
+    documents: Sequence[Document], *, room_tokens: int, count: CountText
 ) -> tuple[Extracts, int]:
-    """What of some documents has room, and what was reckoned for it.
-
-    Args:
-        documents: the more important first.
-        room_tokens: what all lines may have, each with its end, in tokens.
-        count: tokens of a text.
-        words: what is asked for, in lower case; a piece that has one of them comes a turn earlier.
-    """
-    asked = frozenset(words)
-    order: list[tuple[int, int, int]] = []
-    for i, document in enumerate(documents):
-        for at, piece in enumerate(document.pieces):
-            if piece.turn != NEVER:
-                is_asked = piece.turn and asked and asked & {*WORD.findall(piece.text.lower())}
-                order.append((piece.turn - bool(is_asked), i, at))
-    taken: dict[int, set[int]] = {}
+    """What of some documents, the more important first, has room with the ends of its lines; and what was reckoned for it."""
+    order = sorted(
+        (piece.turn, i, at)
+        for i, document in enumerate(documents)
+        for at, piece in enumerate(document.pieces)
+        if piece.turn != NEVER
+    )
+    taken: defaultdict[int, set[int]] = defaultdict(set)
     left = room_tokens
-    for _, i, at in sorted(order):
-        pieces, already = documents[i].pieces, taken.get(i, set())
-        needed = {at}
-        while (above := pieces[min(needed)].under) >= 0:
-            needed.add(above)
-        needed -= already
-        texts = [pieces[each].text for each in needed] + ([] if already else [documents[i].name])
+    for _, i, at in order:
+        pieces = documents[i].pieces
+        needed = {at, pieces[at].under} - {-1} - taken.get(i, set())
+        texts = [pieces[each].text for each in needed]
+        texts += [] if i in taken else [documents[i].name]
         cost = sum(count(f"{line}\n") for text in texts for line in text.split("\n"))
         if cost <= left:
             left -= cost
-            taken.setdefault(i, set()).update(needed)
+            taken[i] |= needed
     found = {documents[i].name: tuple(lines_of(documents[i], taken[i])) for i in sorted(taken)}
     return found, room_tokens - left
 

@@ -18,7 +18,7 @@ from autogen_context.budget.task import TaskDefinition
 from autogen_context.messages.message import Text, content_digest
 from autogen_context.messages.saved import read_saved, saved
 from autogen_context.project.documents import PAPERS, CountText, Extracts, Paper, extracts
-from autogen_context.project.index import Builds, Index, Kept, Papers, Progress, Watches
+from autogen_context.project.index import Builds, Index, Kept, Papers, Watches
 from autogen_context.project.map import Focus, Map, focus_of, in_tree, mapped, ranked
 from autogen_context.project.symbols import Definition, Symbols
 from autogen_context.tokens.measure import EstimateCounter
@@ -59,7 +59,7 @@ class Change:
     @property
     def text(self) -> str:
         """It as it is told: the lines below the title, each with its mark."""
-        return "\n".join(part for part in (self.title, marked(self.lines)) if part)
+        return "\n".join([self.title, *(marked([line]) for line in self.lines)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,6 @@ class Head:
         parts: what it says.
         rooms: what each section had, in tokens.
         told: what was taken of the documents of each kind.
-        words: what it was written for.
         shown: the files of its map, each with a digest of what it defined.
         before: what the files that have changed since defined then; ``None`` where there was no file.
         schema: the number of this shape.
@@ -106,7 +105,6 @@ class Head:
     parts: tuple[Text, ...]
     rooms: Mapping[Section, int]
     told: Mapping[Paper, Mapping[Text, tuple[Text, ...]]]
-    words: tuple[Text, ...]
     shown: Mapping[Text, Text]
     before: Mapping[Text, Defined | None] = field(default_factory=dict[str, Defined | None])
     schema: int = SCHEMA
@@ -124,7 +122,6 @@ class ProjectContext:
         budget_tokens: what the head and what is newer may have together, in tokens.
         count: tokens of a text; left out, an upper bound that needs no vocabulary.
         most_files: how many files are looked at.
-        progress: is called with how many files are read, and of how many, while they are; in the thread that reads.
 
     Raises:
         ValueError: ``root`` is no folder, or a number is not positive.
@@ -139,7 +136,6 @@ class ProjectContext:
         budget_tokens: int = DEFAULT_TOKENS,
         count: CountText | None = None,
         most_files: int = MOST_FILES,
-        progress: Progress | None = None,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
@@ -152,11 +148,10 @@ class ProjectContext:
         self._given_count = count
         self._budget_tokens = budget_tokens
         self._most_files = most_files
-        self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
-        self._progress = progress
-        self._index = Index(
-            self.root, cache=self._builds, watch=watch, most_files=most_files, progress=progress
-        )
+        self._count = lru_cache(REMEMBERED)(
+            count or (lambda text: EstimateCounter().count(text).tokens)
+        )  # what is told is often told again
+        self._index = Index(self.root, cache=self._builds, watch=watch, most_files=most_files)
         self._head: Head | None = None
         self._before: dict[str, Defined] | None = None  # what files defined when it was written
         self._unseen: frozenset[str] = frozenset()  # files that changed when nobody looked
@@ -211,7 +206,6 @@ class ProjectContext:
             budget_tokens=min(budget_tokens, self._budget_tokens),
             count=self._given_count or count,
             most_files=self._most_files,
-            progress=self._progress,
         )
 
     @property
@@ -239,7 +233,7 @@ class ProjectContext:
 
     def close(self) -> None:
         """Listen to the watch no more."""
-        self._index.hearing.stop()
+        self._index.close()
 
     async def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head, in a thread; what changes from now on is told, and nothing before."""
@@ -285,8 +279,7 @@ class ProjectContext:
         """What is newer than the head; worked out again only where something was read again."""
         index = self._index
         if self._newer[0] != index.version:
-            symbols, words = index.symbols, frozenset(head.words)
-            found = list(changed_documents(head, index.papers, words, self._count))
+            symbols, found = index.symbols, list(changed_documents(head, index.papers, self._count))
             for name in sorted(self._unseen):
                 now = symbols[name].definitions if name in symbols else None
                 if digest_of(now) != head.shown[name]:
@@ -308,11 +301,6 @@ def head_in_state(state: Mapping[str, object]) -> Head | None:
     """
     what = "context of the project"
     return read_saved(Head, state, what=what, schema=SCHEMA, source="state") if state else None
-
-
-def estimated(text: str) -> int:
-    """An upper bound on the tokens of a text."""
-    return EstimateCounter().count(text).tokens
 
 
 def line_counter(count: CountText) -> CountText:
@@ -344,12 +332,8 @@ def head_of(
         told: dict[Paper, Extracts] = {}
         needs: dict[Section, int] = {}
         for paper in PAPERS:
-            told[paper], needs[paper] = extracts(
-                papers.get(paper, ()),
-                room_tokens=rooms[paper],
-                count=count_line,
-                words=focus.topics,
-            )
+            documents, room = papers.get(paper, ()), rooms[paper]
+            told[paper], needs[paper] = extracts(documents, room_tokens=room, count=count_line)
         room = rooms["project_structure"]
         chart = mapped(files, symbols, places, room_tokens=room, count=count_line)
         return told, chart, {**needs, "project_structure": chart.tokens}
@@ -367,10 +351,9 @@ def head_of(
         tokens = count(ProjectView(opening=OPENING.format(name=name), parts=parts).head)
         if tokens <= whole:
             shown = {file: digest_of(symbols[file].definitions) for file in chart.shown}
-            words = tuple(sorted(focus.topics))
-            return Head(parts=parts, rooms=rooms, told=told, words=words, shown=shown)
+            return Head(parts=parts, rooms=rooms, told=told, shown=shown)
         share *= 0.95 * whole / tokens
-    return Head(parts=(), rooms=dict.fromkeys(TITLES, 0), told={}, words=(), shown={})
+    return Head(parts=(), rooms=dict.fromkeys(TITLES, 0), told={}, shown={})
 
 
 def quoted(found: Extracts) -> str:
@@ -378,19 +361,12 @@ def quoted(found: Extracts) -> str:
     return "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in found.items())
 
 
-def changed_documents(
-    head: Head, papers: Papers, words: frozenset[str], count: CountText
-) -> Iterator[Change]:
+def changed_documents(head: Head, papers: Papers, count: CountText) -> Iterator[Change]:
     """What documents say now, beside what was taken of them."""
     count_line = line_counter(count)
     for paper in PAPERS:
-        before = head.told.get(paper, {})
-        now, _ = extracts(
-            papers.get(paper, ()),
-            room_tokens=head.rooms.get(paper, 0),
-            count=count_line,
-            words=words,
-        )
+        before, room = head.told.get(paper, {}), head.rooms.get(paper, 0)
+        now, _ = extracts(papers.get(paper, ()), room_tokens=room, count=count_line)
         for name in dict.fromkeys([*before, *now]):
             lines = differences(before.get(name, ()), now.get(name, ()))
             if lines:

@@ -1,30 +1,25 @@
-"""A conversation as exchanges: what a person said and what was answered, in which tier of memory it is, and what was said last.
+"""A conversation as exchanges: what a person said and what was answered, in which tier of memory, and what is worth keeping.
 
 Promise: the exchanges, in order, cover every message from the first that is no system message to the last, and none
-twice. What a person said is never parted from its answer. Every message of an exchange is in exactly one tier, the newest in
-the first; no exchange and no tool pair is parted. Output that a host sends in a person's role is nothing that a person said
-last, and nor is what is our own.
+twice; each is in one tier. What a person said is never parted from its answer. Of the working memory a message goes only
+where nothing is lost with it: it says nothing but a courtesy, or repeats what stood right before it.
 
-``immediate``
-    the last 3 exchanges, word for word.
-``working``
-    the 4th to the 10th newest exchange, of which ``selection`` says what stays.
-``retrieved``
-    what is older: it comes back on demand, through ``search``.
-
-The fourth tier are the ``Facts``, which have no place in the list. Tiers are asked for at a compaction and shape the tail;
-between compactions nothing slides.
+``immediate`` are the last 3 exchanges, word for word; ``working`` the 4th to the 10th newest, of which ``select`` says what
+stays; ``retrieved`` what is older, on demand. The fourth tier are the ``Facts``.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.people import words_and_output
+from autogen_context.messages.people import is_strong, words_and_output
 
-Tier = Literal["immediate", "working", "retrieved"]
+FILLER_CHARS = 200  # a courtesy is no longer than that
+WORD = re.compile(r"[\w']+(?:[./:@_-][\w']+)*")
+ASKS = re.compile(r"[?\uff1f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,22 +44,45 @@ class Exchange:
         return (*self.asked, self.answered) if self.answered is not None else self.asked
 
 
-class Exchanges:
-    """The exchanges of a conversation that grows: those that are over are not read again."""
+def exchanges(messages: Sequence[Message]) -> list[Exchange]:
+    """The exchanges of a conversation, oldest first.
 
-    def __init__(self) -> None:
-        self._over: list[Exchange] = []
+    Args:
+        messages: the whole conversation; positions are counted in it.
+    """
+    starts: list[int] = []
+    for at in range(len(messages)):
+        if begins(messages, at, starts):
+            starts.append(at)
+    stops = [*starts[1:], len(messages)]
+    return [exchange(messages, a, b) for a, b in zip(starts, stops, strict=False)]
 
-    def truncate(self, messages: int) -> None:
-        """Forget what may be otherwise when only so many messages of the conversation are left as they were."""
-        while self._over and self._over[-1].stop >= messages:
-            self._over.pop()
 
-    def of(self, messages: Sequence[Message]) -> list[Exchange]:
-        """The exchanges of the conversation as it stands now, as ``exchanges``."""
-        found = exchanges(messages, start=self._over[-1].stop if self._over else 0)
-        self._over += found[:-1]
-        return [*self._over, *found[-1:]]
+def begins(messages: Sequence[Message], at: int, starts: Sequence[int]) -> bool:
+    """Whether an exchange begins here: a person begins to speak, or it is the first message after the system's."""
+    if not starts:
+        return messages[at].role not in SYSTEM_ROLES
+    return is_of_a_person(messages[at]) and not is_of_a_person(messages[at - 1])
+
+
+def is_of_a_person(message: Message) -> bool:
+    """Whether a person said this; hosts that send results in the user's role do not count as one."""
+    return message.role == "user" and not message.results
+
+
+def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
+    """The exchange of these messages; its answer is the last words of the assistant, rather without a call than with one."""
+    spoken = start
+    while spoken < stop and is_of_a_person(messages[spoken]):
+        spoken += 1
+    words = [m for m in messages[spoken:stop] if m.role == "assistant" and m.text.strip()]
+    final = [m for m in words if not m.calls] or words
+    return Exchange(
+        start=start,
+        stop=stop,
+        asked=tuple(messages[start:spoken]),
+        answered=final[-1] if final else None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,63 +92,6 @@ class Tiers:
     retrieved: range
     working: range
     immediate: range
-
-    def tier_of(self, position: int) -> Tier | None:
-        """The tier of a message, or of a unit by its first; ``None`` for the system messages that open the list."""
-        if position in self.immediate:
-            return "immediate"
-        if position in self.working:
-            return "working"
-        return "retrieved" if position in self.retrieved else None
-
-
-def exchanges(messages: Sequence[Message], *, start: int = 0) -> list[Exchange]:
-    """The exchanges of a conversation, oldest first.
-
-    Args:
-        messages: the whole conversation; positions are counted in it.
-        start: where an exchange begins; those before it are left out.
-    """
-    places = range(start, len(messages))
-    starts = [at for at in places if opens(messages, at)]
-    first = next((at for at in places if messages[at].role not in SYSTEM_ROLES), len(messages))
-    starts = starts if starts[:1] == [first] else [first, *starts]
-    stops = [*starts[1:], len(messages)]
-    return [
-        exchange(messages, start, stop)
-        for start, stop in zip(starts, stops, strict=True)
-        if start < stop
-    ]
-
-
-def exchange(messages: Sequence[Message], start: int, stop: int) -> Exchange:
-    """The exchange of these messages."""
-    spoken = start
-    while spoken < stop and is_of_a_person(messages[spoken]):
-        spoken += 1
-    return Exchange(
-        start=start,
-        stop=stop,
-        asked=tuple(messages[start:spoken]),
-        answered=answer_in(messages[spoken:stop]),
-    )
-
-
-def opens(messages: Sequence[Message], at: int) -> bool:
-    """Whether a person begins to speak here."""
-    return is_of_a_person(messages[at]) and (at == 0 or not is_of_a_person(messages[at - 1]))
-
-
-def is_of_a_person(message: Message) -> bool:
-    """Whether a person said this; hosts that send results in the user's role do not count as one."""
-    return message.role == "user" and not message.results
-
-
-def answer_in(messages: Sequence[Message]) -> Message | None:
-    """The last words of the assistant, rather without a call than with one."""
-    spoken = [m for m in messages if m.role == "assistant" and m.text.strip()]
-    final = [m for m in spoken if not m.calls] or spoken
-    return final[-1] if final else None
 
 
 def tiers(
@@ -147,12 +108,10 @@ def tiers(
         ValueError: a number is negative, or it is no list.
         InvalidTranscript: one is no message.
     """
-    for name, number in (
-        ("immediate_exchanges", immediate_exchanges),
-        ("working_exchanges", working_exchanges),
-    ):
-        if number < 0:
-            raise ValueError(f"{name} must be 0 or more, got {number}")
+    if immediate_exchanges < 0:
+        raise ValueError(f"immediate_exchanges must be 0 or more, got {immediate_exchanges}")
+    if working_exchanges < 0:
+        raise ValueError(f"working_exchanges must be 0 or more, got {working_exchanges}")
     said = list(messages_in(messages))
     borders = [exchange.start for exchange in exchanges(said)] + [len(said)]
     last = len(borders) - 1
@@ -176,8 +135,66 @@ def said_now(messages: Sequence[Message]) -> str:
 
 
 def said_at(messages: Sequence[Message], at: int) -> str:
-    """What a person says in a message, without the space around it."""
+    """What a person says in a message, without output that a host sends in their role and the space around it."""
     message = messages[at]
     if message.role != "user" or message.own or message.results:
         return ""
     return words_and_output(message, messages[at - 1] if at else None)[0].strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """Whether a message stays in working memory, and why."""
+
+    keep: bool
+    reason: str
+
+
+def select(messages: Sequence[object]) -> list[Selected]:
+    """One verdict for each message, same order: by itself and by what stands right before it.
+
+    Args:
+        messages: a stretch of the conversation, oldest first, in OpenAI's format or as ``Message``; the first is judged as
+            if nothing stood before it.
+
+    Raises:
+        ValueError: it is no list.
+        InvalidTranscript: one is no message.
+    """
+    said = list(messages_in(messages))
+    verdicts: list[Selected] = []
+    for message, before in zip(said, [None, *said], strict=False):
+        kept = why_kept(message, before)
+        lost = "" if kept else why_dropped(message, before)
+        verdicts.append(Selected(keep=not lost, reason=kept or lost or "says something new"))
+    return verdicts
+
+
+def why_kept(message: Message, before: Message | None) -> str:
+    """What makes a message stay, whatever it says; empty where nothing does."""
+    if message.calls or message.results or message.images or message.extra:
+        return "holds more than words"
+    if message.role not in ("user", "assistant"):
+        return "sets the frame"
+    if is_strong(message):
+        return "strong emotion"
+    if ASKS.search(message.text):
+        return "asks something"
+    if before is None or before.role == message.role:
+        return ""
+    asked = before.text.rstrip(" \n\t*_)\"'").endswith(("?", "\uff1f"))
+    return "answers a question" if asked else ""
+
+
+def why_dropped(message: Message, before: Message | None) -> str:
+    """What makes a message go: it has courtesies alone, or behind one the words of the message before in their order."""
+    text, stop = message.text, 0
+    for found in phrases("courtesy").find(text) if len(text) <= FILLER_CHARS else ():
+        if WORD.search(text, stop, found.start):
+            break
+        stop = found.stop
+    words = WORD.findall(text[stop:].lower())
+    if not words:
+        return "a courtesy"
+    said = iter(WORD.findall(before.text.lower()) if stop and before is not None else ())
+    return "repeats what was just said" if all(word in said for word in words) else ""

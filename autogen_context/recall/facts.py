@@ -35,15 +35,7 @@ KINDS: dict[Kind, FactKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing known.
-
-    Attributes:
-        kind: identity, preference, fact or constraint.
-        key: what it is about.
-        text: what is known, on one line.
-        position: of the message that said it, from 0.
-        source: digest of that message, in hex.
-    """
+    """One thing known: what it is about, in which words, and the position and digest of the message that said it."""
 
     kind: FactKind
     key: str
@@ -77,14 +69,11 @@ class Facts:
         return len(self._sources)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Fact]:
-        """Take in what new messages state.
+        """Take in what new messages state, the facts that are new or changed.
 
         Args:
             messages: oldest first, in OpenAI's format or as ``Message``.
             start: position of the first of them in the conversation.
-
-        Returns:
-            The facts that are new or changed.
 
         Raises:
             InvalidTranscript: one is no message; nothing was learnt.

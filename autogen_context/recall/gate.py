@@ -1,10 +1,19 @@
-"""Decide whether a query needs anything from earlier in the conversation.
+"""Decide whether a query needs anything from earlier in the conversation: by its wording, and by what it names.
 
-Promise: pure and quick: no index is asked, no model is called. The decision names the words that led to it.
+Promise: pure and quick: no index is asked, no model is called; what a message adds is read once, and what a query asks costs
+the query's words. A name stands in a text only where none of its words is part of another. The decision names the words
+that led to it.
+
+Three kinds of words tell what a query is about: *identifiers* (what has a digit, a dot, a capital within); *names*, which
+nobody here writes small; and *rare* words, of which one speaks as of something known ("the cheese project").
 """
 
-from collections.abc import Collection, Container, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import cast
 
 from autogen_context.argument import (
@@ -13,11 +22,32 @@ from autogen_context.argument import (
     require_text,
     wrong_argument,
 )
-from autogen_context.language.query import QueryKind, kind_of
+from autogen_context.language.phrases import phrases
+from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
+from autogen_context.language.terms import STOP_WORDS
+from autogen_context.messages.identifiers import MOST, NOTHING, RUN, is_telling, values_in
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import canonical, fields_of, read_content
-from autogen_context.prioritizer.recollection import asked_about
-from autogen_context.recall.known import names_asked, stands_in
+
+RARE = 2  # messages that a word stands in at most, for it to tell what is asked
+SHORT_WORDS = 3  # a query of no more is about what it names
+NAME_WORDS = 3  # the most words that a name has
+SCANNED_WORDS = 400  # of a query, for names
+REMEMBERED = 20_000  # short runs of letters: a conversation names the same things again and again
+LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
+JOINT = r"[./:@#'-]"  # within a word
+WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
+BEFORE = re.compile(rf"\w{JOINT}?\Z")  # what is part of the same word
+GAP = re.compile(r"(?:'s)?\W+")
+ENDED = re.compile(rf"(?:'s)?(?!\w|{JOINT}\w)")
+SPOKEN = re.compile(
+    r"(?P<opens>(?:\A|[\n.!?:;\"\u201c(\[*#>|\u2022-])[ \t]{0,8})?(?P<word>[^\W\d_]\w{2,60}(?:['\u2019]\w{1,9})?)"
+)
+AUTHOR = re.compile(
+    r"(?:\[[^\]\n]{1,60}\][ \t]*)?([^\W\d_][\w.'-]{0,30}(?: [\w.'-]{1,30}){0,2}):\s"
+)
+ADDRESS = re.compile(r"\b(?:you|your|yours|yourself|please)\b", re.IGNORECASE)
+QUESTION_MARKS = ("?", "？")  # noqa: RUF001 - Chinese punctuation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +83,6 @@ class RecallGate:
         if isinstance(known, str):
             raise wrong_argument("known", known, "a set of names")
         self._known = known
-        # Of what can be gone through the names may be in any case.
-        self._told = cast("Collection[str]", known) if isinstance(known, Collection) else None
         self._lower: frozenset[str] = frozenset()
         self._lowered = 0  # how many names that was made of
 
@@ -70,27 +98,17 @@ class RecallGate:
         """
         require_text("query", query)
         require_several("in_sight", in_sight, give="a list of messages")
-        return decided(query, self._out_of_sight(query, in_sight))
-
-    def _out_of_sight(self, query: str, in_sight: Iterable[object]) -> list[str]:
-        """What a query names that is known and not in sight."""
-        known = self._names()
-        named = {name: None for name in names_asked(query) if name in known}
-        if not named:
-            return []
-        for text in (text_of(message).lower() for message in in_sight):
-            for name in [name for name in named if stands_in(text, name)]:
-                del named[name]
-        return list(named)
-
-    def _names(self) -> Container[str]:
-        """The names in lower case, where these can be had."""
-        if self._told is None:
-            return self._known
-        if len(self._told) != self._lowered:
-            self._lower = frozenset(name.lower() for name in self._told)
-            self._lowered = len(self._told)
-        return self._lower
+        known = self._known
+        if isinstance(known, Collection):  # its names may be in any case
+            told = cast("Collection[str]", known)
+            if len(told) != self._lowered:
+                self._lower, self._lowered = frozenset(map(str.lower, told)), len(told)
+            known = self._lower
+        named = [name for name in dict.fromkeys(names_asked(query)) if name in known]
+        if named:
+            texts = [text_of(message).lower() for message in in_sight]
+            named = [name for name in named if not any(stands_in(text, name) for text in texts)]
+        return decided(query, named)
 
 
 def decided(query: str, out_of_sight: Sequence[str], people: Iterable[str] = ()) -> RecallDecision:
@@ -129,3 +147,176 @@ def text_of(message: object) -> str:
     return "\n".join(
         [content.text, *map(canonical, content.other), *([canonical(calls)] if calls else [])]
     )
+
+
+# ---- what a conversation names
+
+
+class Known:
+    """What messages name, counted by message."""
+
+    def __init__(self) -> None:
+        self._identifiers: Counter[str] = Counter()
+        self._small: Counter[str] = Counter()  # words that are written small
+        self._capital: Counter[str] = Counter()  # with a capital, within a sentence
+        self._said: Counter[str] = Counter()  # in either way
+
+    def add(self, message: Message) -> None:
+        """Take in what a message names."""
+        for counts, words in self._counted(message):
+            counts.update(words)
+
+    def remove(self, message: Message) -> None:
+        """Forget what was added with a message."""
+        for counts, words in self._counted(message):
+            counts.subtract(words)
+            for word in words:
+                if not counts[word]:
+                    del counts[word]
+
+    def named(self, query: str) -> list[str]:
+        """What a query names or asks about that is known here, each once, in lower case."""
+        found = [word for word in words_asked(query) if word in self._identifiers]
+        for sentence in sentences(ends_of(query)):
+            found += self._spoken_of(sentence)
+        return list(dict.fromkeys(found))
+
+    def _counted(self, message: Message) -> list[tuple[Counter[str], frozenset[str]]]:
+        """Each count with what a message adds; of words what a person or the model says, as results are full of others."""
+        small, capital, said = set[str](), set[str](), set[str]()
+        spoken = message.text if message.role in ("user", "assistant") else ""
+        for match in SPOKEN.finditer(spoken):
+            word = lower(match)
+            said.add(word)
+            if match["word"][0].islower():
+                small.add(word)
+            elif match["opens"] is None:
+                capital.add(word)
+        return [
+            (self._identifiers, names_told(joined_text([message]))),
+            (self._small, frozenset(small)),
+            (self._capital, frozenset(capital)),
+            (self._said, frozenset(said)),
+        ]
+
+    def _spoken_of(self, sentence: str) -> list[str]:
+        """The names in a sentence, and the rare words that it asks about."""
+        known = [match for match in SPOKEN.finditer(sentence) if self._said[lower(match)]]
+        if not known:
+            return []
+        marks = phrases("gate").find(sentence)
+        asks = is_question(sentence) or any(each.label == "about" for each in marks)
+        words = len(sentence.split())
+        found: list[str] = []
+        for match in known:
+            word, start = lower(match), match.start("word")
+            common = (each for each in marks if each.label == "common")
+            if word in STOP_WORDS or any(each.start <= start < each.stop for each in common):
+                continue
+            is_rare = self._said[word] <= RARE
+            inside = match["opens"] is None and match["word"][0].isupper()
+            if not self._small[word] and (inside or self._capital[word]):
+                found += [word] if asks or words <= SHORT_WORDS or is_rare else []
+            elif asks and is_rare:  # known where it stands alone, or behind "the" or "about"
+                stops = [each.stop for each in marks if each.label in ("about", "definite")]
+                before = max((stop for stop in stops if stop <= start), default=None)
+                near = before is not None and len(sentence[before:start].split()) < NAME_WORDS
+                found += [word] if words == 1 or near else []
+        return found
+
+
+def lower(spoken: re.Match[str]) -> str:
+    """A word in lower case, without the s of whose it is."""
+    return spoken["word"].lower().replace("\u2019", "'").removesuffix("'s")
+
+
+def words_asked(query: str) -> list[str]:
+    """The words of a query of which names can be made, in their order."""
+    found = islice(WORD.finditer(query), SCANNED_WORDS)
+    return [match.group().lower().removesuffix("'s") for match in found]
+
+
+def names_asked(query: str) -> Iterator[str]:
+    """Each word of a query, and each two and three in a row."""
+    words = words_asked(query)
+    for at in range(len(words)):
+        for stop in range(at + 1, min(at + NAME_WORDS, len(words)) + 1):
+            yield " ".join(words[at:stop])
+
+
+def names_told(text: str) -> frozenset[str]:
+    """The identifiers of a text; each is a single word."""
+    runs = set(RUN.findall(text))
+    return NOTHING.union(*[known_names(r) if len(r) <= MOST else names_in(r) for r in runs])
+
+
+def names_in(run: str) -> tuple[str, ...]:
+    """What a text without spaces names."""
+    return tuple(value.lower() for value in values_in(run) if is_telling(value))
+
+
+known_names = lru_cache(maxsize=REMEMBERED)(names_in)
+
+
+def stands_in(text: str, name: str) -> bool:
+    """Whether a lower-case text has a name: the same words, next to each other, none part of another."""
+    first, *rest = name.split()
+    at = text.find(first)
+    while at >= 0:
+        end = at + len(first)
+        for word in rest:
+            gap = GAP.match(text, end)
+            if gap is None or not text.startswith(word, gap.end()):
+                break
+            end = gap.end() + len(word)
+        else:
+            if ENDED.match(text, end) and not BEFORE.search(text, max(0, at - 2), at):
+                return True
+        at = text.find(first, at + 1)
+    return False
+
+
+# ---- who speaks
+
+
+def author_of(message: Message) -> str:
+    """The name that the text of a message opens with (``Ann: …`` or ``[3 May] Ann: …``); empty where it opens with none."""
+    opening = AUTHOR.match(message.text)
+    return opening.group(1) if opening else ""
+
+
+def authors_of(messages: Sequence[Message]) -> list[str]:
+    """The author of each message: the name it has; else what it opens with, where half of all open with a name; else empty."""
+    openings = list(map(author_of, messages))
+    told = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
+    pairs = zip(messages, openings, strict=True)
+    return [message.name or (opening if told else "") for message, opening in pairs]
+
+
+def asked_about(query: str, authors: Iterable[str]) -> list[str]:
+    """The authors that a query asks about, as one does of those who are not there.
+
+    Args:
+        query: what a person wrote.
+        authors: names; not looked at unless the query has a question that could be about somebody.
+
+    Returns:
+        Those that stand in a question which addresses nobody ("you", "please"), by the alphabet. A name that begins
+        small (``user``, ``coder``) is a role that everybody talks about; one beside a comma is called, and one that the
+        query opens with (``Ann: …``) is who asks.
+    """
+    if not any(mark in query for mark in QUESTION_MARKS):
+        return []
+    own = AUTHOR.match(query)
+    questions = [
+        sentence
+        for sentence in sentences(ends_of(query[own.end() :] if own else query))
+        if sentence.rstrip().endswith(QUESTION_MARKS) and not ADDRESS.search(sentence)
+    ]
+    if not questions:
+        return []
+    return [
+        author
+        for author in sorted({author for author in authors if author and not author[0].islower()})
+        if any(re.search(rf"(?<![\w@])(?<!, ){re.escape(author)}(?![\w,])", q) for q in questions)
+    ]

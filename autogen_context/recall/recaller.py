@@ -1,13 +1,18 @@
 """Look back in a conversation for what its newest message asks for.
 
-Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked. Vectors are
-embedded ahead of the turn that needs them, where there is a model. What somebody said otherwise since does not come back alone.
+Promise: nothing is read twice, nothing is read before somebody asks, and what comes back is whole or marked. An answer
+stands near what it answers, so messages are judged with their neighbours; who is asked about is heard first. What somebody
+said otherwise since does not come back alone. Vectors are embedded ahead of the turn that needs them, where there is a model.
 """
 
 import asyncio
 import logging
+import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from typing import Protocol
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
@@ -16,26 +21,52 @@ from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.piece import same_at_front, still_there
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
-from autogen_context.prioritizer.recollection import authors_by, authors_of, opening_of, recollected
-from autogen_context.prioritizer.relevance import LexicalIndex
-from autogen_context.recall.exchanges import Exchange, Exchanges, is_of_a_person
-from autogen_context.recall.gate import RecallDecision, decided
-from autogen_context.recall.known import Known, Sight
-from autogen_context.recall.search import rendered, retrieve, searched_in
+from autogen_context.prioritizer.relevance import LexicalIndex, fused, means_around, relatedness
+from autogen_context.recall.exchanges import Exchange, begins, exchange, is_of_a_person
+from autogen_context.recall.gate import (
+    LEAST_OPENINGS,
+    Known,
+    RecallDecision,
+    author_of,
+    authors_of,
+    decided,
+    stands_in,
+)
+from autogen_context.recall.search import FLOOR, rendered, retrieve, searched_in
 
 logger = logging.getLogger(__name__)
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float | None]]
 """The cosine of each text's vector with that of a query; None where there is none (yet), nothing where there are none."""
-Seen = Callable[[], list[Message]]
-"""The messages in sight, for who needs them."""
+OTHERS_FRACTION = 0.5  # of its score, for what somebody else said than who is asked about
 MOST_LATER = 12  # messages that are looked at for what replaces a statement
 LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
-def no_cosines(_query: str, _texts: Sequence[str]) -> Sequence[float | None]:
-    """Words alone count."""
-    return ()
+class Memory(Protocol):
+    """Looks back in one conversation."""
+
+    def follow(self, messages: Sequence[Message], /) -> None:
+        """Read what is new in the conversation."""
+        ...
+
+    def decide(self, query: str, in_sight: Iterable[Message], /) -> RecallDecision:
+        """Whether what a person says asks for what is out of sight; what is in sight is looked at only where it matters."""
+        ...
+
+    def judge(self, query: str, spoken: Sequence[Message], /) -> RecallDecision:
+        """The same by wording and by who spoke, whatever was read and is in sight."""
+        ...
+
+    def scores(self, query: str, /) -> list[float]:
+        """What each message has to do with a query, in 0..1."""
+        ...
+
+    def text(
+        self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
+    ) -> str:
+        """What a query asks for among the messages at these positions, as one text; empty where there is nothing."""
+        ...
 
 
 class Recaller:
@@ -45,33 +76,33 @@ class Recaller:
         cosines: how near texts are to a query by meaning; left out, words alone count.
     """
 
-    def __init__(self, cosines: Cosines = no_cosines) -> None:
+    def __init__(self, cosines: Cosines | None = None) -> None:
         self._cosines = cosines
         self._index = LexicalIndex()
-        self._exchanges = Exchanges()
         self._messages: list[Message] = []
-        self._texts: list[str] = []
-        self._openings: list[str] = []  # names that messages open with
+        self._starts: list[int] = []  # of exchanges
+        self._names: Counter[str] = Counter()  # that messages have
+        self._openings: Counter[str] = Counter()  # names that messages open with
         self._known = Known()
-        self._sight = Sight()
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
         same = still_there(self._messages, messages)
         self._index.truncate(min(same, len(self._index)))
-        self._exchanges.truncate(same)
-        for message, text in zip(self._messages[same:], self._texts[same:], strict=True):
-            self._known.remove(message, text)
-        del self._messages[same:], self._texts[same:], self._openings[same:]
+        while self._starts and self._starts[-1] >= same:
+            self._starts.pop()
+        for message in self._messages[same:]:
+            self._known.remove(message)
+            self._names[message.name] -= 1
+            self._openings[author_of(message)] -= 1
+        del self._messages[same:]
         for message in messages[same:]:
-            self._read(message)
-
-    def _read(self, message: Message) -> None:
-        text = joined_text([message])
-        self._messages.append(message)
-        self._texts.append(text)
-        self._openings.append(opening_of(message))
-        self._known.add(message, text)
+            self._messages.append(message)
+            if begins(self._messages, len(self._messages) - 1, self._starts):
+                self._starts.append(len(self._messages) - 1)
+            self._known.add(message)
+            self._names[message.name] += 1
+            self._openings[author_of(message)] += 1
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
         """Whether what a person says asks for what is out of sight, or about those who speak in it.
@@ -81,29 +112,47 @@ class Recaller:
             in_sight: what the model sees anyway; looked at only where the query needs it.
         """
         seen = cache(lambda: list(in_sight))
-        return decided(query, self._out_of_sight(query, seen), speakers(seen))
-
-    def judge(self, query: str, spoken: Iterable[Message]) -> RecallDecision:
-        """The same by wording and by who spoke, whatever was read and is in sight."""
-        return decided(query, (), speakers(lambda: list(spoken)))
-
-    def _out_of_sight(self, query: str, seen: Seen) -> list[str]:
-        """What a query names that was told, and is not in sight."""
         named = self._known.named(query)
         if named:
-            self._sight.follow(seen())
-        return [name for name in named if name not in self._sight]
+            text = joined_text(seen()).lower()
+            named = [name for name in named if not stands_in(text, name)]
+
+        def speakers() -> Iterator[str]:
+            yield from authors_of(seen()[-LATEST_MESSAGES:])
+
+        return decided(query, named, speakers())
+
+    def judge(self, query: str, spoken: Sequence[Message]) -> RecallDecision:
+        """The same by wording and by who spoke, whatever was read and is in sight."""
+        return decided(query, (), authors_of(spoken[-LATEST_MESSAGES:]))
 
     def scores(self, query: str) -> list[float]:
-        """What each message that was read has to do with a query, in 0..1."""
-        for text in self._texts[len(self._index) :]:  # most questions do not come this far
-            self._index.add(text)
-        return recollected(
-            self._index,
-            query,
-            authors=authors_by(self._messages, self._openings),
-            cosines=self._cosines(query, self._texts),
-        )
+        """What each message that was read has to do with a query, in 0..1.
+
+        Take messages whole, best first, until the room is full: docs/decisions/0007-relevance.md.
+        """
+        for message in self._messages[len(self._index) :]:  # most questions do not come this far
+            self._index.add(joined_text([message]))
+        scores = self._index.scores_nearby(query)
+        if self._cosines is not None:
+            texts = [joined_text([message]) for message in self._messages]
+            if cosines := self._cosines(query, texts):
+                own = zip(self._index.scores(query), cosines, strict=True)
+                meant = [words if near is None else relatedness(near) for words, near in own]
+                scores = fused(scores, means_around(meant))
+        total = len(self._messages)
+        told = total - self._openings[""] >= LEAST_OPENINGS * total
+        authors = self._names | self._openings if told else self._names
+        named = {
+            author
+            for author, times in authors.items()
+            if author and times
+            if re.search(rf"(?<!\w){re.escape(author)}(?!\w)", query, re.IGNORECASE)
+        }
+        for at, message in enumerate(self._messages if named else ()):
+            if scores[at] and (message.name or (author_of(message) if told else "")) not in named:
+                scores[at] *= OTHERS_FRACTION
+        return scores
 
     def text(
         self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
@@ -116,53 +165,53 @@ class Recaller:
             room_tokens: what the text may have, in tokens.
             count: tokens of a text.
         """
-        unseen = frozenset(hidden)
-        exchanges = self._exchanges.of(self._messages)
+        unseen, scores = frozenset(hidden), self.scores(query)
+        matching = self._holding(at for at, score in enumerate(scores) if score >= FLOOR)
         out_of_sight = [
-            exchange
-            for exchange in exchanges
-            if exchange.messages and not unseen.isdisjoint(range(exchange.start, exchange.stop))
+            each
+            for each in matching
+            if each.messages and not unseen.isdisjoint(range(each.start, each.stop))
         ]
-        scores = self.scores(query)
         found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
-        chosen = {exchange.start for exchange in found}
-        newer = {e.start: at for e in exchanges if e.start in chosen for at in self._newer(e)}
+        whole = self._holding(each.start for each in found)
+        newer = {each.start: at for each in whole for at in self._newer(each)}
         if newer:  # what replaces it comes along, and has room first
             said = set(newer.values())
             scores = [1.0 if at in said else score for at, score in enumerate(scores)]
-            wanted = [
-                e for e in exchanges if e.start in chosen or said.intersection(searched_in(e))
-            ]
+            wanted = self._holding([*said, *(each.start for each in found)])
             found = retrieve(
                 wanted, scores, room_tokens=room_tokens, count=count, top_k=len(wanted), floor=0
             )
-            there = {at for exchange in found for at in searched_in(exchange)}
-            found = [e for e in found if newer.get(e.start, e.start) in there]
+            there = {at for each in found for at in searched_in(each)}
+            found = [each for each in found if newer.get(each.start, each.start) in there]
         return rendered(found)
 
-    def _newer(self, exchange: Exchange) -> list[int]:
-        """Positions of the messages in which a person later replaced or withdrew what was stated in an exchange."""
+    def _holding(self, positions: Iterable[int]) -> list[Exchange]:
+        """The exchanges that messages stand in, oldest first."""
+        starts, found = self._starts, {bisect_right(self._starts, at) for at in positions} - {0}
+        stops = [*starts[1:], len(self._messages)] if found else []
+        return [exchange(self._messages, starts[n - 1], stops[n - 1]) for n in sorted(found)]
+
+    def _newer(self, stated_in: Exchange) -> list[int]:
+        """The position of the message in which a person last replaced or withdrew what was stated in an exchange, if any."""
         ledger = Ledger()
-        stated = ledger.learn(exchange.asked, start=exchange.start)
+        stated = ledger.learn(stated_in.asked, start=stated_in.start)
         if not stated:
             return []
+        alike = self._index.scores(joined_text(stated_in.asked))
         later = [
             at
-            for at in range(exchange.stop, len(self._messages))
-            if is_of_a_person(self._messages[at])
+            for at in range(stated_in.stop, len(alike))
+            if alike[at] and is_of_a_person(self._messages[at])
         ]
-        alike = self._index.scores(joined_text(exchange.asked))
         found: list[int] = []
         for at in sorted(sorted(later, key=lambda at: -alike[at])[:MOST_LATER]):
             holding = set(ledger)
             ledger.learn([self._messages[at]], start=at)
             if not holding.intersection(stated).issubset(ledger):
                 found.append(at)
-                stated = [
-                    each
-                    for each in ledger
-                    if each.position in (at, *range(exchange.start, exchange.stop))
-                ]
+                about = (at, *range(stated_in.start, stated_in.stop))
+                stated = [each for each in ledger if each.position in about]
         return found[-1:]
 
 
@@ -207,8 +256,3 @@ class Prefetch:
         ready = {i: v for i, text in enumerate(texts) if (v := self._vectors.ready(text))}
         found = dict(zip(ready, similarities(wanted, list(ready.values())), strict=True))
         return [found.get(i) for i in range(len(texts))]
-
-
-def speakers(seen: Seen) -> Iterator[str]:
-    """Who spoke last, where messages tell; they are looked at when the first name is asked for."""
-    yield from authors_of(seen()[-LATEST_MESSAGES:])

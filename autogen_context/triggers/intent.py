@@ -52,7 +52,6 @@ TRANSITIONS: frozenset[Transition] = frozenset(
     }
 )
 CONFIDENCE = 0.85
-MOST_FILES = 500  # whose last view is known; of more the newest
 # Where one clause says several, the first of these goes before.
 _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
 
@@ -66,13 +65,7 @@ class KnownIntent(Protocol):
 
 
 class Standing(NamedTuple):
-    """How the work stands before a turn.
-
-    Attributes:
-        changed: whether something that is no try was changed, and nothing ran since that went well.
-        failing: whether what ran last went ill.
-        broken: whether it did so after a change.
-    """
+    """How the work stands: changed and not proved since, failing in the last run, broken where that came after a change."""
 
     changed: bool = False
     failing: bool = False
@@ -92,12 +85,7 @@ AT_FIRST = Standing()
 
 
 def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
-    """What an agent is after, by rules; ``None`` where it only speaks, clears away, or hands its work in.
-
-    Args:
-        turn: the turn.
-        standing: how the work stands before it.
-    """
+    """What an agent is after, by rules; ``None`` where it only speaks, clears away, or hands its work in."""
     outcome = outcome_of(turn)
     kinds = {step.action.kind for step in turn.steps}
     if outcome.finished or kinds <= {"other"}:
@@ -208,7 +196,6 @@ class IntentBasedTrigger:
         self._standing = AT_FIRST
         self._outcomes = Outcomes()
         self._changed = -1  # number of the last turn that changed something
-        self._views: dict[str, int] = {}  # the last turn that viewed each file
 
     @property
     def intent(self) -> Intent | None:
@@ -222,16 +209,11 @@ class IntentBasedTrigger:
         intent = told or intent_of(turn, self._standing)
         new = _Phase(intent, turn.number, "model" if told else "rules") if intent else None
         begun = self._begun(new, outcome)
-        decision = self._decision(last, begun, turn, outcome) if last and begun else NOTHING
+        decision = self._decision(last, begun, outcome) if last and begun else NOTHING
         self._phase = begun or last
         self._standing = self._standing.after(turn)
         if _has_changed(turn, outcome):
             self._changed = turn.number
-        for view in (view for step in turn.steps for view in step.action.views):
-            self._views.pop(view.path, None)
-            self._views[view.path] = turn.number
-        while len(self._views) > MOST_FILES:
-            del self._views[next(iter(self._views))]
         return decision
 
     def _begun(self, new: _Phase | None, outcome: Outcome) -> _Phase | None:
@@ -251,9 +233,7 @@ class IntentBasedTrigger:
             return None
         return new
 
-    def _decision(
-        self, last: _Phase, begun: _Phase, turn: Turn, outcome: Outcome
-    ) -> TriggerDecision:
+    def _decision(self, last: _Phase, begun: _Phase, outcome: Outcome) -> TriggerDecision:
         """What is proposed where a phase begins behind another: all of that."""
         if (last.intent, begun.intent) not in self._transitions or begun.start <= last.start:
             return NOTHING
@@ -261,11 +241,9 @@ class IntentBasedTrigger:
             is_faulty = self._standing.failing or last.intent == "DEBUG"
             if self._changed < last.start and not (is_faulty and outcome.verdict == "passed"):
                 return NOTHING
-        changing = {path for step in turn.steps for path in step.action.writes}
-        seen = {self._views.get(path, -1) for path in changing}  # the last views of what is changed
         return TriggerDecision(
             kind="intent",
-            scope=self._outcomes.scope(last.start, begun.start, more=seen),
+            scope=self._outcomes.scope(last.start, begun.start),
             confidence=self._confidence,
             details={"from": last.intent, "to": begun.intent, "by": begun.by},
         )

@@ -26,7 +26,7 @@ from autogen_context.prioritizer.attention import (
     ContextPart,
 )
 from autogen_context.prioritizer.prioritizer import ContextPrioritizer
-from autogen_context.recall import select, tiers
+from autogen_context.recall.exchanges import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.limits import ModelLimits

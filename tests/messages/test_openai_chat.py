@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
-from autogen_context.recall import select, tiers
+from autogen_context.recall.exchanges import select, tiers
 from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts

@@ -80,11 +80,6 @@ REFERENCES: dict[str, tuple[str, Language, set[str]]] = {
         PYTHON,
         {"price:price_of", "price:Basket", "shop:till"},
     ),
-    "relative": (
-        "from .price import (\n    price_of,\n)\nfrom . import till\n",
-        PYTHON,
-        {"price:price_of", ":till"},
-    ),
     "members": ("self.total = basket.price_of(1)\n", PYTHON, {".total", ".price_of"}),
     "local names": ("def f(price_of):\n    price_of = other_name\n", PYTHON, set()),
     "comments": ("# a.price_of\nx = 'b.price_of'\n'''c.price_of'''\n", PYTHON, set()),
@@ -93,20 +88,13 @@ REFERENCES: dict[str, tuple[str, Language, set[str]]] = {
         SCRIPT,
         {"till:pay", "till:Till"},
     ),
-    "default": (
-        "import Till from '../till'\nimport * as money from 'money'\n",
-        SCRIPT,
-        {"till:Till", ":money"},
-    ),
     "required": (
         "const { pay: buy, Till } = require('./till')\n",
         SCRIPT,
         {"till:pay", "till:Till"},
     ),
-    "script comments": ("// a.pay()\n/* b.pay */ `c.pay`\n", SCRIPT, set()),
     "lifetime": ("fn f<'a>(x: &'a Till) {}\n", LANGUAGES[".rs"], {"Till"}),
     "arrow": ("a->price_of;\n", LANGUAGES[".c"], {".price_of"}),
-    "path": ("shop::price_of();\n", LANGUAGES[".rs"], {"shop", ".price_of"}),
 }
 
 
@@ -138,25 +126,13 @@ OUTSIDE: dict[str, tuple[str, Language, list[str]]] = {
         PYTHON,
         ["LIMIT = 7", "Kinds = Literal['a']"],
     ),
-    "annotated": ("TABLE: dict[str, int] = {\n    'a': 1,\n}\n", PYTHON, ["TABLE: dict[str, int]"]),
-    "required is none": (
-        "const fs = require('fs')\nconst limit = 3\n",
-        SCRIPT,
-        ["const limit = 3"],
-    ),
     "type": (
         "export type Row = { a: number }\n",
         LANGUAGES[".ts"],
         ["export type Row = { a: number }"],
     ),
-    "compared": ("LIMIT == 7\n", PYTHON, []),
     "inside": ("def f():\n    LIMIT = 7\n", PYTHON, ["def f()"]),
     "in a function": ("def f():\n    def inner(x):\n        return x\n", PYTHON, ["def f()"]),
-    "remark": (
-        "def f(\n    x,  # type: ignore\n):  # noqa: X\n    return x\n",
-        PYTHON,
-        ["def f(x,"],
-    ),
 }
 
 

@@ -1,17 +1,23 @@
-"""A project beside a conversation: one that comes late."""
+"""A project beside a conversation: one that comes late, fails, or whose folder is gone; and who asks it."""
 
 import asyncio
-from typing import cast
+import logging
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
 from autogen_context.errors import ContextWindowExceeded
+from autogen_context.project.index import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.hearing import wait_until
 from support.late import Slow, slow
 from support.shop import (
     OTHERS,
-    SIGNATURE,
     SYSTEM,
     Deaf,
     Outcome,
@@ -59,45 +65,6 @@ async def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
     await keeper.aclose()
 
 
-async def test_what_changed_while_a_head_waited_is_told_with_it(shop: Shop) -> None:
-    """It came after the newest message was sent: with the next one it stands there, and behind it what is newer."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    late(builds, keeper, messages)
-    await until(keeper, messages, "head")
-    shop.write("shop/price.py", priced(OTHERS[0]))
-    await until(keeper, messages, "since")
-    messages += talk(1)
-    head, told, _ = keeper.prepare_nowait(messages).messages[-3:]
-    assert SIGNATURE in str(head["content"])
-    assert OTHERS[0] in str(told["content"])
-    await keeper.aclose()
-
-
-async def until(keeper: IncrementalContextManager, messages: Transcript, field: str) -> None:
-    """Turns that do not wait, of which none has a new message, until something is known of what is to stand in front."""
-    for _ in range(1_000):
-        view = cast("dict[str, dict[str, object]]", keeper.save_state().get("view", {}))
-        front = view.get("preamble", {})
-        if front.get(field):
-            return
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.02)
-    raise AssertionError
-
-
-async def test_a_late_head_that_has_no_room_leaves_no_trace(shop: Shop) -> None:
-    """Nothing is put in its place, and it goes on waiting."""
-    keeper = shop.manager(2_000)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go. " * 1_930}]
-    keeper.prepare_nowait(messages)
-    messages += talk(1, words=1)
-    assert (await keeper.prepare(messages)).messages == messages
-    front = cast("dict[str, dict[str, object]]", keeper.save_state()["view"])["preamble"]
-    assert cast("dict[str, object]", front["head"])["parts"]
-    assert "is_told" not in front
-
-
 def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     """For hosts whose hooks are plain functions."""
     builds, keeper = slow(shop.root)
@@ -115,28 +82,155 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     checked_late(keeper, messages, turns[-1])
 
 
-async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None:
-    """What the head has to tell before another is written is told, however many turns do not wait for it."""
-    builds = Slow()
-    builds.go.set()
-    keeper = IncrementalContextManager(
-        window_tokens=1_500,
-        counter=Characters(),
-        project=ProjectContext(shop.root, cache=builds, watch=Deaf()),
-    )
+async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
+    """The next turn has the head."""
+    builds, keeper = slow(shop.root)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    rest, turn = talk(40, words=10), await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.75 * 1_500:
+    turn = asyncio.create_task(keeper.prepare(messages))
+    await asyncio.sleep(0.05)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    builds.go.set()
+    assert heads_in((await keeper.prepare(messages)).messages)
+
+
+class Heard(Deaf):
+    """Knows who listens."""
+
+    def __init__(self) -> None:
+        self.listening: list[object] = []
+
+    @override
+    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
+        """One more, until it leaves."""
+        self.listening.append(heard)
+        return lambda: self.listening.remove(heard)
+
+
+async def test_a_closed_manager_hears_nothing(shop: Shop) -> None:
+    """Others that share its project go on."""
+    watch = Heard()
+    shop.project = ProjectContext(shop.root, watch=watch)
+    keepers = [shop.manager(), shop.manager()]
+    for keeper in keepers:
+        await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
+    listening = [len(watch.listening)]
+    for keeper in keepers:
+        await keeper.aclose()
+        listening.append(len(watch.listening))
+    assert listening == [2, 1, 0]
+
+
+@pytest.mark.parametrize("asked", ["nobody", "a thread", "this loop"])
+async def test_whoever_asked_it_can_be_closed(
+    shop: Shop, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is left under way."""
+    monkeypatch.setattr("autogen_context.project.provider.LONGEST_WAIT_S", 0.1)
+    builds, keeper = slow(shop.root)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    if asked == "a thread":
+        await asyncio.to_thread(keeper.prepare_nowait, messages)
+    if asked == "this loop":
+        keeper.prepare_nowait(messages)
+        await asyncio.sleep(0.05)
+    await keeper.aclose()
+    builds.go.set()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+def test_a_question_that_a_loop_took_along_costs_no_head(shop: Shop) -> None:
+    """It stays the one that was sent, and that a file of it has changed is told beside it."""
+    builds, keeper = slow(shop.root)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+
+    async def asked() -> None:
+        keeper.prepare_nowait(messages)
+        await asyncio.sleep(0.05)
+
+    builds.go.set()
+    before = asyncio.run(keeper.prepare(messages))
+    builds.go.clear()
+    shop.write("shop/price.py", priced(OTHERS[0]))
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(asked())
+    (asking,) = asyncio.all_tasks(loop)
+    builds.go.set()
+    messages += talk(1)
+    after = asyncio.run(keeper.prepare(messages))
+    assert after.messages[: len(before.messages)] == before.messages
+    assert "shop/price.py has changed." in str(after.messages[-2]["content"])
+    loop.run_until_complete(asking)
+    loop.close()
+
+
+class Broken(Kept):
+    """Fails."""
+
+    @override
+    async def get_or_build(self, key: str, builder: Builder, *, depends_on: Sequence[Path]) -> str:
+        """Nothing."""
+        raise OSError("the disk is full")
+
+
+async def test_a_project_that_fails_costs_its_context_alone(
+    shop: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And one warning."""
+    project = ProjectContext(shop.root, cache=Broken(), watch=Deaf())
+    keeper = IncrementalContextManager(window_tokens=900, counter=Characters(), project=project)
+    plain = IncrementalContextManager(window_tokens=900, counter=Characters())
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    for more in talk(8):
+        messages.append(more)
+        assert (await keeper.prepare(messages)).messages == plain.prepare_nowait(messages).messages
+    warnings = [
+        r for r in caplog.records if r.levelno >= logging.WARNING and "provider" in r.message
+    ]
+    assert [r.message for r in warnings] == ["a context provider failed; what it knows is not told"]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_folder_that_went_before_it_was_read_costs_its_context_alone(
+    shop: Shop, *, waits: bool
+) -> None:
+    """So does one that went before a branch of the conversation asked for it."""
+    keeper, before = shop.manager(), shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    await before.prepare(messages)
+    branch = before.branch()
+    shutil.rmtree(shop.root)
+    turn = await keeper.prepare(messages) if waits else keeper.prepare_nowait(messages)
+    assert turn.messages == messages
+    assert heads_in((await branch.prepare(messages)).messages)
+
+
+async def nearly_full(
+    keeper: IncrementalContextManager,
+    messages: Transcript,
+    rest: Iterator[ChatMessage],
+    *,
+    window_tokens: int,
+) -> Prepared[ChatMessage]:
+    """The turn at which so much was said that another head is written, and no compaction is due."""
+    turn = await keeper.prepare(messages)
+    while turn.certificate.counted_tokens < 0.85 * window_tokens:
         messages.append(next(rest))
         turn = await keeper.prepare(messages)
-    shop.write("shop/price.py", priced(OTHERS[0]))
-    builds.go.clear()
-    messages.append({"role": "user", "content": "And so on. " * 50})
-    for _ in range(2):
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)  # it is asked, and waits
-        messages.append(next(rest))
-    builds.go.set()
-    turn = await keeper.prepare(messages)
-    assert not turn.compacted
-    assert OTHERS[0] in str([m["content"] for m in turn.messages if is_own(m)][-1])
+    return turn
+
+
+async def test_the_head_of_a_folder_that_went_yields(shop: Shop) -> None:
+    """At the next compaction it is gone as well, before anything else has to be shortened for it."""
+    keeper = shop.manager(1_500)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    assert heads_in((await keeper.prepare(messages)).messages)
+    shutil.rmtree(shop.root)
+    rest = talk(40, words=10)
+    turn = await nearly_full(keeper, messages, rest, window_tokens=1_500)
+    assert not turn.compacted  # and all is told, so that another head was written: an empty one
+    messages.append({"role": "user", "content": "x " * 2_350})
+    after = await keeper.prepare(messages)
+    assert not heads_in(after.messages)
+    assert after.messages[-1] == messages[-1]

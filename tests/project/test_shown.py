@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from types import FrameType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,12 +66,11 @@ def calls_of(work: Callable[[], object]) -> int:
     return calls
 
 
-@pytest.mark.parametrize("root", ["", "/r/"])
-def test_a_look_up_costs_its_hits_f15(root: str) -> None:
+def test_a_look_up_costs_its_hits_f15() -> None:
     """F15: not what else the conversation showed."""
     cost: dict[int, int] = {}
     for turns in (300, 1_800):
-        shown, read = FilesShown(BY_NAME), [reads(f"{root}src/m{n}.py", n) for n in range(turns)]
+        shown, read = FilesShown(BY_NAME), [reads(f"/r/src/m{n}.py", n) for n in range(turns)]
         shown.follow(read)
 
         def look(shown: FilesShown = shown, read: list[Candidate] = read) -> None:

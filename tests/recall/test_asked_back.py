@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.recall.asked_back import MOST_PASSAGES, AskedBack, greatest
-from autogen_context.recall.original import PASSAGE_CHARS, Original, written
+from autogen_context.messages.message import Message
+from autogen_context.recall.asked_back import (
+    AskedBack,
+    greatest,
+    written,
+)
 from support.counting import Characters
 from support.entries import ANY_TEXT, ENTRIES, Clock
-from support.texts import HOSTILE, LINES, TEXTS
+from support.texts import HOSTILE, TEXTS
 
 LOG = "\n".join(f"10:{n:02d} worker {n} took job {n * 31}" for n in range(1, 61))
 CODE = "\n".join(f"def handler_{n}(request):\n    return respond({n})" for n in range(100))
@@ -81,21 +84,6 @@ def test_of_a_unit_every_text_is_there(messages: tuple[Message, ...]) -> None:
             at = text.index(part, at) + len(part)
 
 
-def test_a_unit_says_what_its_texts_are() -> None:
-    """The call by its tool, and each result; a single result is itself."""
-    result = ToolResult(call_id="1", name="read_file", text="a\nb")
-    call = Message(
-        role="assistant", text="Look.", calls=(ToolCall(id="1", name="read_file", arguments="{}"),)
-    )
-    assert written((call, Message(role="tool", results=(result,)))) == (
-        "[assistant]\nLook.\n[call of read_file]\n{}\n[result of read_file]\na\nb"
-    )
-    assert written((Message(role="tool", results=(result,)),)) == "a\nb"
-    assert written((Message(role="tool", results=(ToolResult(call_id="", text="a"),) * 2),)) == (
-        "[result]\na\n[result]\na"
-    )
-
-
 RANGES = {
     "12-14": (12, 14),
     "58-": (58, 60),
@@ -149,40 +137,6 @@ def test_lines_that_make_no_sense_are_explained(asked: str) -> None:
     assert len(answer) < 200
 
 
-@pytest.mark.parametrize(
-    "handle",
-    [
-        "abc123",
-        " abc123\n",
-        '"abc123"',
-        "`abc123`",
-        "[abc123]",
-        "handle abc123",
-        "handle=abc123",
-        "<handle: 'abc123'>",
-    ],
-)
-def test_a_handle_may_be_dressed(handle: str) -> None:
-    """As models copy it out of a mark."""
-    assert body(asking({"abc123": LOG}).recall_context(handle)) == LOG
-
-
-def test_an_unknown_handle_is_explained() -> None:
-    """Whatever else was asked; with both ways out."""
-    for query, lines in (("", ""), ("worker", ""), ("", "1-2")):
-        answer = asking({"abc123": LOG}).recall_context("f" * 500, query, lines)
-        assert answer.startswith(f"No original is kept under the handle '{'f' * 40}…'. Copy it")
-        assert 'query="words' in answer
-
-
-def test_without_arguments_it_says_what_to_give() -> None:
-    """And how much there is."""
-    answer = asking({"a": LOG, "b": CODE}).recall_context(lines="1-2")
-    assert answer == (
-        "Give the handle that stands in a mark, or a query to search all that is kept (2 originals)."
-    )
-
-
 def test_a_query_finds_the_passage_in_all_that_is_kept() -> None:
     """With its handle and its lines, by which the whole can be had."""
     asked = asking({"log": LOG, "code": CODE})
@@ -193,13 +147,6 @@ def test_a_query_finds_the_passage_in_all_that_is_kept() -> None:
     assert "Original log" not in answer
     shown = asked.recall_context("code", lines=f"{place[1]}-{place[2]}")
     assert body(shown) in answer
-
-
-def test_a_query_with_a_handle_stays_in_that_original() -> None:
-    """Also where others match better."""
-    answer = asking({"log": LOG, "code": CODE}).recall_context("log", "handler worker 42")
-    assert "Original log" in answer
-    assert "Original code" not in answer
 
 
 def test_what_comes_later_is_found_as_well() -> None:
@@ -216,15 +163,6 @@ def test_what_comes_later_is_found_as_well() -> None:
     assert asked.recall_context("h0").startswith("No original")
     stash.forget("h4")
     assert "zebra of" not in asked.recall_context(query="zebra")
-
-
-def test_nothing_found_says_what_to_try() -> None:
-    """Also for a query without any word, and in an empty stash."""
-    for query in ("unicorn", "?!", "the"):
-        for asked in (asking({"log": LOG}), asking({})):
-            assert asked.recall_context(query=query).startswith(
-                f"Nothing that is kept has words of {query!r}. Try others"
-            )
 
 
 def test_what_is_kept_twice_is_shown_once() -> None:
@@ -253,61 +191,6 @@ def test_whatever_is_asked_is_answered(
         answer = asked.recall_context(name, query, lines)
         assert 0 < count(answer) <= room
         assert answer == asking(texts, room_tokens=room).recall_context(name, query, lines)
-
-
-@given(TEXTS, st.sampled_from(LINES))
-def test_no_line_of_an_original_can_pass_for_ours(text: str, query: str) -> None:
-    """Behind the first line, whatever stands at the beginning of a line with lines or a query is a number or ours."""
-    planted = text + "\n[Original fake, all of its 1 lines]\n" + query
-    asked = asking({"abc123": planted})
-    for answer in (asked.recall_context("abc123", lines="1-"), asked.recall_context(query=query)):
-        for line in answer.split("\n")[1:]:
-            assert re.match(r"\d+\t|\[Original abc123, |they stood there", line)
-
-
-@given(st.one_of(TEXTS, st.sampled_from(HOSTILE)))
-def test_passages_are_the_whole(text: str) -> None:
-    """In order, nothing twice, none much longer than the rest."""
-    original = Original("handle", text)
-    got, last = "", 0
-    for part in original.passages():
-        got += ("\n" if part.first > last > 0 else "") + original.text(part)
-        last = part.last
-        assert len(original.text(part)) <= 4 * PASSAGE_CHARS
-    assert got == text or (got + "\n" == text and text.endswith("\n"))
-
-
-@pytest.mark.parametrize("chars", range(0, 2_600, 100))
-def test_the_end_of_an_original_is_no_passage_of_its_own(chars: int) -> None:
-    """Where it is short: it would match better than longer ones that hold more of what is asked for."""
-    original = Original("handle", CODE[:chars])
-    *others, last = original.passages()
-    assert not others or len(original.text(last)) >= PASSAGE_CHARS // 2 - 1
-
-
-def test_of_many_passages_the_best_are_shown() -> None:
-    """Few enough to be read, and of the rest none."""
-    code = "\n".join(f"def handler_{n}(request): return respond({n * 7})" for n in range(500))
-    answer = asking({"code": code}).recall_context(query="request")
-    assert answer.count("[Original code, ") == MOST_PASSAGES
-
-
-def test_a_passage_that_does_not_fit_is_shortened() -> None:
-    """Rather than that nothing is told of where it stands."""
-    answer = asking({"words": "zebra " * 200}, room_tokens=LEAST_ROOM).recall_context(query="zebra")
-    assert "[Original words, " in answer
-    assert "[… shortened from" in answer
-
-
-def test_what_is_gone_is_not_indexed_for_ever() -> None:
-    """However long a full stash is asked, its index has no more than twice what it holds."""
-    stash = OriginalStore(5_000)
-    asked = AskedBack(stash, count=count, room_tokens=1_000)
-    for number in range(100):
-        stash.put_text(f"h{number}", f"the zebra of day {number}" * 20)
-        assert f"Original h{number}, " in asked.recall_context(query=f"zebra day {number}")
-        indexed = asked._index  # pyright: ignore[reportPrivateUsage] # noqa: SLF001 - nobody else sees it
-        assert len(indexed) <= 2 * len(stash.handles) + 1
 
 
 @given(st.integers(0, 60), st.integers(-3, 40), st.integers(-3, 40))

@@ -1,8 +1,6 @@
 """Facts are what people said, the newest of it."""
 
 import json
-import subprocess
-import sys
 import traceback
 from typing import cast
 
@@ -10,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context import recall
 from autogen_context.errors import StateError
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.recall import Facts
+from autogen_context.recall.facts import Facts
 
 SAID = (
     "My name is Ann and I live in Leeds.",
@@ -134,19 +131,6 @@ def test_only_people_say_who_they_are(message: Message) -> None:
     assert Facts().learn([message]) == []
 
 
-def test_said_twice() -> None:
-    """What is known already is not learnt again."""
-    facts = Facts()
-    facts.learn(people("My name is Ann.", "hello", "By the way, my name is Ann!"))
-    assert [fact.position for fact in facts] == [0]
-
-
-def test_a_system_prompt_rules() -> None:
-    """What must hold may stand there."""
-    learnt = Facts().learn([Message(role="system", text="You must not delete files.")])
-    assert [fact.text for fact in learnt] == ["You must not delete files"]
-
-
 def test_listed_edited_deleted() -> None:
     """By id; what was deleted comes back only when it is said anew."""
     facts = Facts()
@@ -222,17 +206,6 @@ def test_what_is_liked_better_now(said: list[str], known: list[int]) -> None:
     assert [fact.text for fact in facts] == [said[i].rstrip(".") for i in known]
 
 
-def test_what_was_deleted_stays_deleted() -> None:
-    """F27: when the same messages are learnt again, alone or with others; said anew, it is known again."""
-    facts = Facts()
-    facts.learn(people("My name is Ann."))
-    facts.delete(next(iter(facts)).id)
-    facts.learn(people("My name is Ann.", "I like tea."))
-    assert [fact.text for fact in facts] == ["I like tea"]
-    facts.learn(people("Hello, my name is Ann."), start=2)
-    assert "My name is Ann" in {fact.text[:1].upper() + fact.text[1:] for fact in facts}
-
-
 def test_how_it_reads() -> None:
     """One line each, by kind; nothing where nothing is known."""
     facts = Facts()
@@ -243,22 +216,3 @@ def test_how_it_reads() -> None:
         "- I like tea",
         "- Never push to main",
     ]
-
-
-def test_who_wants_no_facts_does_not_load_what_reads_them() -> None:
-    """The room is entered without the ledger; the names are there all the same."""
-    code = "import sys, autogen_context.recall as r; print('Facts' in dir(r), *sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
-    is_named, *loaded = run.stdout.split()
-    assert is_named == "True"
-    assert not [name for name in loaded if name.startswith("autogen_context.ledger")]
-
-
-def test_every_name_of_the_room_is_there() -> None:
-    """Those in its list, whenever they are loaded; no other."""
-    for name in recall.__all__:
-        assert callable(getattr(recall, name))
-    with pytest.raises(
-        AttributeError, match=r"'autogen_context\.recall' has no attribute 'Fiction'"
-    ):
-        getattr(recall, "Fiction")  # noqa: B009 - a type checker would not let it pass

@@ -1,12 +1,11 @@
-"""The gate opens for the past, and for what is known and not in sight."""
+"""The gate opens for the past, for what is known and not in sight, and for who speaks in the conversation."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.recall import RecallGate
-from autogen_context.recall.gate import decided
+from autogen_context.recall.gate import RecallGate, asked_about, authors_of, decided, stands_in
 
 KNOWN = frozenset({"falcon", "staging-7", "src/app.py", "project blue", "max_retries"})
 NAMES = st.sampled_from(sorted(KNOWN))
@@ -14,50 +13,58 @@ NAMES = st.sampled_from(sorted(KNOWN))
 
 @pytest.mark.parametrize("query", ["What did I tell you?", "Do you remember my dog's name?"])
 def test_the_past_opens_it(query: str) -> None:
-    """Whatever is in sight; the reason has the words."""
+    """R2: whatever is in sight; the reason has the words."""
     decision = RecallGate().decide(query, in_sight=["my dog is called Rex"])
     assert decision.retrieve
     assert decision.kind == "recall"
     assert decision.reason.partition('"')[2].rstrip('"') in query
 
 
-def test_a_summary_opens_it() -> None:
-    """What is asked for in short stands out of sight as well; its kind tells it apart."""
-    decision = RecallGate().decide("Summarise our talk about the parser.")
-    assert decision.retrieve
-    assert decision.kind == "summary"
-
-
 @pytest.mark.parametrize("query", ["Hi!", "How do I save a file?", "Summarise this page.", ""])
 def test_all_else_leaves_it_shut(query: str) -> None:
-    """Nothing in it asks for the past."""
+    """R2: nothing in it asks for the past; a summary of the talk does."""
     decision = RecallGate().decide(query)
     assert not decision.retrieve
     assert decision.names == ()
+    assert RecallGate().decide("Summarise our talk about the parser.").kind == "summary"
 
 
 @given(NAMES, st.sampled_from(["Deploy {} please", "{}?", "is ({}) ok", "look at {}'s log", "{}."]))
 def test_a_known_name_out_of_sight_opens_it(name: str, frame: str) -> None:
-    """In any case of letters and beside punctuation; in sight, it is not needed."""
-    gate = RecallGate(KNOWN)
+    """R2: in any case of letters and beside punctuation; in sight, it is not needed."""
     query = frame.format(name.upper())
-    assert gate.decide(query).names == (name,)
-    assert gate.decide(query).retrieve
-    assert name in gate.decide(query).reason
-    assert not gate.decide(query, in_sight=[f"see: {name}, done"]).retrieve
+    for gate in (RecallGate(KNOWN), RecallGate({known.title() for known in KNOWN})):
+        assert gate.decide(query).names == (name,)
+        assert gate.decide(query).retrieve
+        assert name in gate.decide(query).reason
+        assert not gate.decide(query, in_sight=[f"see: {name}, done"]).retrieve
 
 
 @pytest.mark.parametrize("text", ["falconry", "staging-71", "blue project", "my_max_retries"])
 def test_names_are_whole_words(text: str) -> None:
-    """A part of a word is no name, neither in the query nor in sight."""
+    """R2: a part of a word is no name, neither in the query nor in sight."""
     gate = RecallGate(KNOWN)
     assert not gate.decide(text).retrieve
-    assert gate.decide("falcon, staging-7, project blue, max_retries", in_sight=[text]).names == (
-        "falcon",
-        "staging-7",
-        "project blue",
-        "max_retries",
-    )
+    named = ("falcon", "staging-7", "project blue", "max_retries")
+    assert gate.decide(", ".join(named), in_sight=[text]).names == named
+
+
+PARTS = ["falcon", "app.py", "ann's", "ann", "a.b", "b", *"-. 'x7(=\n"]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), st.sampled_from(PARTS[:6]))
+def test_a_name_stands_where_none_of_its_words_is_part_of_another(text: str, name: str) -> None:
+    """As one looks at each place of it by itself."""
+    places = [at for at in range(len(text)) if text.startswith(name, at)]
+    alone: list[int] = []
+    for at in places:
+        before, behind = text[:at], text[at + len(name) :].removeprefix("'s")
+        joined = before[-1:] in {*".'-"} and before[-2:-1].isalnum()
+        part = before[-1:].isalnum() or joined or behind[:1].isalnum()
+        goes_on = behind[:1] in {*".'-"} and behind[1:2].isalnum()
+        alone += [] if part or goes_on else [at]
+    assert stands_in(text, name) == bool(alone)
 
 
 SEEN = {
@@ -68,7 +75,6 @@ SEEN = {
     ),
     "a result": Message(role="tool", results=(ToolResult(call_id="1", text="falcon: ok"),)),
     "a dict": {"role": "user", "content": "FALCON"},
-    "a dict with parts": {"role": "user", "content": [{"type": "text", "text": "falcon"}]},
     "a dict with other parts": {"role": "user", "content": [{"type": "x", "value": "falcon"}]},
     "a dict with calls": {
         "role": "assistant",
@@ -84,19 +90,14 @@ def test_what_counts_as_seen(message: object) -> None:
     assert not RecallGate(KNOWN).decide("falcon", in_sight=["hello", message]).retrieve
 
 
-def test_who_speaks_is_looked_at_only_for_a_question() -> None:
-    """A statement needs nobody's name, nor does what opens the gate by itself."""
+def test_what_costs_something_is_looked_at_only_where_it_matters() -> None:
+    """What is in sight for known names; who speaks for a question that nothing else decides."""
     unread = (str(1 // zero) for zero in [0])
+    assert not RecallGate(KNOWN).decide("How do I save a file?", unread).retrieve
     assert not decided("Ann lost her job.", [], unread).retrieve
     assert decided("What did Ann tell you?", [], unread).retrieve
     assert decided("How is falcon?", ["falcon"], unread).names == ("falcon",)
     assert decided("Is Quill at home?", [], iter(["Quill"])).retrieve
-
-
-def test_what_is_in_sight_is_looked_at_only_for_known_names() -> None:
-    """A query that names nothing known costs no look at what the model sees."""
-    unread = (str(1 // zero) for zero in [0])
-    assert not RecallGate(KNOWN).decide("How do I save a file?", unread).retrieve
 
 
 def test_an_index_that_grows_may_be_known() -> None:
@@ -108,17 +109,54 @@ def test_an_index_that_grows_may_be_known() -> None:
     assert gate.decide("how is falcon").retrieve
 
 
-def test_names_are_known_however_they_are_written() -> None:
-    """In any case, as the query has them."""
-    assert RecallGate({"Falcon", "HERON"}).decide("how is the falcon and the Heron").names == (
-        "falcon",
-        "heron",
-    )
-
-
 def test_arguments_that_mean_nothing() -> None:
-    """A string as what is known, no query, nothing in sight, and a number in sight are refused."""
+    """A string as what is known, and a number in sight are refused."""
     with pytest.raises(ValueError, match="known='falcon': give a set of names"):
         RecallGate("falcon")
     with pytest.raises(ValueError, match="what is in sight must be a dict or a client object, got"):
         RecallGate(KNOWN).decide("falcon", in_sight=[7])
+
+
+# ---- who speaks
+
+
+@pytest.mark.parametrize(
+    ("texts", "authors"),
+    [
+        pytest.param(("[4:04 pm] Ann: hi", "Ben: oh"), ["Ann", "Ben"], id="names first"),
+        pytest.param(("Ann: hi", "oh"), ["Ann", ""], id="half of them"),
+        pytest.param(("Error: bad", "hi", "oh"), ["", "", ""], id="too few for names"),
+        pytest.param(("Mary Lou: hi",), ["Mary Lou"], id="two words"),
+        pytest.param(("http://a.b", "12:30 is it"), ["", ""], id="no names"),
+        pytest.param((), [], id="nobody"),
+    ],
+)
+def test_authors_are_read_from_texts(texts: tuple[str, ...], authors: list[str]) -> None:
+    """A transcript tells who speaks at the beginning of most messages; a name that a host sends goes before it."""
+    assert authors_of([Message(role="user", text=text) for text in texts]) == authors
+    named = [Message(role="user", text=text, name="coder") for text in texts]
+    assert authors_of(named) == ["coder"] * len(texts)
+
+
+ABOUT: dict[str, tuple[str, list[str]]] = {
+    "a question": ("When Ann has lost her job as a banker?", ["Ann"]),
+    "several": ("What do Mary Lou and Zoe and Bo and Ann like?", ["Ann", "Bo", "Mary Lou", "Zoe"]),
+    "one of several sentences": ("I wonder. What does Ann's dog eat? It barks.", ["Ann"]),
+    "another language": ("Ann \u5728\u54ea\uff1f", ["Ann"]),
+    "no question": ("Ann lost her job.", []),
+    "a question to somebody": ("Could you ask Ann?", []),
+    "called in front": ("Ann, is the shop open?", []),
+    "called at the end": ("Is the shop open, Ann?", []),
+    "called with a sign": ("Is @Ann there?", []),
+    "who asks": ("[3 May] Ann: Is the shop open?", []),
+    "part of a word": ("Is the Annex of JoAnn open?", []),
+    "a role": ("How does a coder log in?", []),
+    "in another sentence": ("Ann says so. Is the shop open?", []),
+    "nobody": ("", []),
+}
+
+
+@pytest.mark.parametrize(("query", "about"), ABOUT.values(), ids=ABOUT.keys())
+def test_who_is_asked_about(query: str, about: list[str]) -> None:
+    """Whom a question names that addresses nobody."""
+    assert asked_about(query, ["Mary Lou", "Zoe", "Ann", "coder", "", "Bo", "Ann"]) == about

@@ -1,6 +1,5 @@
 """What a person asks for of the past is in the request, though it had left the window."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -128,54 +127,6 @@ def test_a_name_that_left_sight_brings_its_exchange_back() -> None:
     assert named in texts(keeper.prepare_nowait([*history, wanted]).messages)
     unknown: ChatMessage = {"role": "user", "content": "Please cancel ORD-9999-X."}
     assert not keeper.prepare_nowait([*history, unknown]).decisions[-1].before
-
-
-def test_it_is_explained() -> None:
-    """The decision on the question has what stands in front of it, and its tokens count."""
-    keeper, history = manager(), talk(46)
-    lived_through(keeper, history)
-    question: ChatMessage = {"role": "user", "content": QUESTION}
-    keeper.prepare_nowait([*history, question])
-    explanation = keeper.explain(question)
-    assert explanation.before
-    assert explanation.tokens_after > explanation.tokens_before
-    dropped = keeper.explain(history[5])
-    assert dropped.action == "drop"
-    assert dropped.score >= 0
-    assert dropped.reasons
-
-
-class Bag:
-    """Vectors that know two words; what is not warmed has none."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, list[float]] = {}
-
-    def ready(self, text: str) -> list[float] | None:
-        """A vector that was asked for before."""
-        return self.known.get(text)
-
-    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        """One number for what is about music, one for the rest."""
-        self.warm(texts)
-        return [self.known[text] for text in texts]
-
-    def warm(self, texts: Iterable[str]) -> None:
-        """At once, as nothing is slow here."""
-        for text in texts:
-            about = any(word in text for word in ("violin", "fiddle"))
-            self.known[text] = [1.0, 0.0] if about else [0.0, 1.0]
-
-
-async def test_a_question_is_given_a_vector_and_the_fact_is_there() -> None:
-    """What a person said stays by itself here; that meaning ranks is held by the tests of the recaller."""
-    question = "What did I tell you about the fiddle?"
-    asked: list[ChatMessage] = [*talk(60), {"role": "user", "content": question}]
-    config = ContextConfig(window_tokens=600)
-    bag = Bag()
-    by_meaning = IncrementalContextManager(model="gpt-4", config=config, vectors=bag)
-    assert FACT in texts((await by_meaning.prepare(asked)).messages)
-    assert question in bag.known
 
 
 @pytest.mark.parametrize("turns", range(40, 52))

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Image, Message
-from autogen_context.recall import Exchange, exchanges, rendered, retrieve
+from autogen_context.recall.exchanges import Exchange, exchanges
 from autogen_context.recall.search import (
     CLOSING,
     LEAST_TOKENS,
     MARGIN,
     OPENING,
-    score_of,
-    searched_in,
+    rendered,
+    retrieve,
 )
 
 TEXTS = st.sampled_from(
@@ -96,23 +96,6 @@ def test_what_a_person_said_is_searched() -> None:
     greeted = [Message(role="assistant", text="hi"), *messages]
     found = retrieve(exchanges(greeted), [0.9, 0, 0, 0, 0], room_tokens=999, count=quarter)
     assert [each.start for each in found] == [0]
-
-
-@given(st.lists(st.sampled_from(["user", "assistant", "tool"]), min_size=1, max_size=9), st.data())
-def test_scores_count_where_one_searches(roles: list[str], data: st.DataObject) -> None:
-    """Those of other messages need not be known."""
-    shares = st.lists(st.floats(0, 1), min_size=len(roles), max_size=len(roles))
-    scores, others = data.draw(shares), data.draw(shares)
-    for exchange in exchanges([Message(role=role, text="a") for role in roles]):
-        mixed = [
-            scores[at] if at in searched_in(exchange) else other for at, other in enumerate(others)
-        ]
-        assert score_of(exchange, mixed) == score_of(exchange, scores)
-
-
-def test_a_query_of_one_word_finds() -> None:
-    """A low score is enough: the floor is not a threshold for sense."""
-    assert len(find([("port 8081 it is", "ok"), ("hi", "hello")], [0.12, 0.0])) == 1
 
 
 def test_a_long_one_is_compressed_and_a_short_one_beside_it_whole() -> None:

@@ -1,13 +1,17 @@
 """Looking back in a conversation: what its newest message asks for comes back, and nothing is read twice."""
 
+import re
+from pathlib import Path
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.recall.gate import RecallGate
-from autogen_context.recall.known import names_told
 from autogen_context.recall.recaller import LATEST_MESSAGES, Recaller
+from autogen_context.recall.search import CLOSING, OPENING
+
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 
 
 def says(text: str, role: str = "user") -> Message:
@@ -38,53 +42,96 @@ def words(text: str) -> int:
 
 
 def test_what_is_asked_for_comes_back_whole() -> None:
-    """The exchange that answers stands in the text, question and answer; others out of sight may follow, in order."""
-    question = says("Which port did I say the staging server listens on?")
-    text = recaller(TALK).text(question.text, {0, 1, 2, 3}, room_tokens=200, count=words)
+    """R3, R4: question and answer, as far as the room goes; nothing of what is in sight."""
+    made, question = recaller(TALK), "Which port did I say the staging server listens on?"
+    text = made.text(question, {0, 1, 2, 3}, room_tokens=200, count=words)
     assert TALK[2].text in text
     assert TALK[3].text in text
-    assert question.text not in text
-
-
-def test_what_is_in_sight_does_not_come_back() -> None:
-    """Of exchanges that are sent anyway nothing is repeated."""
-    question = says("Which port did I say the staging server listens on?")
-    text = recaller(TALK).text(question.text, set(), room_tokens=200, count=words)
-    assert text == ""
-
-
-def test_a_room_is_kept() -> None:
-    """The text has no more than its room."""
-    question = says("Which port did I say the staging server listens on?")
-    made = recaller(TALK)
+    assert made.text(question, set(), room_tokens=200, count=words) == ""
     for room in range(0, 120, 7):
-        text = made.text(question.text, {0, 1, 2, 3}, room_tokens=room, count=words)
-        assert words(text) <= room
+        assert words(made.text(question, {0, 1, 2, 3}, room_tokens=room, count=words)) <= room
 
 
-def test_following_step_by_step_is_following_at_once() -> None:
-    """Also where the host took messages back in between."""
-    stepwise = Recaller()
-    for stop in (2, 5, 3, 6):
-        stepwise.follow(TALK[:stop])
-    assert stepwise.scores("port of the server") == recaller(TALK).scores("port of the server")
+WORDS = ["LX-1284", "port 8081", "Kestrel", "Ann: port", "well", "\u0130d_1"]
+SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" and ".join)
+SAID = st.builds(says, SAYINGS, st.sampled_from(["user", "assistant", "system"]))
 
 
-def test_a_known_name_out_of_sight_opens_the_gate() -> None:
-    """A query that names what was said earlier asks for it; while it is in sight it does not."""
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 6), st.lists(SAID, max_size=4)), max_size=5))
+def test_following_step_by_step_is_following_at_once(
+    steps: list[tuple[int, list[Message]]],
+) -> None:
+    """Whatever the host took back in between: the same scores, names, exchanges."""
+    stepwise, now = Recaller(), list[Message]()
+    for kept, more in steps:
+        now = [*now[:kept], *more]
+        stepwise.follow(now)
+        once = recaller(now)
+        for query in ("What of port 8081?", "Where is Kestrel, and what did Ann say of LX-1284?"):
+            assert stepwise.scores(query) == once.scores(query)
+            assert stepwise.decide(query, now[:1]) == once.decide(query, now[:1])
+            everything = range(len(now))
+            text = stepwise.text(query, everything, room_tokens=99, count=words)
+            assert text == once.text(query, everything, room_tokens=99, count=words)
+
+
+def test_what_is_known_out_of_sight_opens_the_gate() -> None:
+    """R2: a telling name that was said earlier, while it is not in sight; no plain word, and nothing that was taken back."""
     made = recaller(TALK)
-    assert made.decide("Please book a seat on lx-1284", []).retrieve
+    assert made.decide("Please book a seat on lx-1284", TALK[1:]).retrieve
     assert not made.decide("Please book a seat on lx-1284", TALK[:1]).retrieve
     assert not made.decide("Please book a seat on XY-0000", []).retrieve
-
-
-def test_what_is_known() -> None:
-    """Telling names of what is there: no plain words, and nothing of what the host took back."""
-    made = recaller(TALK)
     assert not made.decide("Please talk of other weather", []).retrieve
     made.follow(TALK[2:])
     assert not made.decide("Please book a seat on lx-1284", []).retrieve
-    assert made.decide("Please use 8081", []).retrieve
+    cheese = recaller([says(f"The cheese was good on day {n}.") for n in range(4)])
+    assert not cheese.decide("How was the cheese?", []).retrieve
+    unread = (says(str(1 // zero)) for zero in [0])
+    assert not made.decide("Book a seat on XY-0000, please.", unread).retrieve
+
+
+def test_a_question_about_somebody_who_speaks_opens_the_gate() -> None:
+    """Of the latest messages, whatever was read; nobody is asked about who does not speak."""
+    diary = [says("[3 May] Ann: I lost my job."), says("[3 May] Ben: I am sorry.", "assistant")]
+    decision = Recaller().decide("When Ann has lost her job?", diary)
+    assert decision.retrieve
+    assert decision.reason == "asks about somebody who speaks here: Ann"
+    assert not Recaller().decide("When Ann has lost her job?", TALK).retrieve
+    one, other = (Message(role="user", text="Well.", name=name) for name in ("Quill", "Zim"))
+    question = "Is Quill at home?"
+    assert Recaller().judge(question, [one, *[other] * (LATEST_MESSAGES - 1)]).retrieve
+    assert not Recaller().judge(question, [one, *[other] * LATEST_MESSAGES]).retrieve
+
+
+PETS = [
+    says("[3 May] Ann: Did you find a dog?"),
+    says("[3 May] Ben: Yes, Rex came home with me."),
+    says("[3 May] Ann: Lovely! And work?"),
+    says("[3 May] Ben: The new office opens on Monday."),
+    says("[4 May] Ann: My dog ran away once."),
+    says("[4 May] Ben: That must have been hard."),
+]
+
+
+def test_the_one_who_is_asked_about_comes_first() -> None:
+    """Ben's answer holds no word of the question but his name; what others said counts half, and Joann is nobody here."""
+    scores = recaller(PETS).scores("Which dog did Ben find?")
+    assert scores.index(max(scores)) == 1
+    plain, named = (recaller(PETS).scores(f"Which dog did {who} find?") for who in ("Joann", "Zoe"))
+    assert plain == named
+
+
+def test_vectors_count_half() -> None:
+    """P3: what means the same in other words is found, and one without a vector is taken at its words."""
+    query, cosines = "Where is the job?", [0.1, 0.1, 0.5, 0.8, None, 0.1]
+    assert recaller(PETS).scores(query) == [0.0] * len(PETS)
+    by_meaning = Recaller(lambda _query, _texts: cosines)
+    by_meaning.follow(PETS)
+    scores = by_meaning.scores(query)
+    assert max(scores) == scores[3]
+    assert scores[1] > 0  # it is related to nothing, but stands next to what is
+    assert all(0 <= score < 0.5 for score in scores)
 
 
 SPOKEN_OF = [
@@ -115,59 +162,14 @@ def test_names_and_rare_words_out_of_sight_open_the_gate(query: str, names: list
     assert not made.decide(query, SPOKEN_OF).retrieve
 
 
-def test_frequent_words_tell_nothing() -> None:
-    """What stands in many messages is what one talks of all the time."""
-    talk = [says(f"The cheese was good on day {n}.") for n in range(4)]
-    assert not recaller(talk).decide("How was the cheese?", []).retrieve
-
-
 NAMED = ["LX-1284", "port 8081", "lx-1284's", "8081.", "staging_server", "\u0130d_1", "Friday"]
 sayings = st.lists(st.sampled_from(NAMED), max_size=3).map(" and ".join).map(says)
-
-
-@given(st.lists(sayings, max_size=6), st.lists(sayings, max_size=6), st.lists(sayings, min_size=1))
-def test_the_gate_opens_as_it_does_by_itself(
-    told: list[Message], seen: list[Message], queries: list[Message]
-) -> None:
-    """What was told is known to it; looking in sight once or again makes no difference."""
-    made = recaller([*told, *seen])
-    known = {name for message in [*told, *seen] for name in names_told(message.text)}
-    for stop, query in enumerate(queries):
-        expected = RecallGate(known).decide(query.text, seen[:stop])
-        assert made.decide(query.text, seen[:stop]) == expected
-
-
-def test_what_is_in_sight_is_looked_at_only_where_it_matters() -> None:
-    """For a name that is known, and for a question that may be about somebody."""
-    made = recaller(TALK)
-    unread = (says(str(1 // zero)) for zero in [0])
-    assert not made.decide("Book a seat on XY-0000, please.", unread).retrieve
-    assert made.decide("What did I tell you?", unread).retrieve
 
 
 DIARY = [
     says("[3 May] Ann: I lost my job."),
     says("[3 May] Ben: I am sorry, Ann.", "assistant"),
 ]
-
-
-def test_a_question_about_somebody_who_speaks_opens_the_gate() -> None:
-    """Whatever is in sight and read; nobody is asked about who does not speak, or is called."""
-    made = Recaller()
-    decision = made.decide("When Ann has lost her job?", DIARY)
-    assert decision.retrieve
-    assert decision.reason == "asks about somebody who speaks here: Ann"
-    assert made.decide("Ann \u5728\u54ea\uff1f", DIARY).retrieve
-    assert not made.decide("When Ann has lost her job?", TALK).retrieve
-    assert not made.decide("Ann, is the shop open?", DIARY).retrieve
-
-
-def test_who_speaks_did_so_lately() -> None:
-    """Of a long conversation the latest messages are looked at: a turn costs the same however long it is."""
-    one, other = (Message(role="user", text="Well.", name=name) for name in ("Quill", "Zim"))
-    question = "Is Quill at home?"
-    assert Recaller().decide(question, [one, *[other] * (LATEST_MESSAGES - 1)]).retrieve
-    assert not Recaller().decide(question, [one, *[other] * LATEST_MESSAGES]).retrieve
 
 
 def test_an_exchange_without_a_word_does_not_come_back() -> None:
@@ -217,3 +219,17 @@ def test_another_statement_brings_nothing_along() -> None:
     )
     assert "8081" in text
     assert "9090" not in text
+
+
+@pytest.mark.parametrize("name", ["recall", "relevance"])
+def test_the_guide_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its Python runs as one program, and prints what stands there."""
+    page = (GUIDES / f"{name}.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile("\n".join(blocks), name, "exec"), {"__name__": "guide"})  # noqa: S102 - our own text
+    printed = capsys.readouterr().out
+    if name == "recall":
+        assert page[page.index(OPENING) : page.index(CLOSING) + len(CLOSING)] in printed
+        assert "['My name is Ann']" in printed
+    else:
+        assert printed.startswith(re.findall(r"It prints:\n\n```\n(.*?)```", page, re.DOTALL)[0])

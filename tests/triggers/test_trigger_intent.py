@@ -100,7 +100,7 @@ def test_intent_by_what_went_before(row: tuple[Intent, Standing, Turn]) -> None:
 
 
 MADE: dict[str, tuple[str, Scope, list[Turn]]] = {
-    "explored, then changed": ("EXPLORE IMPLEMENT", Scope(start=0, stop=3, outcomes=(1,)), numbered(LOOK, ("", read("a.py")), LOOK, ("", edit("a.py")))),
+    "explored, then changed": ("EXPLORE IMPLEMENT", Scope(start=0, stop=3), numbered(LOOK, ("", read("a.py")), LOOK, ("", edit("a.py")))),
     "debugged, then verified": ("DEBUG VERIFY", Scope(start=1, stop=5, outcomes=(1, 4)), numbered(("", edit("a.py")), ("", ran_tests("1 failed")), LOOK, LOOK, ("", edit("a.py")), ("", ran_tests()))),
     "debugged until tests pass": ("DEBUG VERIFY", Scope(start=0, stop=4, outcomes=(0,)), numbered(("", ran_tests("1 failed")), LOOK, LOOK, LOOK, ("", ran_tests()))),
     "explored, then debugged until tests pass": ("DEBUG VERIFY", Scope(start=1, stop=4, outcomes=(1,)), numbered(LOOK, ("", ran_tests("1 failed")), LOOK, LOOK, ("", ran_tests()))),
@@ -190,13 +190,6 @@ def test_the_scope_is_the_whole_phase() -> None:
     )
     scopes = [decision.scope for decision in fired(turns)]
     assert scopes == [Scope(start=0, stop=4), Scope(start=4, stop=9, outcomes=(4, 7))]
-
-
-def test_what_is_changed_now_stays_visible() -> None:
-    """Of what was explored, the last view of each file that the change is about."""
-    turns = numbered(("", read("a.py")), ("", read("a.py")), ("", read("b.py")), ("", edit("a.py")))
-    [decision] = fired(turns)
-    assert decision.scope == Scope(start=0, stop=3, outcomes=(1,))
 
 
 def test_a_model_decides_where_it_answered() -> None:

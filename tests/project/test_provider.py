@@ -1,15 +1,18 @@
-"""A project beside a conversation: what is told, where, and that it is so."""
+"""A project beside a conversation: what is told and where, what is saved, branched and shared."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager, ProjectContext
-from autogen_context.project.provider import MOST_SEARCHED
+from autogen_context.errors import StateError
+from autogen_context.project.project import Change, ProjectView
+from autogen_context.project.provider import ALL_ELSE, MOST_SEARCHED, offer_of
 from support.counting import Characters
 from support.shop import (
     OTHERS,
@@ -24,7 +27,7 @@ from support.shop import (
     priced,
     talk,
 )
-from support.tree import PRICE, grown
+from support.tree import PRICE, Counting, grown
 
 
 async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_newest(
@@ -48,16 +51,6 @@ async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_n
     assert back == f"{TOLD}\nshop/price.py is again as the project's context says\n]"
 
 
-async def test_a_head_never_stands_last(shop: Shop) -> None:
-    """Where a host has taken back all but the system prompt there is none, until something stands behind it again."""
-    keeper = shop.manager()
-    asked: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    for messages, heads in ((asked, 1), (asked[:1], 0), (asked, 1), (asked[:1], 0)):
-        turn = await keeper.prepare(messages)
-        assert len(heads_in(turn.messages)) == heads
-        assert turn.messages[-1] == messages[-1]
-
-
 async def test_it_stays_within_its_fraction(shop: Shop) -> None:
     """Of the window, whatever that is, and of what is free beside what must stay."""
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
@@ -68,16 +61,6 @@ async def test_it_stays_within_its_fraction(shop: Shop) -> None:
         added = turn.certificate.counted_tokens - without.certificate.counted_tokens
         assert added <= 0.15 * window
         assert (added > 0) == (window > 300)
-
-
-async def test_where_there_is_no_head_nothing_is_told_of_it(shop: Shop) -> None:
-    """In a window that has no room for one."""
-    keeper = shop.manager(200)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    for n, more in enumerate(talk(3, words=1)):
-        shop.write("shop/price.py", priced(OTHERS[n % 4]))
-        assert not any(map(is_own, (await keeper.prepare(messages)).messages))
-        messages.append(more)
 
 
 def same(keeper: IncrementalContextManager, _: Shop) -> IncrementalContextManager:
@@ -92,12 +75,7 @@ def loaded(keeper: IncrementalContextManager, shop: Shop) -> IncrementalContextM
     return other
 
 
-def branched(keeper: IncrementalContextManager, _: Shop) -> IncrementalContextManager:
-    """A branch goes on."""
-    return keeper.branch()
-
-
-@pytest.mark.parametrize("gone_on", [same, loaded, branched])
+@pytest.mark.parametrize("gone_on", [same, loaded])
 async def test_a_head_is_written_once_for_a_compaction(
     shop: Shop, gone_on: Callable[[IncrementalContextManager, Shop], IncrementalContextManager]
 ) -> None:
@@ -105,7 +83,7 @@ async def test_a_head_is_written_once_for_a_compaction(
     keeper = shop.manager(3_000)
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     offered: list[set[str]] = [set()]
-    for n, more in enumerate(talk(80, words=12)):
+    for n, more in enumerate(talk(50, words=16)):
         messages.append(more)
         shop.write("README.md", f"# Shop\n\nThis is number {n}.\n")
         keeper = gone_on(keeper, shop)
@@ -157,62 +135,104 @@ async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> N
             assert ("function_177" in head) is shown
 
 
-async def test_nothing_of_a_head_stands_without_its_opening(tmp_path: Path) -> None:
-    """Not even where other parts are smaller than that, and have room."""
-    root = grown(tmp_path / "shop", {"README.md": "# A\n", "AGENTS.md": "# B\n"})
-    found: set[int] = set()
-    for size in range(3_000, 4_000, 12):
-        keeper = IncrementalContextManager(
-            window_tokens=1_000, counter=Characters(), project=ProjectContext(root, watch=Deaf())
-        )
-        messages: Transcript = [SYSTEM, {"role": "user", "content": "x " * (size // 2)}]
-        sent = (await keeper.prepare(messages)).messages
-        added = [message for message in sent[1:] if "x x" not in str(message["content"])]
-        assert len(heads_in(added)) == len(added)
-        found.add(len(added))
-    assert found == {0, 1}
+NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
 
 
-@pytest.mark.parametrize("compacts", [False, True])
-async def test_the_head_has_half_of_what_must_stay_leaves(shop: Shop, *, compacts: bool) -> None:
-    """At the start, and where a compaction places it anew; what must stay is whole."""
-    heads: set[int] = set()
-    for size in range(200, 4_800, 200):
-        keeper = shop.manager(1_500, project_fraction=0.5)
-        plain = IncrementalContextManager(config=keeper.config, counter=Characters())
-        floors: Transcript = [SYSTEM, {"role": "user", "content": "x " * (size // 2)}]
-        between = list(talk(12)) if compacts else []
-        if between:
-            await keeper.prepare([SYSTEM, *between])
-        turn = await keeper.prepare([*floors[:1], *between, *floors[1:]])
-        assert turn.compacted or not between or size < 1_000
-        assert turn.messages[-1] == floors[-1]
-        head = sum(Characters().count(text).tokens for text in heads_in(turn.messages))
-        alone = plain.prepare_nowait(floors).certificate.counted_tokens
-        assert head <= (1_500 - alone) / 2
-        heads.add(head)
-    assert len(heads) > 2
+@given(st.lists(st.text(), max_size=3), NAMES, NAMES, NAMES)
+def test_every_file_that_changed_is_told_or_counted(
+    parts: list[str], changed: set[str], missing: set[str], known: set[str]
+) -> None:
+    """With what it has to say; without room by its name where something was told of it before, and counted where not.
 
-
-async def test_what_has_no_room_any_more_is_not_taken_back(tmp_path: Path) -> None:
-    """A file that was told of may have changed further; others are counted, and told once there is room for them."""
-    names = [f"part/module_{n:02}.py" for n in range(30)]
-    root = grown(tmp_path / "shop", dict.fromkeys(names, "def old(): ...\n"))
-    keeper = IncrementalContextManager(
-        window_tokens=2_000, counter=Characters(), project=ProjectContext(root, watch=Deaf())
+    The opening stands first: by it a head is found that had more to tell; alone it is never placed.
+    """
+    missing -= changed
+    changes = tuple(
+        Change(name=name, title=f"{name} defines now:", lines=("- x", "+ y"))
+        for name in sorted(changed)
     )
+    view = ProjectView(
+        opening="It is so.", parts=tuple(parts), changes=changes, missing=frozenset(missing)
+    )
+    offer = offer_of(view, 90, known)
+    assert offer.parts == ("It is so.", *parts)
+    unnamed = len(missing - known)
+    said = {notice.key: (notice.text, notice.detail) for notice in offer.newer}
+    expected = {name: (f"{name} defines now:", "- x\n+ y") for name in changed}
+    expected |= {name: (f"{name} may have changed further", "") for name in missing & known}
+    more = "1 more file has changed." if unnamed == 1 else f"{unnamed} more files have changed."
+    assert said == expected | ({ALL_ELSE: (more, "")} if unnamed else {})
+
+
+async def test_the_head_is_no_part_of_the_conversation(shop: Shop) -> None:
+    """Decisions are on the host's messages; a branch and an earlier version have the head in its place, once."""
+    keeper = shop.manager()
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
+    turn = await keeper.prepare(messages)
+    assert [(d.start, d.stop) for d in turn.decisions] == [(0, 1), (1, 2)]
+    assert keeper.explain(messages[1]).action == "keep"
+    messages += talk(2)
+    branch = keeper.branch()
+    ours, theirs = await keeper.prepare(messages), await branch.prepare(messages)
+    assert ours.messages == theirs.messages
+    keeper.roll_back(0)
+    assert (await keeper.prepare(messages)).messages == ours.messages
+
+
+async def test_agents_share_what_is_read(shop: Shop) -> None:
+    """The second conversation reads no file of symbols again, and each has a head of its own."""
+    messages: Transcript = [{"role": "user", "content": "Go."}]
+    cache = Counting()
+    shop.project = ProjectContext(shop.root, cache=cache, watch=Deaf())
+    first = await shop.manager().prepare(messages)
+    built = cache.built
+    second = await shop.manager().prepare(messages)
+    assert first.messages == second.messages
+    pages = 3  # kinds of them: what was written just now is not believed, and read again
+    assert 0 < built <= cache.built <= built + pages
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param({"head": {"rooms": "none"}}, id="of a wrong make"),
+        pytest.param({"renewed": "yes"}, id="of a wrong type"),
+        pytest.param({"renewed": None}, id="without what belongs in it"),
+        pytest.param({"head": None}, id="nothing"),
+        pytest.param({"head": {"parts": []}}, id="only a part of it"),
+    ],
+)
+async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) -> None:
+    """With what the manager had left as it was."""
+    keeper = shop.manager()
+    await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
+    state = json.loads(json.dumps(keeper.save_state()))
+    before = keeper.save_state()
+    state["providers"]["project"] |= damage
+    with pytest.raises(StateError):
+        keeper.load_state(state)
+    assert keeper.save_state() == before
+
+
+@pytest.mark.parametrize("way", ["load", "branch"])
+async def test_what_changed_while_nobody_looked_is_told_by_its_name(shop: Shop, way: str) -> None:
+    """Of a file that the head shows; what it was nobody knows any more, but whether it is that again."""
+    keeper = shop.manager()
     messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     await keeper.prepare(messages)
-    said: list[str] = []
-    for changed in (names[-1:], names, names[-1:], []):
-        now = {name: f"def {'new' if name in changed else 'old'}(): ...\n" for name in names}
-        grown(root, now)
+    other, state = keeper.branch(), keeper.save_state()
+    if way == "load":
+        other.load_state(json.loads(json.dumps(state)))
+    said = [
+        "shop/price.py has changed.",
+        None,
+        "shop/price.py is again as the project's context says",
+    ]
+    for signature, told in zip((OTHERS[0], OTHERS[1], SIGNATURE), said, strict=True):
+        shop.write("shop/price.py", priced(signature))
         messages += talk(1)
-        said.append(str((await keeper.prepare(messages)).messages[-2]["content"]))
-    last = names[-1]
-    assert f"{last} defines now:" in said[0]
-    assert f"{last} may have changed further" in said[1]
-    assert re.search(r"\d+ more files have changed\.", said[1])
-    assert f"{last} defines now:" in said[2]
-    assert f"{last} is again as" in said[3]
-    assert not any(f"{last} is again as" in each for each in said[:3])
+        newest = str((await other.prepare(messages)).messages[-2]["content"])
+        assert newest == f"{TOLD}\n{told}\n]" if told else TOLD not in newest
+        if way == "load":
+            state, other = other.save_state(), shop.manager()
+            other.load_state(json.loads(json.dumps(state)))
