@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import TICK_NS
 from autogen_context.cache.watch import FileWatch
 from support import changing
@@ -302,15 +302,6 @@ async def test_another_machine_has_it_if_the_contents_are_the_same(
     for cache in caches:
         await cache.aclose()
     assert server.heard == []
-
-
-async def test_what_is_known_by_its_times_alone_is_not_shared(file: Path) -> None:
-    """Of a file that is too large to be read another machine cannot tell whether it is the same."""
-    server, reading = OwnTier(), Reading(file)
-    for _ in range(2):
-        cache = ContextCache(shared=server, limits=CacheLimits(content_bytes=1))
-        await cache.get_or_build("key", reading, depends_on=[file])
-    assert reading.calls == 2
 
 
 async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> None:

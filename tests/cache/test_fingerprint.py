@@ -221,6 +221,7 @@ def test_times_prove_nothing_within_a_tick(file: Path) -> None:
         reading = now.read([str(file)])
         assert (reading.settles_in_s <= 0) == settled
         assert reading.settles_in_s == pytest.approx((TICK_NS - late_ns) / 1e9)
+        assert now.read([f"{file.parent}/*"]).settles_in_s >= reading.settles_in_s
 
 
 def test_a_stamp_of_whole_seconds_takes_longer_to_prove_something() -> None:

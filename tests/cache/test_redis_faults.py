@@ -290,6 +290,8 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
             assert "hunter2" not in str(told.value)
     with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):
         pass
+    with pytest.raises(StoreRefused):
+        RedisOriginals(RedisServer(f"redis://{at}", limits=PATIENT), scope=Scope())
 
 
 async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:

@@ -8,10 +8,8 @@ import pytest
 from autogen_context.cache.originals import DiskOriginals, OriginalStore, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.tier import Scope
-from autogen_context.errors import StoreRefused
 from autogen_context.messages.message import Message
 from support.entries import said
-from support.redis_pair import PATIENT
 from support.redis_server import LocalRedis
 from support.waiting import wait_until
 
@@ -104,12 +102,3 @@ def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -
     assert "4" not in stash
     stash.clear()
     assert not [h for h in "01234" if h in stash]
-
-
-def test_a_wrong_password_is_an_error_at_once(redis: LocalRedis) -> None:
-    """It names the server and the way out, and no password."""
-    server = RedisServer(f"redis://:hunter2@127.0.0.1:{redis.port}/0", limits=PATIENT)
-    with pytest.raises(StoreRefused, match=f"127.0.0.1:{redis.port}/0 refuses") as told:
-        RedisOriginals(server, scope=SCOPE)
-    assert "hunter2" not in str(told.value)
-    server.close()

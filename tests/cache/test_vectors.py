@@ -257,22 +257,6 @@ async def test_lies_are_refused(lie: Lie) -> None:
     assert cache.stats().memory.bytes == 0
 
 
-async def test_a_model_that_changes_under_its_name() -> None:
-    """Vectors of another length than those before are refused; those in a cache are computed again."""
-    dimensions = [2]
-    store = VectorStore(Answering(lambda texts: [[1.0] * dimensions[0]] * len(texts)))
-    await store.vectors(["a"])
-    dimensions[0] = 3
-    with pytest.raises(EmbeddingFailed, match=r"3 numbers after one of 2; .* new name"):
-        await store.vectors(["b"])
-    cache = ContextCache()
-    old = VectorStore(Answering(lambda texts: [[1.0]] * len(texts)), cache=cache)
-    await old.vectors(["a"])
-    new = VectorStore(Answering(lambda texts: [[1.0, 0.0]] * len(texts)), cache=cache)
-    await new.vectors(["b"])
-    assert [len(vector) for vector in await new.vectors(["a", "b"])] == [2, 2]
-
-
 # In the background
 
 

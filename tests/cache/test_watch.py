@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from watchdog.observers.inotify_c import InotifyFD
 
 from autogen_context.cache.watch import FileWatch
 from support.hearing import Hearing, wait_until
@@ -287,28 +286,6 @@ def test_it_ends_with_its_owner(root: Path) -> None:
     del owner
     gc.collect()
     wait_until(lambda: not threads(), "no thread of this one")
-
-
-def reader_of(begin: Callable[[], object]) -> InotifyFD:
-    """The thread that reads events for what begins here."""
-    others = set(threading.enumerate())
-    begin()
-    (reader,) = (e for e in set(threading.enumerate()) - others if isinstance(e, InotifyFD))
-    return reader
-
-
-def test_who_reads_the_events_is_replaced(root: Path, watch: FileWatch, hearing: Hearing) -> None:
-    """Whatever ended it: until then nothing is covered, and all may have changed in the meantime."""
-    with FileWatch(poll_s=3_600) as slow:
-        reader = reader_of(lambda: slow.follow(root))
-        assert slow.covers(root / "src")
-        reader.stop()
-        reader.join()
-        assert not slow.is_alive
-        assert not slow.covers(root / "src")
-    reader_of(lambda: watch.follow(root)).stop()
-    hearing.wait_for(root)
-    wait_until(lambda: watch.covers(root / "src"), "covered again")
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])

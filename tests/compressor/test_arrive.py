@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.arrival.arrival import (
-    LEAST_CHARS,
     MOST_CODE_TOKENS,
     MOST_TOKENS,
     WANTED,
@@ -97,15 +96,6 @@ def test_what_is_cut_has_its_room(kind: str, *, shows_file: bool) -> None:
         short, handle = cut(LONG[kind], LONG[kind], shows_file=shows_file, count=count)
         assert handle
         assert 0.4 * most <= count(short) <= most
-
-
-@pytest.mark.parametrize("size", [LEAST_CHARS - 1, MOST_TOKENS])
-def test_what_is_small_is_not_cut(size: int) -> None:
-    """It is sent as it is tidied; below some length not even that."""
-    text = LONG["log"][:size]
-    assert cut(text, text, count=exact) == (text, "")
-    padded = json.dumps([1, 2], indent=8).ljust(size)
-    assert (tightened(padded) is padded) == (size < LEAST_CHARS)
 
 
 @pytest.mark.parametrize("kind", LONG)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from autogen_context.compressor.notice import ActionLog, note_of
 from autogen_context.compressor.span import Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
+from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.references import References, UnitText
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Decision, kept, replaced
@@ -116,6 +118,9 @@ def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> N
     shortened = replaced(talk.candidates[1], "shorten", "", talk.candidates[1].pieces, 5)
     told = talk.telling.told(talk.units, {1: shortened}, summaries={}, room_tokens=1_000)
     assert "billing_2024" in told
+    whole = replace(shortened, pieces=(Written(message=Message(role="user", text=RULE)),))
+    told = talk.telling.told(talk.units, {1: whole}, summaries={}, room_tokens=1_000)
+    assert "billing_2024" not in told
 
 
 def test_what_tools_give_states_nothing() -> None:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.code import CODE
+from autogen_context.compressor.arrival.code import CODE, Span, holders, outline
 from autogen_context.compressor.arrival.kinds import REDUCERS, reducer_for
 from autogen_context.compressor.arrival.lines import Reducer, choose, gap_of, shortened, wanted_in
-from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.compressor.arrival.output import OUTPUT, shown
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered

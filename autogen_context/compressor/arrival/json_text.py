@@ -7,7 +7,7 @@ the failed, the wanted, the first two and the last rows of lists; long values ar
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import TypeAlias, cast
@@ -68,31 +68,26 @@ def recognises(text: str, _: Sequence[str]) -> bool:
     return False
 
 
-def minified(text: str) -> str:
-    """The text with no blanks between the parts of JSON in it; each key still stands beside its value."""
-    return rewritten(text, without_blanks)
+def minified(text: str, *, columns: bool = False) -> str:
+    """The text with no blanks between the parts of JSON in it, each key beside its value; the text itself if no shorter.
 
-
-def tighten(text: str) -> str:
-    """No blanks between the parts of JSON, and like objects as tables where that is smaller; text around it as it is."""
-    return rewritten(text, lambda block: columned(block) or without_blanks(block))
-
-
-def rewritten(text: str, write: Callable[[str], str]) -> str:
-    """The text with each block of JSON in it written anew; the text itself where that is no shorter."""
+    With ``columns``, like objects are tables where that is smaller.
+    """
     parts: list[str] = []
     at = 0
     for start, end in blocks_of(text):
         if end - start >= LEAST_BLOCK or not (text[:start] + text[end:]).strip(BLANKS):
-            parts += (text[at:start], write(text[start:end]))
+            block = text[start:end]
+            table = columned(block) if columns else ""
+            parts += (text[at:start], table or STRING_OR_BLANKS.sub(r"\1", block))
             at = end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
 
-def without_blanks(block: str) -> str:
-    """A JSON value without the blanks between its parts."""
-    return STRING_OR_BLANKS.sub(r"\1", block)
+def tighten(text: str) -> str:
+    """No blanks between the parts of JSON, and like objects as tables where that is smaller."""
+    return minified(text, columns=True)
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:

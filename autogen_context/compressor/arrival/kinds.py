@@ -77,14 +77,11 @@ def frame_ranks(lines: Sequence[str]) -> Iterator[float]:
 
 
 def cut_trace(text: str, room: Room) -> str:
-    """Errors, heads and the user's own frames."""
+    """Errors, heads and the user's own frames; a library's function that is called like an error is none."""
     lines = tight_output(text).split("\n")
     own = list(frame_ranks(lines))
-    found = ranked(own, lines, room, errors=True)
-    ranks = [
-        0.0 if not rank and new == ERROR_RANK else new for rank, new in zip(own, found, strict=True)
-    ]
-    return choose(lines, ranks, room)  # a library's function that is called like an error is none
+    ranks = zip(own, ranked(own, lines, room, errors=True), strict=True)
+    return choose(lines, [new if rank or new < ERROR_RANK else 0.0 for rank, new in ranks], room)
 
 
 # Search results and listings: some of each file or folder

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import filterfalse, islice
 from math import ceil
 
 from autogen_context.compressor.shorten import CountText, is_error_line
@@ -54,10 +53,8 @@ class Reducer:
 def are_enough(
     lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
 ) -> bool:
-    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test; stops at the one that makes it too few."""
-    spare = len(lines) - max(least, ceil(share * len(lines)))
-    others = filterfalse(test, lines)
-    return spare >= 0 and next(islice(others, spare, None), None) is None
+    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test."""
+    return sum(1 for line in lines if test(line)) >= max(least, share * len(lines))
 
 
 def cutting(
