@@ -177,9 +177,7 @@ class _Flight:
 
 
 class ContextCache:
-    """Values by key, in memory, on disk where there is a folder, and on a server where there is one.
-
-    It belongs to one event loop. Nothing is lost if nobody closes it.
+    """Values by key, in memory, on disk where there is a folder, and on a server where there is one; of one event loop.
 
     Args:
         directory: keeps values for later processes; made for its owner alone. Values are in it in the clear.
@@ -336,7 +334,7 @@ class ContextCache:
             await asyncio.wrap_future(reading)
 
     async def clear(self) -> None:
-        """Forget all that is kept here, what was built from files and what was remembered; a server keeps the latter."""
+        """Forget all that is kept here; of a server only what was built from files."""
         self._detach(lambda _: True)
         await self._forget(await self._keys_of(lambda _: True))
         await asyncio.wrap_future(self._values.clear())
@@ -394,11 +392,7 @@ class ContextCache:
     async def _joined(
         self, wanted: _Wanted, find: Callable[[_Flight], Coroutine[object, object, _Outcome]]
     ) -> _Outcome:
-        """The outcome of the work that is under way, or of new one.
-
-        Who is cancelled takes nothing from the others; with the last of them the work is cancelled, and has ended when
-        they have.
-        """
+        """The outcome of the work that is under way, or of new one; with the last who waits the work is cancelled."""
         flight = self._flights.get(wanted)
         if flight is None or flight.task.done():  # or about to be cleared away
             flight = self._flights[wanted] = _Flight(find)
@@ -414,7 +408,6 @@ class ContextCache:
                 await asyncio.wait({flight.task})
 
     def _detach(self, concerns: Callable[[_Wanted], bool]) -> None:
-        """Let those who wait have their results, and nobody else."""
         for wanted, flight in list(self._flights.items()):
             if concerns(wanted):
                 self._land(wanted, flight)
@@ -433,8 +426,7 @@ class ContextCache:
     ) -> _Outcome:
         """The value from disk, from elsewhere, or from its builder, and as of when it is right.
 
-        It is kept if nothing that it depends on changed while it was built, not even there and back, and as long as the
-        flight is current.
+        It is kept if nothing that it depends on changed while it was built, not even there and back.
         """
         as_of = time.monotonic()
         if entry := await self._from_disk(wanted, flight):
@@ -546,7 +538,6 @@ class ContextCache:
         return entry if now == entry.dependencies else replace(entry, dependencies=now)
 
     def _answers(self, entry: CacheEntry, wanted: _Wanted) -> bool:
-        """Whether an entry is what is wanted, and reads."""
         if (entry.key, entry.names) != (wanted.key, wanted.names):
             return False
         if not entry.names and entry.built_at < self._trusted_from:
@@ -568,7 +559,6 @@ class ContextCache:
         return found
 
     async def _forget(self, keys: Collection[str]) -> None:
-        """Drop entries everywhere."""
         self._memory.forget(keys)
         if self._disk is not None:
             await self._on_disk(partial(_forget_on, self._disk, list(map(row_of, keys))))

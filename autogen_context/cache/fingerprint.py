@@ -1,12 +1,10 @@
 """Fingerprints of files, folders and patterns such as ``src/**/*.py``: what a value was built from.
 
-Promise: while a fingerprint holds, what it was taken of is what it was: its times are those of then, or its content is. A
-file that comes or goes under a pattern changes the pattern's fingerprint, and so does one that is created where there was
-none. No path makes this wait or raise; a pipe is never opened.
+Promise: while a fingerprint holds, what it was taken of is what it was: its times are those of then, or its content is. No
+path makes this wait or raise; a pipe is never opened.
 
 Equal times prove this from ``settled_ns`` on: the time of the last change of the inode is among them, which no program
-sets. A change can leave them as they are only within one tick of the clock that stamps files. Where times prove nothing
-(docs/decisions/0016-cache.md) ``compare="content"`` reads every file each time instead.
+sets. Where times prove nothing (docs/decisions/0016-cache.md) ``compare="content"`` reads every file each time instead.
 """
 
 # ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH120, PTH206, PTH208 - a Path for each of ten thousand files costs more than asking
@@ -51,10 +49,7 @@ _Listed = dict[str, list["os.DirEntry[str]"]]
 
 
 class FileState(NamedTuple):
-    """What the system says of a path: links followed, ``special`` what is a pipe, a socket, a device or cannot be asked.
-
-    ``beside`` has the times of the folder that would show that something was here in between, of what is missing.
-    """
+    """What the system says of a path; ``beside`` has the times of the folder that would show that something was here."""
 
     kind: Kind
     times: str
@@ -84,10 +79,9 @@ class Fingerprint:
 
 
 class Reading(NamedTuple):
-    """What all dependencies of a value were at one moment, in order.
+    """What all dependencies of a value were at one moment.
 
-    Marks are equal only if nothing changed between two readings, not even there and back; that is true in
-    ``settles_in_s`` seconds, which is infinite if it never will be.
+    Marks are equal only if nothing changed in between, not even there and back; that is true in ``settles_in_s`` seconds.
     """
 
     fingerprints: tuple[Fingerprint, ...]
@@ -96,13 +90,10 @@ class Reading(NamedTuple):
 
 
 class FingerprintReader:
-    """Takes fingerprints, and says whether they hold. It may be used by several threads.
+    """Takes fingerprints, and says whether they hold; by any thread.
 
-    Args:
-        compare: what a fingerprint holds by.
-        pattern_contents: read what matches a pattern, too, so that its fingerprint holds on other machines.
-        limit_bytes: of a file above this the times are all that is known.
-        now_ns: the time by the clock that stamps files, in nanoseconds since the epoch.
+    With ``pattern_contents`` what matches a pattern is read, too, so that its fingerprint holds on other machines. Of a file
+    above ``limit_bytes`` the times are all that is known. ``now_ns`` is the clock that stamps files.
     """
 
     def __init__(
@@ -194,11 +185,7 @@ def _mark(looks: Iterable[Look], contents: Iterable[str | None]) -> str:
 
 
 def absolute_names(depends_on: object) -> tuple[str, ...]:
-    """Names of dependencies made absolute, in order, links and ``..`` as they are.
-
-    Raises:
-        ValueError: a name is no path, is empty or has a NUL in it, or one was given instead of a list.
-    """
+    """Names of dependencies made absolute, links and ``..`` as they are; ``ValueError`` for what names nothing."""
     if isinstance(depends_on, str | os.PathLike) or not isinstance(depends_on, Iterable):
         raise ValueError(f"depends_on={depends_on!r}: give a list of paths or patterns")  # noqa: TRY004 - as every wrong argument
     names: list[str] = []
@@ -255,10 +242,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def matches(pattern: str) -> tuple[dict[str, str], set[str]]:
-    """The paths that match a pattern by their names below its root, hidden ones too, and the folders that were looked into.
-
-    ``*``, ``?`` and ``[…]`` stand within a name, ``**`` for any number of folders, linked ones left out.
-    """
+    """The paths that match by their names below the pattern's root, and the folders that were looked into."""
     root, parts = _split(pattern)
     listed: _Listed = {}
     above = len(os.path.join(root, ""))
@@ -374,8 +358,7 @@ def _content_of(path: str, state: FileState, *, limit_bytes: int) -> str | None:
         return state.times
     try:
         if state.kind == "folder":
-            names = b"\0".join(sorted(os.fsencode(name) for name in os.listdir(path)))
-            return blake2b(names, digest_size=16).hexdigest()
+            return _digest(sorted(os.listdir(path)))
         if state.kind == "file" and state.size <= limit_bytes:
             return _digest_of_file(path, state)
     except OSError:

@@ -156,7 +156,6 @@ class InotifyTree:
             waiting += [(each.path, folder.rules) for each in inner]
 
     def _forget(self, path: str) -> None:
-        """Watch a folder and all below it no more."""
         waiting = [path]
         while waiting:
             folder = self._folders.pop(waiting.pop(), None)

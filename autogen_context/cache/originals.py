@@ -192,7 +192,6 @@ class OriginalStore:
                 del self._known[handle], self._places[handle]
 
     def _report(self, gone: Iterable[str]) -> None:
-        """Count what the last place gave up; one warning for all."""
         left = 0
         for handle in gone:
             self._places[handle] = self._places.get(handle, 1) - 1
@@ -289,7 +288,6 @@ class RedisOriginals(KeptOriginals):
         scope: whose originals these are.
 
     Raises:
-        ValueError: ``server`` is neither.
         StoreRefused: the server refuses the url, and says so within ``timeout_s``.
     """
 

@@ -53,15 +53,9 @@ _PASSING = {
 class DiskStore:
     """A folder of values, a ``Tier``. Any thread may use it, and several processes may share the folder.
 
-    Args:
-        directory: the folder; it is made when something is written, for its owner alone.
-        limit_bytes: what the values may have together; what was used, or written, the longest ago goes first.
-        keep_open: keeps the file open between two calls: faster, for who uses it from one thread and closes it. Without
-            it, what was deleted is overwritten in the file when the call returns.
-        clock: the time in seconds, by which a file that failed is left alone.
-
-    Raises:
-        ValueError: ``directory`` is something else than a folder, or has a variable in it, or the limit is negative.
+    It is made when something is written, for its owner alone. Within ``limit_bytes`` what was used, or written, the longest
+    ago goes first. ``keep_open`` is faster, for who uses it from one thread and closes it; without it, what was deleted is
+    overwritten in the file when the call returns.
     """
 
     def __init__(
@@ -110,12 +104,7 @@ class DiskStore:
         return self._tried(read, {}) if self.path.exists() else {}
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
-        """Keep values, each in place of what is under its name, for so many seconds; all of them or none.
-
-        Returns:
-            The names that went for want of room, the oldest first, or of what could not be kept. What is larger than all
-            room pushes nothing out.
-        """
+        """Keep values, each in place of what is under its name; the names that went for want of room, the oldest first."""
         most_bytes = self._limit_bytes - ROW_BYTES
         gone = [name for name, value in values.items() if len(value) > most_bytes]
         fitting = {name: sealed(name, values[name]) for name in values if name not in gone}
@@ -137,11 +126,7 @@ class DiskStore:
         return gone + self._tried(write, list(fitting))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Delete what is under these names; what cannot be deleted now is not read any more, and deleted later.
-
-        Raises:
-            StoreUnavailable: the file cannot be written now, so that it may still be there.
-        """
+        """Delete what is under these names; where that raises ``StoreUnavailable``, it is not read any more, and deleted later."""
         if self.path.exists():
             self._forgotten |= set(names)
             self._done(self._delete_forgotten)
@@ -159,11 +144,7 @@ class DiskStore:
             self._done(delete)
 
     def items(self) -> Iterator[tuple[str, bytes | None]]:
-        """Every value by its name; ``None`` for a row that holds none that was written here. Nothing is deleted.
-
-        Raises:
-            StoreUnavailable: the file cannot be read.
-        """
+        """Every value by its name, ``None`` for a row that holds none that was written here; may raise ``StoreUnavailable``."""
         try:
             for name in self._run(list[object]) if self.path.exists() else []:
                 if not isinstance(name, str):
@@ -276,7 +257,6 @@ def _opened(path: Path) -> "_Table":
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether it is something that passes, as locks and full disks do; all else is damage."""
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
     return isinstance(error, OSError | MemoryError | diskcache.Timeout)

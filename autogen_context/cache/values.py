@@ -56,22 +56,10 @@ class TakesCache(Protocol):
 
 
 class Values:
-    """Values in memory, and in a folder and on a server where there are any; ``hits`` and ``misses`` count look-ups.
-
-    Args:
-        memory_bytes: what the values of one kind may have in memory.
-        folder: keeps them for later processes, each kind in a folder of its own.
-        disk_bytes: what the values of one kind may have there.
-        shared: has what other machines keep.
-    """
+    """Values in memory, and in a folder and on a server where there are any; the limits are for each kind by itself."""
 
     def __init__(
-        self,
-        *,
-        memory_bytes: int,
-        folder: Path | None,
-        disk_bytes: int,
-        shared: SharedTier | None = None,
+        self, *, memory_bytes: int, folder: Path | None, disk_bytes: int, shared: SharedTier | None
     ) -> None:
         self.hits = self.misses = 0
         self._memory_bytes, self._disk_bytes = memory_bytes, disk_bytes

@@ -105,11 +105,7 @@ class VectorStore:
             warming[0].call_soon_threadsafe(self._due.set)
 
     async def __aenter__(self) -> Self:
-        """Begin to make ready what ``warm`` is given.
-
-        Raises:
-            RuntimeError: it has begun already.
-        """
+        """Begin to make ready what ``warm`` is given; ``RuntimeError`` if it has begun already."""
         if self._warming is not None:
             raise RuntimeError("the store has an owner already; make another, with the same folder")
         task = asyncio.create_task(self._warm(), name="warming")
@@ -150,7 +146,6 @@ class VectorStore:
         return got
 
     async def _got(self, texts: Mapping[str, str]) -> Vectors:
-        """Vectors by key, from the cache or from the model."""
         found = await self._kept(list(texts))
         missing = {key: text for key, text in texts.items() if key not in found}
         if missing:
@@ -200,7 +195,6 @@ class VectorStore:
         return len(vector) == self._dimensions
 
     async def _warm(self) -> None:
-        """Work off the queue, until this is cancelled."""
         while await self._due.wait():
             self._due.clear()
             while self._waiting:

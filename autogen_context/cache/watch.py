@@ -266,7 +266,6 @@ class Sources:
         self._poll = poll
         self._begin = begin
         self._reader: InotifyFD | None = None
-        self._told: set[str] = set()
 
     @property
     def is_alive(self) -> bool:
@@ -285,13 +284,12 @@ class Sources:
                 return InotifyTree(self._reader, top, changed)
             except OSError as error:
                 reason = error.strerror or str(error)
-        if reason and top not in self._told:
-            self._told.add(top)
+        if reason:
             _LOGGER.warning("%s is polled: %s", top, reason)
         return PolledTree(top, changed)
 
     def stop(self) -> None:
-        """Read no more of what the system tells."""
+        """Read no more."""
         if self._reader is not None:
             self._reader.stop()
 
@@ -388,7 +386,6 @@ class PolledTree:
 
 
 def _reason_to_poll(top: str) -> str | None:
-    """Why the system would not tell of changes; ``None`` where it does."""
     if sys.platform != "linux":
         return "its changes are told on Linux only"
     try:

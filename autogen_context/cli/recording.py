@@ -39,15 +39,7 @@ MOST_KEYS = 5  # of an object, that fit into an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedConversation:
-    """One conversation, and, while it is looked for, what the objects around it say of it.
-
-    Attributes:
-        id: its name in the file, or where it stands there.
-        messages: OpenAI chat messages, oldest first.
-        tools: schemas of the tools that were sent with it.
-        model: the model that was recorded; empty where none was.
-        path: the way to it: ``line 3: messages``.
-    """
+    """One conversation, and, while it is looked for, what the objects around it say of it."""
 
     id: str = ""
     messages: Sequence[JsonObject] = ()
@@ -57,11 +49,7 @@ class RecordedConversation:
 
 
 def read_recording(path: str) -> list[RecordedConversation]:
-    """The conversations in a file, ``"-"`` for standard input: one at least, each with one message at least.
-
-    Raises:
-        ValueError: it cannot be read, or holds no messages.
-    """
+    """The conversations in a file, ``"-"`` for standard input: one at least, each with one message at least."""
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         return conversations_in(documents_in(text_of(path)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autogen_context.messages.message import Message, ToolCall, image_note
+from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Piece, Written, index_of
 from autogen_context.prioritizer.blocks import parsed, with_strings
 from autogen_context.tokens.message_counter import MessageCounter
@@ -39,9 +39,7 @@ LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked
 class Shorten(Protocol):
     """Brings a text within a room, as ``shorten_text`` does."""
 
-    def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """The text within so many tokens."""
-        ...
+    def __call__(self, text: str, /, *, room_tokens: int, count: CountText) -> str: ...  # noqa: D102
 
 
 def is_error_line(line: str) -> bool:
@@ -50,13 +48,7 @@ def is_error_line(line: str) -> bool:
 
 
 def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
-    """The text within ``room_tokens``: itself, or its head and tail around a mark, with error lines between them.
-
-    Args:
-        text: any text.
-        room_tokens: what the result may have, in tokens; where not even a mark fits, an empty text is what does.
-        count: tokens of a text, an upper bound or exact.
-    """
+    """A text within a room: itself, or its head and tail around a mark, with error lines between them; empty if no mark fits."""
     tokens = count(text)
     if tokens <= room_tokens:
         return text
@@ -164,7 +156,7 @@ def fit_pieces(
         shorten: brings a text within a room; arguments of calls are shortened in their JSON.
 
     Returns:
-        n pieces, shortened where they must be, and their tokens; ``None`` if not even marks fit.
+        n pieces and their tokens; ``None`` if not even marks fit.
     """
     for keep_images in (True, False):
         fitter = Fitter(counter, shorten, keep_calls=keep_calls, keep_images=keep_images)
@@ -189,9 +181,16 @@ class Fitter:
 
     def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
         """The messages within the room, or ``None``."""
-        cost = self.counter.message
+        cost, count = self.counter.message, self.counter.text
+        sizes: list[
+            list[int]
+        ] = []  # of each text that may be shortened, beyond the mark that stands for it
+        for message in messages:
+            texts = [(text, MORE) for text in (message.text, *(r.text for r in message.results))]
+            texts += [(call.arguments, LEAST_ARGUMENTS) for call in message.calls]
+            stays = message.calls and self.keep_calls
+            sizes.append([] if stays else [max(0, count(t) - count(mark)) for t, mark in texts])
         free = room_tokens - sum(cost(self._shortened(message, 0)) for message in messages)
-        sizes = [self._sizes(message) for message in messages]
         while free >= 0:
             found = lengths(sizes, free)
             short = tuple(self._shortened(m, n) for m, n in zip(messages, found, strict=True))
@@ -200,16 +199,6 @@ class Fitter:
                 return short
             free = max(0, free - excess) if free else -1  # joined they may cost more
         return None
-
-    def _sizes(self, message: Message) -> list[int]:
-        """What each text of a message that may be shortened costs beyond the mark that stands for all of it."""
-        if message.calls and self.keep_calls:
-            return []
-        count = self.counter.text
-        texts = [message.text, *(result.text for result in message.results)]
-        arguments = [call.arguments for call in message.calls]
-        pairs = ((texts, MORE), (arguments, LEAST_ARGUMENTS))
-        return [max(0, count(text) - count(mark)) for some, mark in pairs for text in some]
 
     def _shortened(self, message: Message, length: int) -> Message:
         """The message with ``length`` tokens of each of its texts beyond a mark; itself if nothing changed."""
@@ -227,16 +216,16 @@ class Fitter:
             texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
             images = ()
         results = [replace(r, text=t) for r, t in zip(message.results, texts, strict=False)]
-        calls = tuple(self._short_call(call, length) for call in message.calls)
-        short = replace(message, text=texts[-1], results=tuple(results), calls=calls, images=images)
-        return message if short == message else short
-
-    def _short_call(self, call: ToolCall, length: int) -> ToolCall:
-        count = self.counter.text
         room = count(LEAST_ARGUMENTS) + length
-        return replace(
-            call, arguments=shorten_arguments(call.arguments, room_tokens=room, count=count)
+        arguments = (
+            shorten_arguments(call.arguments, room_tokens=room, count=count)
+            for call in message.calls
         )
+        calls = [replace(c, arguments=a) for c, a in zip(message.calls, arguments, strict=True)]
+        short = replace(
+            message, text=texts[-1], results=tuple(results), calls=tuple(calls), images=images
+        )
+        return message if short == message else short
 
 
 def lengths(sizes: Sequence[Sequence[int]], room: int) -> list[int]:

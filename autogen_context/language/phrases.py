@@ -54,22 +54,14 @@ STRAIGHT = str.maketrans(dict.fromkeys("\u2019\u02bc\uff07", "'"))
 
 
 class Phrases:
-    """The phrases of some languages by topic.
-
-    Args:
-        folders: where the files of the languages are; left out, the package's own.
-    """
+    """The phrases of some languages by topic."""
 
     def __init__(self, folders: Sequence[Traversable] = ()) -> None:
         self._folders = tuple(folders) or (files("autogen_context.language"),)
         self._matchers: dict[str, PhraseMatcher] = {}
 
     def matcher(self, topic: str) -> "PhraseMatcher":
-        """What finds the phrases of a topic, in all languages at once; made once.
-
-        Raises:
-            ValueError: no file has the topic, or a phrase cannot be read.
-        """
+        """What finds the phrases of a topic, in all languages at once; made once."""
         if topic not in self._matchers:
             topics = {topic for tables in self._tables for topic in tables}
             if topic not in topics:
@@ -127,13 +119,7 @@ def tables_of(file: Traversable) -> dict[str, dict[str, list[str]]]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A phrase that stands in a text.
-
-    Attributes:
-        label: what the phrase is listed under.
-        start: where it begins, in characters of the text as it was given.
-        stop: where it ends, likewise.
-    """
+    """A phrase that stands in a text."""
 
     label: str
     start: int
@@ -206,14 +192,7 @@ class State:
 
 
 class PhraseMatcher:
-    """Looks for the phrases of one topic.
-
-    Args:
-        phrases: n pairs of a label and a phrase that is listed under it.
-
-    Raises:
-        ValueError: a phrase cannot be read; the message has the phrase.
-    """
+    """Looks for the phrases of one topic."""
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
         self._listed: set[str] = set()

@@ -58,12 +58,7 @@ INNER = re.compile(rf"[ \t]*\[(?P<bracketed>{ROLE})\]:?", re.IGNORECASE)
 
 
 class Ledger:
-    """What was stated in one conversation and still holds.
-
-    Args:
-        people: names of people, beside those that can be told; everybody else who has a name is an agent.
-        only_sure: whether sentences that only have a value, and no cue, are left out.
-    """
+    """What was stated in one conversation and still holds."""
 
     def __init__(self, people: Collection[str] = (), *, only_sure: bool = False) -> None:
         self._only_sure = only_sure
@@ -88,19 +83,7 @@ class Ledger:
         return tuple(self._entries)
 
     def learn(self, messages: Iterable[object], *, start: int = 0) -> list[Entry]:
-        """Take in what new messages state.
-
-        Args:
-            messages: oldest first, in OpenAI's format or as ``Message``; they follow those of the call before.
-            start: position of the first of them in the conversation.
-
-        Returns:
-            The entries that are new or changed.
-
-        Raises:
-            InvalidTranscript: one is no message; nothing was learnt.
-            ValueError: it is no list; a text goes to ``learn_text``.
-        """
+        """Take in what new messages state."""
         learnt: list[Entry] = []
         for position, message in enumerate(list(messages_in(messages)), start):
             if not self._met and is_users(message):
@@ -111,20 +94,7 @@ class Ledger:
         return learnt
 
     def learn_text(self, text: str, *, author: Author = "person", position: int = 0) -> list[Entry]:
-        """Take in what one text states.
-
-        Args:
-            text: what was said; a transcript with its speakers (``User: …``, ``[assistant] …``) where a person or the
-                system gives one; a ledger that was rendered, and what follows it.
-            author: whose text it is.
-            position: of its message, from 0.
-
-        Returns:
-            The entries that are new or changed.
-
-        Raises:
-            ValueError: it is no text.
-        """
+        """Take in what one text states."""
         require_text("text", text)
         learnt: list[Entry] = []
         for speaker, start, end in speeches(text, author):
@@ -147,31 +117,14 @@ class Ledger:
                 self._by_mark[mark].pop(entry, None)
 
     def rendered(self, *, room_tokens: int, count: CountText) -> Rendering:
-        """The ledger within a room.
-
-        Args:
-            room_tokens: what the text may have, in tokens.
-            count: tokens of a text.
-
-        Returns:
-            A text of at most ``room_tokens``, and the entries that had no room, safety rules given up last.
-        """
+        """The ledger within a room."""
         return render(self.entries, room_tokens=room_tokens, count=count)
 
     @classmethod
     def read(
         cls, rendering: str | Rendering, *, position: int = 0, only_sure: bool = False
     ) -> "Ledger":
-        """The ledger that was rendered.
-
-        Args:
-            rendering: what ``rendered`` gave, or its text.
-            position: that of the message in which it stood.
-            only_sure: as for ``Ledger``, of what it takes in from then on.
-
-        Raises:
-            ValueError: it is no text.
-        """
+        """The ledger that was rendered."""
         ledger = cls(only_sure=only_sure)
         text = rendering.text if isinstance(rendering, Rendering) else rendering
         require_text("rendering", text, give="what rendered() gave, or its text")
@@ -185,11 +138,7 @@ class Ledger:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "Ledger":
-        """The ledger in JSON data.
-
-        Raises:
-            StateError: it is of a schema that this release does not know, or damaged.
-        """
+        """The ledger in JSON data."""
         ledger = cls()
         saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
         ledger._put(saved.entries)

@@ -61,16 +61,6 @@ CUED: dict[str, Kind] = {  # what a cue says that a statement is
     "aim": "goal state",  # from here on not in talk of the work at hand
     "manner": "preference",
 }
-GROUPS: dict[ValueKind, str] = {
-    "quoted": "<term>",
-    "link": "<term>",
-    "code": "<term>",
-    "name": "<term>",
-    "money": "<amount>",
-    "number": "<amount>",
-    "date": "<when>",
-    "time": "<when>",
-}
 NUMBER = r"[+-]?\d[\d.,'\u00a0\u202f]*\d[kKM]?|[+-]?\d[kKM]?"
 CURRENCY = r"[$€£¥₹₽₩]"
 A = "[A-Za-z0-9_]"  # of identifiers, in whatever script the sentence is
@@ -124,15 +114,7 @@ CODE_LINE = re.compile(  # code, markup, logs, diffs, prompts, data
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Something stated that holds.
-
-    Attributes:
-        kind: of statement.
-        key: what it is about; empty where that cannot be told.
-        text: what is stated, on one line; every value stands as it was said.
-        author: who said it. What an assistant says is a decision, a goal state or a fact, as reported by it.
-        position: of the message that said it, from 0; of the message that the ledger was read from where it was read.
-    """
+    """Something stated that holds, on one line; ``key`` is what it is about, ``position`` that of the message that said it."""
 
     kind: Kind
     key: str
@@ -148,23 +130,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a sentence states; a withdrawal states nothing new and takes something back.
-
-    Attributes:
-        kind: of statement.
-        text: the sentence, on one line.
-        sure: whether a cue or a link says so, and not only a value in it.
-        changes: whether it says that something is otherwise now.
-        withdraws: what no longer holds, in its words; may be empty.
-        recasts: the value that the statement before it should have; may be empty.
-    """
+    """What a sentence states; a withdrawal states nothing new and takes something back."""
 
     kind: Kind | Literal["withdrawal"]
     text: str
-    sure: bool = True
-    changes: bool = False
-    withdraws: str = ""
-    recasts: str = ""
+    sure: bool = True  # whether a cue or a link says so, and not only a value in it
+    changes: bool = False  # whether it says that something is otherwise now
+    withdraws: str = ""  # what no longer holds, in its words
+    recasts: str = ""  # the value that the statement before it should have
 
 
 class Value(NamedTuple):
@@ -178,7 +151,9 @@ class Value(NamedTuple):
     @property
     def group(self) -> str:
         """What stands for it where sentences are compared."""
-        return GROUPS[self.kind]
+        if self.kind in {"money", "number"}:
+            return "<amount>"
+        return "<when>" if self.kind in {"date", "time"} else "<term>"
 
 
 class Link(NamedTuple):
@@ -195,25 +170,17 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence that was looked at.
-
-    Attributes:
-        text: the sentence.
-        cues: what of the languages' tables stands in it, by label, in order.
-        values: its values, in order, apart.
-        key: what it gives a value; empty where it gives none, or that cannot be told.
-        relation: the words between "is" and the value, ``None`` where a verb of change stands there.
-        mask: the sentence without its last value, which is what a change may give anew; empty where nothing stands before it.
-        terms: stems of the words that tell something.
-    """
+    """A sentence that was looked at: its cues by label, and its values, in order."""
 
     text: str
     cues: Cues
     values: tuple[Value, ...]
-    key: str
-    relation: str | None
-    mask: str
-    terms: frozenset[str]
+    key: str  # what it gives a value; empty where it gives none, or that cannot be told
+    relation: (
+        str | None
+    )  # the words between "is" and the value, ``None`` where a verb of change stands there
+    mask: str  # the sentence without its last value; empty where nothing stands before that
+    terms: frozenset[str]  # stems of the words that tell something
 
     def has(self, *labels: str) -> bool:
         """Whether one of these cues stands in it."""
@@ -553,7 +520,10 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     idle = sentence.has("idle") and not sentence.values
     if sentence.opens("ask") or idle or (sentence.has("hedge") and not told):
         return None, False
-    if not told and (is_rule(sentence) or (conditional and orders(sentence.text))):
+    demanded = sentence.has("oblige") and not sentence.has("intent")
+    _, comma, then = sentence.text.partition(", ") if conditional else ("", "", "")
+    ordered = comma and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
+    if not told and (sentence.has("forbid") or demanded or sentence.limited or ordered):
         return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
     for label, kind in [] if told else list(CUED.items())[: 3 if works else None]:
@@ -562,18 +532,6 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     if works:
         return ("constraint", True) if sentence.has("standing") else (None, False)
     return fact_of(sentence)
-
-
-def is_rule(sentence: Sentence) -> bool:
-    """Whether something is forbidden, demanded or limited."""
-    demanded = sentence.has("oblige") and not sentence.has("intent")
-    return sentence.has("forbid") or demanded or bool(sentence.limited)
-
-
-def orders(text: str) -> bool:
-    """Whether a condition is followed by what is to be done."""
-    _, comma, then = text.partition(", ")
-    return bool(comma) and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
 
 
 def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:

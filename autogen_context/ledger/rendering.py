@@ -56,13 +56,7 @@ BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """A ledger as a text.
-
-    Attributes:
-        text: what the model reads; it ends at its first empty line, so put one between it and what follows. Empty where
-            nothing has room.
-        left_out: the entries that had no room, the most important first.
-    """
+    """A ledger as a text."""
 
     text: str
     left_out: tuple[Entry, ...] = ()

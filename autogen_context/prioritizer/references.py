@@ -100,8 +100,17 @@ class References:
         """The units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
 
-    def follow(self, candidates: Sequence[Candidate], messages: Sequence[Message]) -> None:
-        """Read what is new since the last time; where a candidate is the same object as before, so are those before it."""
+    def follow(
+        self,
+        candidates: Sequence[Candidate],
+        messages: Sequence[Message],
+        *,
+        most: int | None = None,
+    ) -> None:
+        """Read what is new since the last time, in all at most so many units.
+
+        Where a candidate is the same object as before, so are those before it.
+        """
         same = len(self.units)
         if same and (
             same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
@@ -110,7 +119,7 @@ class References:
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
-        for candidate in candidates[same:]:
+        for candidate in candidates[same:most]:
             text = unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds)
             for value in text.used:
                 self._uses[value].append(len(self.units))

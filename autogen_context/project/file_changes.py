@@ -1,8 +1,7 @@
 """Tell a conversation what became of the files that it shows, when somebody else changes them.
 
-Promise: a change by somebody else is told once, with a short diff; what the agent itself wrote is not. Each file is looked
-at in turn, by its stamp, and read where that differs or is too young to be believed. Only regular files below the folder
-are read. A disk that is slow or fails costs what it would have told, and nothing else.
+Promise: a change by somebody else is told once, with a short diff; what the agent itself wrote is not. Only regular files
+below the folder are read. A disk that is slow or fails costs what it would have told, and nothing else.
 """
 
 import asyncio
@@ -99,21 +98,13 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenFile:
-    """A file that was seen.
-
-    Attributes:
-        name: as the conversation wrote it.
-        content: as it was shown; ``None`` until it is read.
-        stamp: what the system said when it was compared last; ``None`` where it is to be compared.
-        told: which content it had when it was told of last; empty where it is as it was shown.
-        times: how often it was told of.
-    """
+    """A file that was seen, by the name that the conversation wrote."""
 
     name: Text
-    content: Content | None = None
-    stamp: Stamp | None = None
-    told: Text = ""
-    times: int = 0
+    content: Content | None = None  # as it was shown; none until it is read
+    stamp: Stamp | None = None  # when it was compared last; none where it is to be compared
+    told: Text = ""  # which content was told of last; empty where it is as it was shown
+    times: int = 0  # it was told of
 
 
 class Change(NamedTuple):
@@ -157,10 +148,6 @@ class FilesProvider:
     """Follows the files that one conversation shows; a ``ContextProvider``.
 
     Looks may run in a thread. They are handed frozen records and leave what they found in a queue; a turn takes it in.
-
-    Args:
-        tracker: the folder that they are in.
-        kinds: what tools do.
     """
 
     name = "files"
@@ -332,13 +319,7 @@ class FilesProvider:
 
 
 def is_news(file: SeenFile, change: Change, *, stands: bool) -> bool:
-    """Whether a change is to be told.
-
-    Args:
-        file: as it was known.
-        change: what became of it.
-        stands: whether what was told of it still does; that is asked only where that may be otherwise.
-    """
+    """Whether a change is to be told; what was told before and stands is not."""
     is_same = change.key == file.told
     if is_same and file.stamp is not None:
         return False
@@ -407,13 +388,7 @@ def content_of(real: Path) -> Content:
 
 
 def told_changes(before: str, after: str, *, most_chars: int) -> str:
-    """What to say of a text that changed: how many lines went and came, and a unified diff as far as there is room.
-
-    Args:
-        before: the text as it was.
-        after: as it is.
-        most_chars: room for it, in characters; the numbers alone may have up to 100.
-    """
+    """How many lines of a text went and came, and a unified diff as far as there is room; the numbers may have 100 characters."""
     old, new = before.split("\n"), after.split("\n")
     gone, come = Counter(old), Counter(new)  # a line that moved did neither
     went, came = (gone - come).total(), (come - gone).total()
@@ -435,9 +410,9 @@ def told_changes(before: str, after: str, *, most_chars: int) -> str:
         kept.append(place)
     if not kept:
         return said
-    left = len(places) - len(kept)
-    more = [f"[… {left:,} more places]"] if left else []
-    return "\n".join([f"{said}:", *kept, *more])
+    if left := len(places) - len(kept):
+        kept.append(f"[… {left:,} more places]")
+    return "\n".join([f"{said}:", *kept])
 
 
 def common_lines(old: Sequence[str], new: Sequence[str]) -> int:

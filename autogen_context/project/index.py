@@ -1,8 +1,7 @@
-"""The files of a folder and what they say, brought up to date by as little looking as possible.
+"""The files of a folder and what they say, brought up to date by as little reading as possible.
 
-Promise: after ``update`` all is as the files are, but for changes that a watch has not told yet of files that were not
-asked about. What was read goes by content, so that a file that is moved, or that a branch brings back, is taken from the
-cache. Nothing outside the folder is read, no pipe is opened, no secret is kept.
+After ``update`` all is as the files are, but for changes that a watch has not told yet of files that were not asked about.
+What was read is cached by content. Nothing outside the folder is read, no pipe is opened, no secret is kept.
 """
 
 import asyncio
@@ -12,17 +11,16 @@ import os
 import stat
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Lock
 from time import time_ns
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from pydantic import TypeAdapter
 
-from autogen_context.cache.files import RULES_FILE, levels, read_regular
+from autogen_context.cache.files import levels, read_regular
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import (
     PAPERS,
@@ -32,22 +30,24 @@ from autogen_context.project.documents import (
     read_document,
 )
 from autogen_context.project.secrets import without_secrets
-from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
+from autogen_context.project.symbols import (
+    Definition,
+    Language,
+    Symbols,
+    language_by_name,
+    symbols_of,
+)
 
 Builder = Callable[[], str]  # called in a thread
 Papers = Mapping[Paper, tuple[Document, ...]]
-Shape = TypeVar("Shape")
 
 MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the beginning; a zero among them is of no text
 SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change under the same stamp
 MOST_PARSED = 2_000  # source files of a tree that are read by grammar, some 4 ms each; of a larger one all by words
-MOST_HEARD = 256  # paths that are held; of more everything is looked at
 MOST_BUILDS = 50_000  # in memory; the symbols of a file are a kilobyte or two
 BATCH = 64  # files that are read before others have their turn
 SCHEMA = 3  # of what is in a cache
-SYMBOLS = TypeAdapter(Symbols)
-DOCUMENT = TypeAdapter(Document)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -94,13 +94,7 @@ class Watches(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
-    """What a file system says of a file; a file that was changed has another one, once it is settled.
-
-    Attributes:
-        identity: size in bytes, when its content was changed last (programs can set that), when anything of it was
-            (programs cannot), device and inode.
-        settled: whether it was old enough, when this was taken, that any later change shows.
-    """
+    """What a file system says of a file: size, the times of change, device and inode; settled once any later change shows."""
 
     identity: tuple[int, ...]
     settled: bool
@@ -123,15 +117,13 @@ def stamp_of(root: Path, name: str) -> Stamp | None:
         found = os.lstat(f"{root}/{name}")  # a Path takes longer than the system
     except (OSError, ValueError):
         return None
-    fits = stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES and name.isprintable()
-    return Stamp.of(found) if fits else None
+    fits = stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES
+    is_one_line = name.isprintable()  # no control characters, no bytes that are no characters
+    return Stamp.of(found) if fits and is_one_line else None
 
 
 def files_below(root: Path, most_files: int) -> dict[str, Stamp]:
-    """The files of a tree that git does not ignore, by their names from the root; what lies deepest is left out.
-
-    A name that cannot stand on a line of text (control characters, bytes that are no characters) is left out as well.
-    """
+    """The files of a tree that git does not ignore, by their names from the root; what lies deepest is left out."""
     if os.path.realpath(root) != str(root) or not root.is_dir():
         return {}
     entries = (entry for found in levels(str(root)) for entry in found.files)
@@ -148,9 +140,7 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
     """
     path = root / name
     data = read_regular(path, most_bytes=MOST_BYTES)
-    if path.resolve() != path or not path.is_relative_to(
-        root
-    ):  # by now: a folder may have become a link
+    if path.resolve() != path or not path.is_relative_to(root):  # a folder has become a link
         raise PermissionError(errno.EPERM, "it leads out of the project")
     if b"\0" in data[:BINARY_BYTES]:
         raise OSError(errno.EINVAL, "binary")
@@ -158,44 +148,25 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
     return text, content_digest(data)
 
 
-class Hearing:
-    """What a watch told of one tree since it was asked last. Where it does not cover all of it, everything is looked at."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a file says: what a source defines and uses, and the documents that it is."""
 
-    def __init__(self, root: Path, watch: Watches | None) -> None:
-        self._root = root
-        self._watch = watch
-        self._lock = Lock()
-        self._paths: set[Path] | None = None
-        self._leave: Callable[[], None] | None = None
+    symbols: Symbols | None = None
+    documents: Mapping[Paper, Document] = field(default_factory=dict[Paper, Document])
 
-    async def start(self) -> None:
-        """Begin to listen; once is enough."""
-        if self._watch is None or self._leave is not None:
-            return
-        self._leave = self._watch.listen(self.hear)
-        try:
-            await asyncio.to_thread(self._watch.follow, self._root)
-        except (OSError, RuntimeError, ValueError) as error:
-            message = "a project cannot be watched; all its files are looked at"
-            _LOGGER.warning(message, exc_info=error)
 
-    def stop(self) -> None:
-        """Listen no more."""
-        if self._leave is not None:
-            self._leave()
+FACTS = TypeAdapter(Facts)
+NOTHING = Facts()
 
-    def take(self) -> set[Path] | None:
-        """The paths told since the last time; ``None`` where everything has to be looked at."""
-        covered = self._watch is not None and self._watch.covers(self._root)
-        with self._lock:
-            paths, self._paths = self._paths, set() if covered else None
-        return paths if covered else None
 
-    def hear(self, paths: Collection[Path] | None) -> None:
-        """Hold paths that were told, or were taken and could not be dealt with; ``None`` stands for everything."""
-        with self._lock:
-            held = None if paths is None or self._paths is None else {*self._paths, *paths}
-            self._paths = None if held is None or len(held) > MOST_HEARD else held
+def facts_of(name: str, text: str, language: Language | None, papers: Collection[Paper]) -> Facts:
+    """What a text says, without secrets."""
+    bare = without_secrets(text)
+    return Facts(
+        symbols=symbols_of(bare, language) if language else None,
+        documents={paper: read_document(paper, name, bare) for paper in papers},
+    )
 
 
 class Index:
@@ -205,7 +176,6 @@ class Index:
         files: all of them, with their stamps.
         symbols: of the source files.
         version: another number once symbols or documents have changed.
-        hearing: what a watch told.
     """
 
     def __init__(
@@ -219,26 +189,34 @@ class Index:
         self.files: dict[str, Stamp] = {}
         self.symbols: dict[str, Symbols] = {}
         self.version = 0
-        self.hearing = Hearing(root, watch)
         self._root = root
+        self._watch = watch
+        self._leave: Callable[[], None] | None = None
+        self._is_quiet = (
+            False  # whether a watch covers the tree and has told of nothing since it was looked at
+        )
         self._cache = cache
         self._most_files = most_files
         self._read: dict[str, tuple[Stamp, bytes]] = {}  # stamp before, digest; none without text
         self._names: dict[Paper, tuple[str, ...]] = {}
         self._papers: Mapping[str, list[Paper]] = {}  # the kinds of each document
-        self._documents: dict[tuple[Paper, str], Document] = {}
+        self._facts: dict[str, Facts] = {}
         self._due: set[str] = set()
         self._by_grammar: bool | None = None
 
     @property
+    def definitions(self) -> dict[str, tuple[Definition, ...]]:
+        """What the source files define."""
+        return {name: each.definitions for name, each in self.symbols.items()}
+
+    @property
     def papers(self) -> Papers:
         """The documents of each kind, the more important first."""
-        return {
-            paper: tuple(
-                self._documents[paper, name] for name in names if (paper, name) in self._documents
-            )
-            for paper, names in self._names.items()
-        }
+        found: dict[Paper, tuple[Document, ...]] = {}
+        for paper in PAPERS:
+            facts = (self._facts.get(name, NOTHING) for name in self._names.get(paper, ()))
+            found[paper] = tuple(each.documents[paper] for each in facts if paper in each.documents)
+        return found
 
     async def update(self, *, placed: Collection[str] = ()) -> None:
         """Look at what may have changed, and read what has.
@@ -246,49 +224,59 @@ class Index:
         Args:
             placed: names of files to look at in any case, beside the documents.
         """
-        await self.hearing.start()
-        heard, done = self.hearing.take(), False
+        await self._listen()
+        is_covered = self._watch is not None and self._watch.covers(self._root)
+        is_quiet, self._is_quiet = self._is_quiet and is_covered, is_covered
+        done = False
         try:
-            files, seen = await asyncio.to_thread(self._look, heard, {*placed, *self._papers})
-            if files.keys() != self.files.keys():
-                self._take_names(files)
-            self.files = files
-            self._due |= {name for name in seen if self._is_stale(name)}
+            named = {*placed, *self._papers}
+            files = await asyncio.to_thread(self._look, named, is_quiet=is_quiet)
+            if files is not self.files:
+                if files.keys() != self.files.keys():
+                    self._take_names(files)
+                self.files = files
+                self._due |= {name for name in files if self._is_stale(name)}
             await self._read_due()
             done = True
         finally:
             if not done:
-                self.hearing.hear(heard)
+                self._is_quiet = False
 
-    def _look(
-        self, heard: set[Path] | None, named: set[str]
-    ) -> tuple[dict[str, Stamp], Collection[str]]:
-        """The files by now, and which were looked at: what is named and was heard of where that is enough, else all."""
-        known = self.files
-        everything = heard is None or not known
-        for path in heard or ():
-            if not path.is_relative_to(self._root):
-                everything |= self._root.is_relative_to(path)
-                continue
-            name = path.relative_to(self._root).as_posix()
-            if name in known and os.path.realpath(path) == str(path):
-                named.add(name)
-            elif path.name == RULES_FILE or os.path.lexists(path):
-                everything = True
-            else:
-                everything |= any(each.startswith(f"{name}/") for each in known)
-        found = {} if everything else {name: stamp_of(self._root, name) for name in named}
-        if everything or any((now is None) != (name not in known) for name, now in found.items()):
-            files = files_below(self._root, self._most_files)
-            return files, files
-        changed = {name: now for name, now in found.items() if now and not known[name].holds(now)}
-        return {**known, **changed} if changed else known, changed
+    async def _listen(self) -> None:
+        """Begin to listen to the watch; once is enough."""
+        if self._watch is None or self._leave is not None:
+            return
+        self._leave = self._watch.listen(self._hear)
+        try:
+            await asyncio.to_thread(self._watch.follow, self._root)
+        except (OSError, RuntimeError, ValueError) as error:
+            message = "a project cannot be watched; all its files are looked at"
+            _LOGGER.warning(message, exc_info=error)
+
+    def _hear(self, _paths: Collection[Path]) -> None:
+        self._is_quiet = False
+
+    def close(self) -> None:
+        """Listen to the watch no more."""
+        if self._leave is not None:
+            self._leave()
+
+    def _look(self, named: Collection[str], *, is_quiet: bool) -> dict[str, Stamp]:
+        """The files by now; where a watch told of nothing, and what is named is as it was, those that are known."""
+        if is_quiet and all(self._is_as_it_was(name) for name in named):
+            return self.files
+        return files_below(self._root, self._most_files)
+
+    def _is_as_it_was(self, name: str) -> bool:
+        known, now = self.files.get(name), stamp_of(self._root, name)
+        return now is None if known is None else known.holds(now)
 
     def _take_names(self, files: Collection[str]) -> None:
         """Forget what was read of files that are gone; see which files are documents now."""
         for name in self._read.keys() - files:
             del self._read[name]
-            self._put(name, None, {})
+            self._put(name, NOTHING)
+            del self._facts[name]
         self._due &= set(files)
         if self._by_grammar is None:
             sources = sum(language_by_name(name) is not None for name in files)
@@ -330,43 +318,34 @@ class Index:
         return found
 
     async def _take(self, name: str, text: str, digest: bytes) -> None:
-        """Keep what a file says."""
+        """Keep what a file says; the cache knows it by its content, and by its name where that says how to read it."""
         before = self._read.get(name)
         if before is None or before[1] != digest:
-            symbols: Symbols | None = None
-            language = language_by_name(name)
-            if digest and language is not None:
-                read = language if self._by_grammar else Language(language.family)
-                key = f"{'-'.join(read.grammar or ())}/{digest.hex()}"
-                symbols = await self._built(
-                    f"symbols-{SCHEMA}/{read.family}/{key}",
-                    SYMBOLS,
-                    lambda: symbols_of(without_secrets(text), read),
-                )
-            documents: dict[Paper, Document] = {}
-            for paper in self._papers.get(name, ()) if digest else ():
-                key = f"document-{SCHEMA}/{paper}/{name}/{digest.hex()}"
-                make = partial(read_document, paper, name, text)
-                documents[paper] = await self._built(key, DOCUMENT, make)
-            self._put(name, symbols, documents)
+            language, papers = language_by_name(name), self._papers.get(name, [])
+            if language is not None and not self._by_grammar:
+                language = Language(language.family)
+            make = partial(facts_of, name, text, language, papers)
+            facts = NOTHING
+            if digest:
+                means = f"{'-'.join(papers)}/{name if papers else language}"
+                facts = await self._built(f"project-{SCHEMA}/{means}/{digest.hex()}", make)
+            self._put(name, facts)
         self._read[name] = self.files[name], digest
 
-    def _put(self, name: str, symbols: Symbols | None, documents: Mapping[Paper, Document]) -> None:
+    def _put(self, name: str, facts: Facts) -> None:
         """Set what is known of a file."""
         self.version += 1
+        self._facts[name] = facts
         self.symbols.pop(name, None)
-        if symbols is not None:
-            self.symbols[name] = symbols
-        for paper in PAPERS:
-            self._documents.pop((paper, name), None)
-        self._documents |= {(paper, name): document for paper, document in documents.items()}
+        if facts.symbols is not None:
+            self.symbols[name] = facts.symbols
 
-    async def _built(self, key: str, shape: TypeAdapter[Shape], make: Callable[[], Shape]) -> Shape:
+    async def _built(self, key: str, make: Callable[[], Facts]) -> Facts:
         """What is made of a text, from the cache where it has it."""
         kept = await self._cache.get_or_build(
-            key, lambda: shape.dump_json(make()).decode(), depends_on=()
+            key, lambda: FACTS.dump_json(make()).decode(), depends_on=()
         )
         try:
-            return shape.validate_json(kept)
+            return FACTS.validate_json(kept)
         except ValueError:  # whoever shares the cache put something else there
             return await asyncio.to_thread(make)

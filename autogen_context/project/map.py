@@ -1,14 +1,8 @@
-"""A map of the code: which folders there are, and the definitions that are used most, under their files.
+"""A map of the code within its room: which folders there are, and the definitions that are used most, under their files.
 
-Promise: pure; the same symbols, in any order, give the same map, which fits its room. Files stand in the order of their
-names and definitions in the order of the file, so that maps of like trees are alike.
-
-A file votes for the files whose definitions it uses (PageRank over files), and its votes go to the very definitions. What is
-in play, a file or a name, has its vote counted more.
-
-Source:
-    Brin and Page, "The anatomy of a large-scale hypertextual web search engine", 1998; the weights of names after the
-    repository map of aider; docs/decisions/0017-project-context.md.
+A file votes for the files whose definitions it uses (PageRank over files, Brin and Page 1998), and its votes go to the very
+definitions. What is in play, a file or a name, has its vote counted more. Weights of names are after the repository map of
+aider; docs/decisions/0017-project-context.md.
 """
 
 import re
@@ -17,7 +11,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-from autogen_context.language.terms import STOP_WORDS
 from autogen_context.project.symbols import Symbols
 
 DAMPING = 0.85
@@ -37,7 +30,6 @@ OWN_FRACTION = 0.15  # of a file's score, for all of its definitions alike
 FOLDER_STEMS = frozenset({"__init__", "index", "mod", "main"})  # a file that stands for its folder
 
 READ_CHARS = 8_000  # of a task, from its beginning
-LEAST_TOPIC = 4  # letters of a plain word
 QUOTED = re.compile(r"`([^`\n]{1,80})`")
 NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[./][\w$]+)*")
 COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
@@ -57,11 +49,10 @@ Place = tuple[str, str]  # a file, and a name that it defines; empty where the w
 
 
 class Focus(NamedTuple):
-    """What a task is about: files in play, names as they are written, plain words in lower case."""
+    """What a task is about: files in play, and names that were mentioned."""
 
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    topics: frozenset[str] = frozenset()
 
 
 class Map(NamedTuple):
@@ -94,14 +85,7 @@ def in_tree(file: str) -> tuple[str, str]:
 def focus_of(
     task: str, in_play: Iterable[str | PurePath], *, root: Path, files: Container[str]
 ) -> Focus:
-    """What to look at first; a path that leads to no file of the tree is none in play.
-
-    Args:
-        task: what is to be done, in plain words.
-        in_play: files, from the root or absolute, and names of definitions.
-        root: the folder.
-        files: the names of all files.
-    """
+    """What to look at first: what a task names, and what is in play; a path that leads to no file of the tree is not."""
     played: set[str] = set()
     words: set[str] = set()
     for each in in_play:
@@ -118,8 +102,7 @@ def focus_of(
             played.add(name)
         if COMPOUND.search(name) or name in marked:
             words |= {name, *re.split(r"[./]", name)}
-    plain = {name.lower() for name in found if name.isalpha() and len(name) >= LEAST_TOPIC}
-    return Focus(frozenset(played), frozenset(words), frozenset(plain - STOP_WORDS))
+    return Focus(frozenset(played), frozenset(words))
 
 
 def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
@@ -156,24 +139,20 @@ class Definers:
     def places(self, reference: str) -> list[Place]:
         """What a reference can mean; a file without a name where it means the whole."""
         hint, colon, name = reference.rpartition(":")
-        if not colon:
-            owners = self._any if name.startswith(".") else self._outer
-            name = name.lstrip(".")
-            return owned(owners.get(name, []), name)
         outer = self._outer.get(name, [])
-        exact = [file for file in outer if module_of(file)[1] == hint]
-        if exact:  # imported from a module of that name
-            return [(file, name) for file in exact]
-        if outer:  # passed on by one
-            return owned(outer, name)
-        modules = self._modules.get(name, [])  # a module itself
-        near = [file for file in modules if module_of(file)[0] == hint]
-        return owned(near or modules or self._modules.get(hint, []), "")
-
-
-def owned(owners: list[str], name: str) -> list[Place]:
-    """A name in its files, unless these are many."""
-    return [(file, name) for file in owners] if len(owners) <= MOST_OWNERS else []
+        if not colon:
+            owners = self._any.get(name[1:], []) if name.startswith(".") else outer
+        elif outer:  # imported from a module of that name, else passed on by one
+            exact = [file for file in outer if module_of(file)[1] == hint]
+            if exact:
+                return [(file, name) for file in exact]
+            owners = outer
+        else:  # a module itself
+            modules = self._modules.get(name, [])
+            near = [file for file in modules if module_of(file)[0] == hint]
+            owners, name = near or modules or self._modules.get(hint, []), ""
+        many = len(owners) > MOST_OWNERS
+        return [] if many else [(file, name.lstrip(".")) for file in owners]
 
 
 def module_of(file: str) -> tuple[str, str]:
@@ -227,7 +206,7 @@ def starts_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
         names = {each.name for each in files[file].definitions if not each.depth}
         if file in focus.files:
             weights[file] = IN_PLAY_WEIGHT
-        elif not focus.words.isdisjoint({path.name, *names}) or path.stem.lower() in focus.topics:
+        elif not focus.words.isdisjoint({path.name, path.stem, *names}):
             weights[file] = NAMED_WEIGHT
         elif not ASIDE.isdisjoint(path.parts):
             weights[file] = ASIDE_WEIGHT
@@ -268,15 +247,7 @@ def mapped(
     room_tokens: int,
     count: CountText,
 ) -> Map:
-    """The map of a tree.
-
-    Args:
-        names: all files.
-        files: the symbols of those that hold source text.
-        places: how much each definition is used.
-        room_tokens: what the lines may have, each with its end, in tokens.
-        count: tokens of a text.
-    """
+    """The map of a tree, by the names of all files, the symbols of the sources, and how much each definition is used."""
     overview = [(line, count(f"{line}\n")) for line in overview_of(names)]
     kept = min(sum(cost for _, cost in overview), int(OVERVIEW_FRACTION * room_tokens))
     left, misses = room_tokens - kept, 0

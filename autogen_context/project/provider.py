@@ -44,14 +44,8 @@ class ProjectProvider:
     """Tells one conversation of its project; a ``ContextProvider``.
 
     A host whose hooks are plain functions cannot wait: the project is asked in the background, in the loop that is running,
-    else in a thread, and answers a later turn.
-
-    Args:
-        project: the folder; what is read of it is shared with others.
-        kinds: what tools do.
-        fraction: of the window, for the project, 0..1.
-        renew_at_fraction: how full the room is when the head is written anew.
-        count: tokens of a text.
+    else in a thread, and answers a later turn. ``fraction`` is of the window, for the project; ``renew_at_fraction`` says how
+    full the room is when the head is written anew.
     """
 
     name = "project"
@@ -111,7 +105,11 @@ class ProjectProvider:
         self._begin(turn)
         self._has_asked = True
         left_s = self._until - time.monotonic()
-        if left_s > 0 and isinstance(self._asking, asyncio.Task) and is_here(self._asking):
+        if (
+            left_s > 0
+            and isinstance(self._asking, asyncio.Task)
+            and self._asking.get_loop() is asyncio.get_running_loop()
+        ):
             await asyncio.wait({self._asking}, timeout=left_s)
 
     def turn(self, turn: ProviderTurn, /) -> Told:
@@ -135,7 +133,7 @@ class ProjectProvider:
         """Ask nothing any more."""
         self._closed = True
         asking, self._asking = self._asking, None
-        if isinstance(asking, asyncio.Task) and is_here(asking):
+        if isinstance(asking, asyncio.Task) and asking.get_loop() is asyncio.get_running_loop():
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
         if self._own is not None:
@@ -201,11 +199,6 @@ def is_under_way(asking: "asyncio.Task[None] | Thread | None") -> bool:
     if isinstance(asking, Thread):
         return asking.is_alive()
     return asking is not None and not asking.done() and asking.get_loop().is_running()
-
-
-def is_here(task: "asyncio.Task[None]") -> bool:
-    """Whether a task is of the loop that is running."""
-    return task.get_loop() is asyncio.get_running_loop()
 
 
 def offer_of(view: ProjectView, most_tokens: int, known: Collection[str]) -> PreambleOffer:

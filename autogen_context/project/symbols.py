@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from posixpath import splitext
 from typing import Literal, NamedTuple
 
-from autogen_context.compressor.arrival.outline import (
+from autogen_context.compressor.arrival.code import (
     Grammar,
     Span,
     holders,
@@ -144,7 +144,7 @@ def symbols_of(text: str, language: Language) -> Symbols:
     """What a text, of a source file in a language, defines and refers to."""
     lines = text.split("\n")
     grammar = language.grammar
-    spans = spans_by_grammar(text, grammar, broken_too=True) if grammar else []
+    spans = spans_by_grammar(text, grammar) if grammar else []
     spans = spans or outline(lines)
     found = [*definitions_in(lines, spans), *definitions_outside(lines, spans)]
     found.sort(key=lambda row: row[0])

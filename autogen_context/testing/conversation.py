@@ -25,19 +25,7 @@ _VERBS = ("load", "merge", "split", "charge", "settle", "round", "validate", "pu
 
 
 def conversation(*, turns: int, tokens_per_turn: int = 300, seed: int = 0) -> list[ChatMessage]:
-    """A conversation that waits for the model's next answer.
-
-    Args:
-        turns: how many calls with their results follow the system prompt and the task.
-        tokens_per_turn: what a turn has, in tokens of ``approximate_tokens``; within a line of it.
-        seed: another number gives another conversation.
-
-    Returns:
-        ``2 + 2 * turns`` messages as OpenAI chat dicts, all new.
-
-    Raises:
-        ValueError: ``turns`` is negative or ``tokens_per_turn`` is not positive.
-    """
+    """A conversation that waits for the model's next answer."""
     if turns < 0:
         raise ValueError(f"turns: 0 or more, not {turns}")
     if tokens_per_turn < 1:

@@ -28,11 +28,7 @@ def embed(text: str, *, dimensions: int = DIMENSIONS) -> list[float]:
 
 
 def embeddings(request: JsonObject, *, count: CountTokens) -> dict[str, Json]:
-    """The answer to an embeddings request.
-
-    Raises:
-        ApiError: the input is missing or empty, or the dimensions are none.
-    """
+    """The answer to an embeddings request."""
     texts, dimensions = _texts(request.get("input")), request.get("dimensions") or DIMENSIONS
     if not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
         text = (

@@ -46,14 +46,7 @@ Step: TypeAlias = Say | Call | Sequence[Say | Call]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the model is asked.
-
-    Attributes:
-        number: 1 for the first request that this model answers.
-        model: the name that the request asks for.
-        messages: the conversation, oldest first, as OpenAI chat dicts.
-        tools: the tool schemas, as OpenAI writes them.
-    """
+    """What the model is asked."""
 
     number: int
     model: str
@@ -90,11 +83,7 @@ class Answer:
 
 
 class ScriptEnded(ContextError):
-    """The model was asked once more than the script has steps.
-
-    Attributes:
-        steps: how many steps the script had.
-    """
+    """The model was asked once more than the script has steps."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -135,12 +124,7 @@ class ScriptedModel:
         tools: Sequence[ChatMessage] = (),
         model: str = "scripted-model",
     ) -> Answer:
-        """Take the next step of the script.
-
-        Raises:
-            ScriptEnded: no step is left.
-            ValueError: the step is none.
-        """
+        """Take the next step of the script."""
         with self._lock:
             number = self._answered + 1
             asked = Request(number=number, model=model, messages=messages, tools=tools)

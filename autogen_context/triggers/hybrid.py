@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from math import isfinite
-from typing import NamedTuple
 
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
@@ -24,7 +23,6 @@ from autogen_context.triggers.turn import (
     Turn,
     check_fraction,
     check_least,
-    check_turn,
 )
 
 COUNT_CONFIDENCE = 0.50
@@ -75,60 +73,39 @@ class SemanticHybridTrigger:
         ]
         threshold = chosen.staleness_threshold
         self._staleness = StalenessTracker(threshold=threshold) if chosen.staleness else None
-        self._count = TurnCountTrigger(chosen.fallback_turns) if chosen.fallback_turns else None
+        self._fallback_turns = chosen.fallback_turns
+        self._outcomes = Outcomes()
+        self._start: int | None = None  # of what was not proposed yet
+        self._waited = 0  # turns without a proposal
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
-        check_turn(turn)
+        self._outcomes.add(turn)
         said = [trigger.observe(turn) for trigger in self._semantic]
-        fired = [decision for decision in said if decision.scope and decision.scope.is_enough()]
+        fired = [decision for decision in said if decision.scope and decision.scope.is_enough]
         fired.sort(key=lambda decision: -decision.confidence)  # equal ones keep their order
         stale = self._staleness.observe(turn) if self._staleness else NOTHING
-        first, *others = [*fired, *([stale] if stale.fires else [])] or [NOTHING]
+        first, *others = [*fired, *([stale] if stale.fires else [])] or [self._counted(turn)]
         if others:
             also = ", ".join(f"{other.kind} {other.confidence:.2f}" for other in others)
             first = replace(first, details={**first.details, "also": also})
-        counted = self._count.observe(turn, first) if self._count else NOTHING
-        return first if first.fires else counted
-
-
-class TurnCountTrigger:
-    """Proposes turns that nothing was proposed of for some turns, but for the newest; the count begins anew after each proposal.
-
-    Args:
-        turns: without a proposal, 1 or more.
-        confidence: that a developer would call a proposal right, 0..1.
-
-    Raises:
-        ValueError: an argument is none of these.
-    """
-
-    def __init__(self, turns: int = 10, confidence: float = COUNT_CONFIDENCE) -> None:
-        check_least("turns", turns, 1)
-        check_fraction("confidence", confidence)
-        self._turns, self._confidence = turns, confidence
-        self._outcomes = Outcomes()
-        self._start: int | None = None
-        self._waited = 0
-
-    def observe(self, turn: Turn, other: TriggerDecision = NOTHING) -> TriggerDecision:
-        """Whether this is the turn after which it fires; never where another trigger does."""
-        self._outcomes.add(turn)
-        start = self._start = turn.number if self._start is None else self._start
+        self._start = turn.number if self._start is None else self._start
         self._waited += 1
-        decision, stop = other, turn.number + 1 - NEWEST_TURNS
-        if other.scope is None and self._waited >= self._turns and stop > start:
-            scope = self._outcomes.scope(start, stop)
-            if scope.is_enough():
-                decision = TriggerDecision(
-                    kind="turn_count",
-                    scope=scope,
-                    confidence=self._confidence,
-                    details={"turns_without_a_proposal": self._waited},
-                )
-        if decision.scope is not None:
-            self._waited, self._start = 0, max(start, decision.scope.stop)
-        return NOTHING if other.scope else decision
+        if first.scope:
+            self._waited, self._start = 0, max(self._start, first.scope.stop)
+        return first
+
+    def _counted(self, turn: Turn) -> TriggerDecision:
+        """Turns of which nothing was proposed for some turns, but for the newest."""
+        start, stop = self._start or 0, turn.number + 1 - NEWEST_TURNS
+        if not self._fallback_turns or self._waited + 1 < self._fallback_turns or stop <= start:
+            return NOTHING
+        scope = self._outcomes.scope(start, stop)
+        details = {"turns_without_a_proposal": self._waited + 1}
+        decision = TriggerDecision(
+            kind="turn_count", scope=scope, confidence=COUNT_CONFIDENCE, details=details
+        )
+        return decision if scope.is_enough else NOTHING
 
 
 def staleness(
@@ -141,13 +118,8 @@ def staleness(
 ) -> float:
     """How stale a thing is, 0..1: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
 
-    Args:
-        age: turns since it was brought in; above ``max_age`` it counts like this.
-        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
-        similarity: to what the work is about now, 0..1.
-        max_age: turns, 1 or more.
-        max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two weights are scaled up
-            to 0.5 each.
+    Age and references above their maximum count like that. Where ``max_references`` is 0, references say nothing, and the
+    other two weights are scaled up to 0.5 each.
 
     Raises:
         ValueError: an argument is negative, not a number, or not in its range.
@@ -163,14 +135,6 @@ def staleness(
     if max_references == 0:
         return (aged + apart) / (AGE_WEIGHT + SIMILARITY_WEIGHT)
     return aged + REFERENCE_WEIGHT * (1 - min(recent_references / max_references, 1.0)) + apart
-
-
-class _Named(NamedTuple):
-    """What a turn names, what of it came back, and the turns to which it refers: they brought in what it names itself."""
-
-    names: frozenset[str]
-    shown: frozenset[str]
-    refers: frozenset[int]
 
 
 class StalenessTracker:
@@ -208,8 +172,7 @@ class StalenessTracker:
         self._threshold, self._confidence = threshold, confidence
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
-        self._turns: dict[int, _Named] = {}
-        self._newest: dict[str, int] = {}  # the newest turn that brought a name in
+        self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}  # names said, and shown
         self._now = 0
         self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
@@ -217,7 +180,11 @@ class StalenessTracker:
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of turns has grown stale; looked for every few turns."""
         self._outcomes.add(turn)
-        self._remember(turn)
+        self._now = turn.number
+        self._turns[turn.number] = (names_in(said_in(turn)), names_in(shown_in(turn)))
+        oldest = self._now - REMEMBERED * max(self._max_age, self._max_references)
+        self._turns = {number: each for number, each in self._turns.items() if number >= oldest}
+        self._proposed = {number for number in self._proposed if number >= oldest}
         self._until_judged -= 1
         if self._until_judged:
             return NOTHING
@@ -226,7 +193,7 @@ class StalenessTracker:
         for is_stale, run in groupby(self._turns, lambda n: n <= last and self._is_stale(n)):
             turns = list(run)
             scope = self._outcomes.scope(turns[0], turns[-1] + 1)
-            if is_stale and len(turns) >= LEAST_TURNS and scope.is_enough():
+            if is_stale and len(turns) >= LEAST_TURNS and scope.is_enough:
                 self._proposed.update(turns)
                 least = round(min(map(self.staleness_of, turns)), 3)
                 return TriggerDecision(
@@ -244,11 +211,11 @@ class StalenessTracker:
             KeyError: there is no such turn, or it is older than twice the maximal age.
             ValueError: the similarity that was handed in is not in its range.
         """
-        since = self._now - self._max_references
+        since, shown = max(number, self._now - self._max_references), self._turns[number][1]
         recent = islice(reversed(self._turns.items()), self._max_references)
         return staleness(
             age=self._now - number,
-            recent_references=sum(number in each.refers for n, each in recent if n > since),
+            recent_references=sum(bool(said & shown) for n, (said, _) in recent if n > since),
             similarity=self._similarity(number),
             max_age=self._max_age,
             max_references=self._max_references,
@@ -260,22 +227,9 @@ class StalenessTracker:
     def _shared(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
         newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
-        names, now = self._turns[number].names, frozenset[str]().union(*(n.names for n in newest))
+        now = frozenset[str]().union(*(said | shown for said, shown in newest))
+        names = frozenset[str]().union(*self._turns[number])
         return len(names & now) / (min(len(names), len(now)) or 1)
-
-    def _remember(self, turn: Turn) -> None:
-        """Read one more turn, and let go of those that are too old."""
-        self._now = turn.number
-        oldest = self._now - REMEMBERED * max(self._max_age, self._max_references)
-        for number in [number for number in self._turns if number < oldest]:
-            self._proposed.discard(number)
-            for name in self._turns.pop(number).shown:
-                if self._newest.get(name) == number:
-                    del self._newest[name]
-        said, shown = names_in(said_in(turn)), names_in(shown_in(turn))
-        refers = frozenset(self._newest[name] for name in said if name in self._newest)
-        self._turns[turn.number] = _Named(said | shown, shown, refers)
-        self._newest.update(dict.fromkeys(shown, turn.number))
 
 
 def said_in(turn: Turn) -> Iterator[str]:

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -40,10 +40,7 @@ from autogen_context.view.decision import Candidate
 logger = logging.getLogger(__name__)
 
 Intent = Literal["EXPLORE", "DEBUG", "IMPLEMENT", "VERIFY", "DOCUMENT", "REFACTOR"]
-Transition = tuple[Intent, Intent]
-
-INTENTS: tuple[Intent, ...] = get_args(Intent)
-TRANSITIONS: frozenset[Transition] = frozenset(
+TRANSITIONS: frozenset[tuple[Intent, Intent]] = frozenset(
     {
         ("EXPLORE", "IMPLEMENT"),
         ("DEBUG", "VERIFY"),
@@ -52,27 +49,17 @@ TRANSITIONS: frozenset[Transition] = frozenset(
     }
 )
 CONFIDENCE = 0.85
-MOST_FILES = 500  # whose last view is known; of more the newest
 # Where one clause says several, the first of these goes before.
 _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
 
 
-class KnownIntent(Protocol):
-    """Answers of a model that are there already."""
-
-    def __call__(self, turn: Turn, /) -> Intent | None:
-        """The intent of a turn; ``None`` where no sound answer is there. Never waits."""
-        ...
+KnownIntent = Callable[
+    [Turn], Intent | None
+]  # answers of a model that are there already; never waits
 
 
 class Standing(NamedTuple):
-    """How the work stands before a turn.
-
-    Attributes:
-        changed: whether something that is no try was changed, and nothing ran since that went well.
-        failing: whether what ran last went ill.
-        broken: whether it did so after a change.
-    """
+    """How the work stands: changed and not proved since, failing in the last run, broken where that came after a change."""
 
     changed: bool = False
     failing: bool = False
@@ -92,12 +79,7 @@ AT_FIRST = Standing()
 
 
 def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
-    """What an agent is after, by rules; ``None`` where it only speaks, clears away, or hands its work in.
-
-    Args:
-        turn: the turn.
-        standing: how the work stands before it.
-    """
+    """What an agent is after, by rules; ``None`` where it only speaks, clears away, or hands its work in."""
     outcome = outcome_of(turn)
     kinds = {step.action.kind for step in turn.steps}
     if outcome.finished or kinds <= {"other"}:
@@ -180,35 +162,21 @@ class IntentBasedTrigger:
 
     Args:
         confidence: that a developer would call a proposal right, 0..1.
-        transitions: from which intent to which.
         known: what a model says, where it has answered; the rules decide where not. An ``IntentModel``, asked ahead.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: the confidence is not in 0..1.
     """
 
-    def __init__(
-        self,
-        confidence: float = CONFIDENCE,
-        *,
-        transitions: Collection[Transition] = TRANSITIONS,
-        known: KnownIntent | None = None,
-    ) -> None:
+    def __init__(self, confidence: float = CONFIDENCE, *, known: KnownIntent | None = None) -> None:
         check_fraction("confidence", confidence)
-        for before, after in transitions:
-            if before not in INTENTS or after not in INTENTS or before == after:
-                raise ValueError(
-                    f"transitions: {before!r} to {after!r}; give two different ones of {', '.join(INTENTS)}"
-                )
         self._confidence = confidence
-        self._transitions = frozenset(transitions)
         self.known = known
         self._phase: _Phase | None = None
         self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
         self._standing = AT_FIRST
         self._outcomes = Outcomes()
         self._changed = -1  # number of the last turn that changed something
-        self._views: dict[str, int] = {}  # the last turn that viewed each file
 
     @property
     def intent(self) -> Intent | None:
@@ -222,16 +190,11 @@ class IntentBasedTrigger:
         intent = told or intent_of(turn, self._standing)
         new = _Phase(intent, turn.number, "model" if told else "rules") if intent else None
         begun = self._begun(new, outcome)
-        decision = self._decision(last, begun, turn, outcome) if last and begun else NOTHING
+        decision = self._decision(last, begun, outcome) if last and begun else NOTHING
         self._phase = begun or last
         self._standing = self._standing.after(turn)
         if _has_changed(turn, outcome):
             self._changed = turn.number
-        for view in (view for step in turn.steps for view in step.action.views):
-            self._views.pop(view.path, None)
-            self._views[view.path] = turn.number
-        while len(self._views) > MOST_FILES:
-            del self._views[next(iter(self._views))]
         return decision
 
     def _begun(self, new: _Phase | None, outcome: Outcome) -> _Phase | None:
@@ -239,8 +202,7 @@ class IntentBasedTrigger:
         if new is None or self._phase is None:
             return new
         odd, self._odd = self._odd, None
-        repair: Transition = ("DEBUG", "IMPLEMENT")
-        is_repair = (self._phase.intent, new.intent) == repair and repair not in self._transitions
+        is_repair = (self._phase.intent, new.intent) == ("DEBUG", "IMPLEMENT")
         if is_repair or new.intent == self._phase.intent:
             return None
         has_effect = outcome.changed or (outcome.verdict == "passed" and not outcome.failed)
@@ -251,21 +213,17 @@ class IntentBasedTrigger:
             return None
         return new
 
-    def _decision(
-        self, last: _Phase, begun: _Phase, turn: Turn, outcome: Outcome
-    ) -> TriggerDecision:
+    def _decision(self, last: _Phase, begun: _Phase, outcome: Outcome) -> TriggerDecision:
         """What is proposed where a phase begins behind another: all of that."""
-        if (last.intent, begun.intent) not in self._transitions or begun.start <= last.start:
+        if (last.intent, begun.intent) not in TRANSITIONS or begun.start <= last.start:
             return NOTHING
         if begun.intent == "VERIFY":  # there must be something to verify
             is_faulty = self._standing.failing or last.intent == "DEBUG"
             if self._changed < last.start and not (is_faulty and outcome.verdict == "passed"):
                 return NOTHING
-        changing = {path for step in turn.steps for path in step.action.writes}
-        seen = {self._views.get(path, -1) for path in changing}  # the last views of what is changed
         return TriggerDecision(
             kind="intent",
-            scope=self._outcomes.scope(last.start, begun.start, more=seen),
+            scope=self._outcomes.scope(last.start, begun.start),
             confidence=self._confidence,
             details={"from": last.intent, "to": begun.intent, "by": begun.by},
         )
@@ -312,8 +270,12 @@ class _Answer(BaseModel):
 
 
 @runtime_checkable
-class AskIntent(KnownIntent, Protocol):
+class AskIntent(Protocol):
     """A model that can be asked ahead; an ``IntentModel`` is one."""
+
+    def __call__(self, turn: Turn, /) -> Intent | None:
+        """What it answered; ``None`` where no sound answer is there."""
+        ...
 
     async def ask(self, turn: Turn, /) -> Intent | None:
         """The intent of a turn, kept for whoever looks it up; it never raises but for cancellation."""
@@ -368,7 +330,7 @@ class IntentModel:
 
 
 def read(answer: str) -> Intent | None:
-    """The intent in an answer; ``None`` where it is not sure enough; ``ValueError`` where there is no sound JSON object."""
+    """The intent in an answer; ``None`` where it is not sure enough, an error where there is no sound JSON object."""
     start, stop = answer.find("{"), answer.rfind("}")
     if start < 0 or len(answer) > READ_CHARS:
         raise ValueError("no JSON object, or far too much")

@@ -175,17 +175,7 @@ def estimate(
     is_vain: bool = False,
     turns_to_full: float = math.inf,
 ) -> CostEstimate:
-    """Judge a rewrite.
-
-    Args:
-        price: of the rewrite that could be done now.
-        waited_tokens: what it has cost so far not to rewrite; 0 at first, and after a rewrite.
-        turns: how many are expected, this one included.
-        is_forced: what is there does not fit the window.
-        is_vain: it was tried, and nothing has changed since.
-        turns_to_full: until the window forces a compaction, which chooses among everything; where that is within the turns
-            expected, it is left to do so.
-    """
+    """Judge a rewrite; where the window will force one in the turns expected, that is left to do it, among everything."""
     waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
     if is_forced:
         why: Why = "forced"
@@ -273,15 +263,7 @@ class ProposedSpan(NamedTuple):
 
 
 class Proposals:
-    """What triggers propose for one conversation; each unit is shown to them once, when it is settled.
-
-    Args:
-        trigger: what proposes; it stays as it is, a copy follows the conversation, and a new one where that begins anew.
-        kinds: what tools do.
-
-    Attributes:
-        spans: what was proposed, oldest first.
-    """
+    """What a copy of a trigger proposes for one conversation; each unit is shown to it once, when it is settled."""
 
     def __init__(self, trigger: Trigger, kinds: ToolKinds) -> None:
         self._pristine = trigger
@@ -296,15 +278,7 @@ class Proposals:
         self._newest: Candidate | None = None  # of those that were shown
 
     def follow(self, candidates: Sequence[Candidate], *, since: int) -> bool:
-        """Show the triggers what is new; the last unit may still grow.
-
-        Args:
-            candidates: the units of the conversation; where one has changed, it and those behind it are other objects.
-            since: position of the first unit that is new.
-
-        Returns:
-            Whether anything new was proposed.
-        """
+        """Show the trigger what is new, but for the last unit; whether it proposed anything at a unit from ``since`` on."""
         known = candidates[self._shown - 1] if 0 < self._shown < len(candidates) else None
         if known is not self._newest:
             self._begin()
@@ -330,14 +304,7 @@ class Proposals:
 
 
 class NextRequest(NamedTuple):
-    """What the next request has if nothing is cut.
-
-    Attributes:
-        situation: what decides what a cut can do; its movable tokens are all of the request.
-        new_tokens: of these, what no request had yet.
-        turns_to_full: until the window forces a compaction.
-        is_cold: whether the provider has nothing cached any more.
-    """
+    """What the next request has if nothing is cut; the movable tokens of its situation are all of the request."""
 
     situation: Situation
     new_tokens: int
@@ -358,18 +325,7 @@ def judge_finished(
     """What is best cut of what is finished, and whether that pays; the pace goes on with it.
 
     All from one place on is cut, since what stands behind it is written anyway: of all places the one that brings in most.
-
-    Args:
-        pace: of the turns before.
-        spans: what triggers proposed.
-        decisions: what is held of the units.
-        stays: positions of units that must stay.
-        ahead: what the next request has if nothing is cut.
-        rates: what tokens cost.
-        acts: whether to cut where it pays; where not, what it costs not to cut goes on being counted.
-
-    Returns:
-        The next pace, what to cut, and the estimate; ``None`` where nothing brings in what it costs.
+    Where it is not acted upon, what it costs not to cut goes on being counted.
     """
     offers = sorted(offers_of(spans, decisions, stays, left_fraction(rates)), key=lambda o: o[0])
     turns = turns_expected(pace.turns)

@@ -15,8 +15,6 @@ from autogen_context.triggers.turn import (
     Outcomes,
     TriggerDecision,
     Turn,
-    check_fraction,
-    check_least,
     labels_of,
     sort_of,
 )
@@ -27,7 +25,7 @@ SignalName = Literal[
 
 SIGNALS: Mapping[SignalName, float] = {
     "tests_passed": 0.90,  # after a change
-    "said_done": 0.85,  # by the agent
+    "said_done": 0.85,  # by the agent, or the work is handed in
     "worked_through": 0.70,  # read, changed, run without trouble, and called good
     "edits_in_a_row": 0.65,  # that went well, and then something else
     "moving_on": 0.60,  # to other work: "now I'll …"
@@ -43,45 +41,11 @@ OPENING = 3  # clauses in which what was done last is judged
 class SubtaskTrigger:
     """Proposes the turns of a subtask when it is complete; one begins where the one before ended.
 
-    The signals, of which the surest that holds is told:
-
-    - ``tests_passed``: tests pass, and something was changed before; the subtask ends with them.
-    - ``said_done``: the agent reports, or hands the work in, and the subtask ends with it; or it says so on its way to
-      something else, and the subtask ends before.
-    - ``worked_through``: something was read, changed and run without trouble, by what does not count passes; then the
-      agent calls it good and turns to something else, and the subtask ends before that.
-    - ``edits_in_a_row``: some edits went well and neither one more nor a run follows; the subtask ends before that.
-    - ``moving_on``: the agent says that it turns to other work ("now I'll …"), and does: it changes or opens other files;
-      the subtask ends before that.
-    - ``quiet``: nothing was changed for some turns; the subtask ends with the last change, or the run that proved it.
-
-    Args:
-        signals: those that count, each with the confidence that a developer would call the subtask complete, 0..1.
-        edits_in_a_row: so many turns, 1 or more.
-        quiet_turns: so many turns, 1 or more.
-        least_confidence: a signal below this is left out, 0..1.
-
-    Raises:
-        ValueError: an argument is none of these.
+    Of the signals that hold the surest is told. ``tests_passed`` and a report (``said_done``) end the subtask with them, the
+    others before the agent turns to something else, ``quiet`` behind the last change or the run that proved it.
     """
 
-    def __init__(
-        self,
-        *,
-        signals: Mapping[SignalName, float] = SIGNALS,
-        edits_in_a_row: int = EDITS_IN_A_ROW,
-        quiet_turns: int = QUIET_TURNS,
-        least_confidence: float = 0.0,
-    ) -> None:
-        check_fraction("least_confidence", least_confidence)
-        check_least("edits_in_a_row", edits_in_a_row, 1)
-        check_least("quiet_turns", quiet_turns, 1)
-        for name, confidence in signals.items():
-            if name not in SIGNALS:
-                raise ValueError(f"signals: {name!r} is none; give some of {', '.join(SIGNALS)}")
-            check_fraction(f"signals[{name!r}]", confidence)
-        self._signals = {n: sure for n, sure in signals.items() if sure >= least_confidence}
-        self._edits_in_a_row, self._quiet_turns = edits_in_a_row, quiet_turns
+    def __init__(self) -> None:
         self._subtask: _Subtask | None = None
         self._outcomes = Outcomes()
 
@@ -89,16 +53,16 @@ class SubtaskTrigger:
         """What is proposed after one more turn."""
         outcome = self._outcomes.add(turn)
         subtask = self._subtask = self._subtask or _Subtask(start=turn.number)
-        signs = [sign for sign in self._signs(subtask, turn, outcome) if sign[0] in self._signals]
+        signs = list(_signs(subtask, turn, outcome))
         if not signs:
             subtask.add(turn, outcome)
             return NOTHING
-        name, stop = max(signs, key=lambda sign: self._signals[sign[0]])
+        name, stop = max(signs, key=lambda sign: SIGNALS[sign[0]])
         looked = subtask.looked if subtask.looked is not None and subtask.looked >= stop else None
         self._subtask = _Subtask(start=stop, looked=looked)
         if stop <= turn.number:
             self._subtask.add(turn, outcome)
-        sure = self._signals[name]
+        sure = SIGNALS[name]
         level = "high" if sure >= HIGH_FROM else "medium" if sure >= MEDIUM_FROM else "low"
         report = () if turn.steps else (turn.number,)
         return TriggerDecision(
@@ -108,83 +72,31 @@ class SubtaskTrigger:
             details={"signal": name, "level": level},
         )
 
-    def _signs(
-        self, subtask: "_Subtask", turn: Turn, outcome: Outcome
-    ) -> Iterator[tuple[SignalName, int]]:
-        """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
-        has_changed = outcome.changed or subtask.changed is not None
-        if outcome.verdict == "passed" and outcome.went_well and has_changed:
-            yield "tests_passed", turn.number + 1
-        clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
-        said = frozenset[str]().union(*clauses)
-        sure = [labels for labels in clauses if "doubt" not in labels]
-        is_done = (
-            any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
-        )
-        if subtask.worked and (outcome.finished or not turn.steps):
-            reported = any("reported" in labels and "looked" not in labels for labels in sure)
-            claims = is_done or (subtask.changed is not None and reported)
-            if outcome.finished or (claims and "planned" not in said and not subtask.failing):
-                yield "said_done", turn.number + 1
-            return
-        if subtask.changed is None or subtask.failing or not turn.steps or outcome.ran:
-            return
-        # The agent turns to something else, with what it changed behind it.
-        opening = frozenset[str]().union(*clauses[:OPENING])
-        if is_done and "denied" not in opening:
-            yield "said_done", turn.number
-        if not subtask.files:
-            return
-        is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in opening
-        if subtask.read_first and subtask.proven is not None and is_praised:
-            yield "worked_through", turn.number
-        if subtask.edits >= self._edits_in_a_row and not outcome.edited:
-            yield "edits_in_a_row", turn.number
-        is_left = subtask.is_left(turn, outcome, clauses) and "denied" not in opening
-        if "elsewhere" in said or is_left:
-            yield "moving_on", turn.number
-        last = max(subtask.changed, subtask.proven or 0)
-        if turn.number - last >= self._quiet_turns:
-            yield "quiet", last + 1
-
 
 @dataclass(slots=True, kw_only=True)
 class _Subtask:
-    """What is known of the subtask that is open.
-
-    Attributes:
-        start: number of its first turn.
-        changed: number of the last turn that changed something.
-        files: changed, but for tries, and those that were written here and run.
-        met: the files seen or changed, each with whether it was there before: it was looked at first.
-        edits: how many turns in a row edited, up to the last.
-        worked: whether anything was done.
-        looked: number of the last turn that looked at anything.
-        read_first: whether anything was looked at before the last change.
-        failing: whether what ran last went ill.
-        proven: number of the last turn that ran something, where that went well and nothing was changed since.
-    """
+    """What is known of the subtask that is open."""
 
     start: int
-    changed: int | None = None
-    files: set[str] = field(default_factory=set[str])
-    met: dict[str, bool] = field(default_factory=dict[str, bool])
-    edits: int = 0
+    changed: int | None = None  # the last turn that changed something
+    files: set[str] = field(default_factory=set[str])  # changed, no tries, not written here and run
+    met: dict[str, bool] = field(default_factory=dict[str, bool])  # whether looked at first
+    edits: int = 0  # turns in a row, up to the last
     worked: bool = False
-    looked: int | None = None
-    read_first: bool = False
-    failing: bool = False
-    proven: int | None = None
+    looked: int | None = None  # the last turn that did
+    read_first: bool = False  # before the last change
+    failing: bool = False  # in what ran last
+    proven: int | None = None  # the last run, where it went well and nothing was changed since
 
     def add(self, turn: Turn, outcome: Outcome) -> None:
         """Take one more turn in."""
         self.worked = self.worked or bool(turn.steps)
         self.edits = self.edits + 1 if outcome.edited else 0
         for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
-            for path, is_old in [(p, False) for p in action.writes] + [
-                (view.path, True) for view in action.views
-            ]:
-                self.met.setdefault(path, is_old)
+            for path in action.writes:
+                self.met.setdefault(path, False)
+            for view in action.views:
+                self.met.setdefault(view.path, True)
             if action.kind in {"read", "search"}:
                 self.looked = turn.number
             if action.kind in RUNNING:
@@ -192,7 +104,8 @@ class _Subtask:
         if outcome.changed:
             self.changed, self.proven = turn.number, None
             self.read_first = self.read_first or self.looked is not None
-            self.files.update(path for path in outcome.written if sort_of(path) != "try")
+            kept = [path for path in outcome.written if sort_of(path) != "try"]
+            self.files.update(kept[: MOST_FILES - len(self.files)])
         if outcome.ran:
             self.failing = outcome.failed
             self.proven = None if outcome.failed else turn.number
@@ -211,3 +124,39 @@ class _Subtask:
         opened = {path for path in views if sort_of(path) != "try"}
         is_new = bool(opened) and opened.isdisjoint(self.met)
         return is_new and any({"next", "making"} <= labels for labels in clauses)
+
+
+def _signs(subtask: _Subtask, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
+    """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
+    has_changed = outcome.changed or subtask.changed is not None
+    if outcome.verdict == "passed" and outcome.went_well and has_changed:
+        yield "tests_passed", turn.number + 1
+    clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
+    said = frozenset[str]().union(*clauses)
+    sure = [labels for labels in clauses if "doubt" not in labels]
+    is_done = any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+    if subtask.worked and (outcome.finished or not turn.steps):
+        reported = any("reported" in labels and "looked" not in labels for labels in sure)
+        claims = is_done or (subtask.changed is not None and reported)
+        if outcome.finished or (claims and "planned" not in said and not subtask.failing):
+            yield "said_done", turn.number + 1
+        return
+    if subtask.changed is None or subtask.failing or not turn.steps or outcome.ran:
+        return
+    # The agent turns to something else, with what it changed behind it.
+    opening = frozenset[str]().union(*clauses[:OPENING])
+    if is_done and "denied" not in opening:
+        yield "said_done", turn.number
+    if not subtask.files:
+        return
+    is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in opening
+    if subtask.read_first and subtask.proven is not None and is_praised:
+        yield "worked_through", turn.number
+    if subtask.edits >= EDITS_IN_A_ROW and not outcome.edited:
+        yield "edits_in_a_row", turn.number
+    is_left = subtask.is_left(turn, outcome, clauses) and "denied" not in opening
+    if "elsewhere" in said or is_left:
+        yield "moving_on", turn.number
+    last = max(subtask.changed, subtask.proven or 0)
+    if turn.number - last >= QUIET_TURNS:
+        yield "quiet", last + 1

@@ -6,7 +6,7 @@ were. A call that failed changed nothing; output of tests that does not tell is 
 
 import re
 import reprlib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -96,10 +96,10 @@ class Scope:
         if outside:
             raise ValueError(f"outcomes={self.outcomes}: {outside} lie outside the scope")
 
-    def is_enough(self, least_turns: int = LEAST_TURNS) -> bool:
-        """Whether it has so many turns, and not all of them stay."""
-        turns = self.stop - self.start
-        return turns >= least_turns and len(self.outcomes) < turns
+    @property
+    def is_enough(self) -> bool:
+        """Whether it is worth a summary, and not all of it stays."""
+        return self.stop - self.start >= max(LEAST_TURNS, len(self.outcomes) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,15 +164,6 @@ class TriggerSettings:
         check_least("fallback_turns", self.fallback_turns, 0)
 
 
-def check_turn(turn: object) -> None:
-    """Refuse what is no turn."""
-    if not isinstance(turn, Turn):
-        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError, of whatever type it is
-            f"turn={reprlib.repr(turn)}: give a Turn; turn_of(unit, number) makes one of a message of the model and the"
-            " results of its calls, Turn(number=..., reasoning=..., steps=...) one by hand"
-        )
-
-
 def check_fraction(name: str, value: float) -> None:
     """Refuse what is not in 0..1."""
     if not 0 <= value <= 1:
@@ -187,10 +178,8 @@ def check_least(name: str, value: int, least: int) -> None:
 
 # What is said: the tables ``work`` and ``clause`` of language/*.toml
 
-SAID_CHARS = (
-    600,
-    300,
-)  # of a text, from its beginning and its end: what was done is said first or last
+# Of a text, from its beginning and its end: what was done is said first or last.
+SAID_CHARS = (600, 300)
 CLAUSE_CHARS = 300  # a longer one is pasted, not said
 _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{1,200}`"  # code
@@ -218,10 +207,8 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
 
     ``whole`` claims count where nothing stands behind them, ``?`` stands for a question.
     """
-    head, tail = SAID_CHARS
-    if len(text) > head + tail:
-        text = f"{text[:head]}\n{text[-tail:]}"
-    text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text.replace("\u2019", "'"))
+    text = ends_of(text, SAID_CHARS).replace("\u2019", "'")
+    text = _LEFT_OUT.sub(lambda left: " " if left["markup"] else " _ ", text)
     found: list[frozenset[str]] = []
     breaks, interjections = _joints()
     for part in breaks.split(text):
@@ -241,41 +228,31 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
 
 VERDICT_CHARS = (2_000, 8_000)  # of an output, from its beginning and its end
 LINE_CHARS = 300  # a longer line summarises nothing
-_COUNTED = {
-    **dict.fromkeys(["fail", "fails", "failed", "failing", "failure", "failures", "error", "errors"], "bad"),
-    **dict.fromkeys(["pass", "passes", "passed", "passing", "success", "successes", "succeeded"], "good"),
-    **dict.fromkeys(["tests", "test", "examples", "specs", "scenarios", "runs", "total"], "all"),
-    **dict.fromkeys(["tests run"], "all"),
-    **dict.fromkeys(["skipped", "skip", "pending", "todo", "ignored", "xfailed", "xpassed", "deselected", "warnings", "warning"], ""),
-    **dict.fromkeys(["assertions", "measured"], ""),
-}  # fmt: skip  # a row a meaning
-_WORD = "|".join(sorted(_COUNTED, key=len, reverse=True))
+_BAD = "fails|fail|failed|failing|failures|failure|errors|error"
+_GOOD = "passes|passed|passing|pass|successes|success|succeeded"
+_OTHER = "tests run|tests|test|examples|specs|scenarios|runs|total|skipped|skip|pending|xfailed|xpassed|warnings|assertions"
 _COUNT = re.compile(
-    rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_WORD})(?![\w%])"
-    rf"|\b({_WORD})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d| +(?:{_WORD})\b)",
+    rf"(?<![\w.])(\d+) (?:(?:unit )?tests? )?({_BAD}|{_GOOD}|{_OTHER})(?![\w%])"
+    rf"|\b({_BAD}|{_GOOD}|{_OTHER})(?: *[:=] *| (?=\d+\s*$))(\d+)\b(?![%:/-]|\.\d)",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(  # what may stand beside a single count
-    r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|failed|passed|fail"
-    r"|errors?|time|during collection|m?s|secs?|seconds?)\b|(?<=\d)m?s\b",
+    r"\b(?:tests?|suites?|files?|cases?|results?|run|ran|finished|completed|in|with|out|of|ok|passed|failed|m?s|seconds?)\b|(?<=\d)m?s\b",
     re.IGNORECASE,
 )
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _FAILED = re.compile(
-    r"^\W{0,12}(?:FAILED\b(?! parameters)|FAIL(?:\s|:(?! *0\s*$)|$)|FAILURES!|ERRORS!|(?:FAIL|ERROR): \w+ \(|BUILD FAIL|not ok \d+(?!.*# (?:TODO|SKIP))"
-    r"|ERROR (?:\S+(?:::|\.py\b)|collecting )|error: (?:test failed|could not compile)|(?P<n>\d+)(?:/| (?:out )?of )(?!(?P=n)\b)\d+ (?:tests? )?pass)"
-    r"|^\s*[✕✗✘❌\xd7] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b|\[build failed\]",
+    r"^\W{0,12}(?:FAILED\b|FAIL(?:\s|: (?!0)|$)|FAILURES!|ERRORS!|ERROR:? \w+(?: \(|\S*\.py)|BUILD FAIL|not ok \d|error: could not compile)"
+    r"|^\s*[✕✗✘❌] |\.\.\. (?:FAIL|FAILED|ERROR)\s*$|::\S+ (?:FAILED|ERROR)\b",
     re.MULTILINE,
 )
 _PASSED = re.compile(
-    r"^\W{0,12}(?:OK(?: \(.*\))?\s*$|OK, but |ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS(?:ED)?!?\s*$|PASS +\S+\.\w|Passed!"
-    r"|BUILD SUCCESS|Test Run Successful|100(?:\.0+)?% (?:tests )?passed|(?i:all) (?:\w+ ){0,3}(?i:tests|checks|cases|specs) (?i:pass|succeed|successful))",
+    r"^\W{0,12}(?:OK(?:,.*| \(.*\))?\s*$|ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests)|PASS(?:ED)?\s*$|PASS +\S+\.\w|BUILD SUCCESS"
+    r"|(?i:all) (?:\w+ ){0,3}(?i:tests|checks|cases) (?i:pass|succeed|successful))",
     re.MULTILINE,
 )
 _NOT_RUN = re.compile(
-    r"no tests? (?:to run|ran|were)|tests are skipped|no-source|not found|no module named|modulenotfounderror|can't open file"
-    r"|missing script|unknown command|no such (?:file|command)",
-    re.IGNORECASE,
+    r"no tests? (?:to run|ran|were)|not found|no module named|ModuleNotFound|no such", re.IGNORECASE
 )
 _TROUBLE = re.compile(
     r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|^panic: |panicked at|^make: \*\*\*"
@@ -288,55 +265,76 @@ _TROUBLE = re.compile(
 @lru_cache(8)
 def verdict_of(text: str) -> Verdict | None:
     """What the output of tests says of them: one failure among any number of passes is a failure."""
-    head, tail = VERDICT_CHARS
-    if len(text) > head + tail:
-        text = f"{text[:head]}\n{text[-tail:]}"
-    text, counts = _COLOUR.sub("", text), Counter[str]()
+    text, bad, good = _COLOUR.sub("", ends_of(text, VERDICT_CHARS)), list[int](), list[int]()
     for line in text.split("\n"):
         found = list(_COUNT.finditer(line)) if len(line) <= LINE_CHARS else []
         if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
             continue  # a number in a sentence
         for before, word, name, behind in (item.groups() for item in found):
-            counts[_COUNTED[(word or name).lower()]] += int(before or behind)
-    if counts["bad"] or _FAILED.search(text):
+            if (word or name).lower() in _BAD.split("|"):
+                bad.append(int(before or behind))
+            elif (word or name).lower() in _GOOD.split("|"):
+                good.append(int(before or behind))
+    if sum(bad) or _FAILED.search(text):
         return "failed"
-    has_run = counts.get("all") != 0
-    if counts["good"] or (has_run and "bad" in counts and "good" not in counts):
+    if sum(good):
         return "passed"
-    if _NOT_RUN.search(text):
+    if good or _NOT_RUN.search(text) or re.search(r"\b0 (?:tests|examples)\b(?! fail)", text):
         return None
-    if has_run and _PASSED.search(text):
+    if bad or _PASSED.search(text):
         return "passed"
     return "failed" if _TROUBLE.search(text) else None
+
+
+def ends_of(text: str, chars: tuple[int, int]) -> str:
+    """A text, or so much of its beginning and its end."""
+    head, tail = chars
+    return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
 
 
 # What a file is for
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DOCUMENT = re.compile(
-    r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|po|docx?|ipynb)|(?:readme|changelog|changes|news|contributing|authors|todo)(?:\..*)?",
+    r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|docx?|ipynb)|(?:readme|changelog|contributing)(?:\..*)?",
     re.IGNORECASE,
 )
-_TESTING = frozenset({"test", "tests", "spec", "specs", "testing", "conftest"})
-_TRYING_IN = frozenset({"reproduce", "reproduction", "repro", "scratch", "tmp", "temp"})
-_TRYING = _TRYING_IN | {"debug", "demo", "try", "experiment", "inspect", "verify", "check", "edge"}
+_TESTING = frozenset(["test", "tests", "spec", "specs", "testing", "conftest"])
+_TRYING = frozenset(
+    [
+        "reproduce",
+        "reproduction",
+        "repro",
+        "reproducer",
+        "scratch",
+        "tmp",
+        "temp",
+        "debug",
+        "demo",
+        "try",
+        "experiment",
+        "inspect",
+        "verify",
+        "check",
+        "edge",
+    ]
+)
 
 
 @lru_cache(1_000)
 def sort_of(path: str) -> FileSort:
     """What a file is for, by the whole words of its path; a try is thrown away later."""
-    name = basename(path)
+    name, folders = basename(path), path.lower().split("/")[:-1]
+    words = {word.lower() for word in _PART.findall(name)}
     if name.endswith((".patch", ".diff")):
         return "code"  # a change of it, wherever it lies
-    words, folders = (
-        {word.lower() for word in _PART.findall(text)} for text in (name, path.removesuffix(name))
-    )
-    if words & _TRYING or folders & _TRYING_IN or path.startswith("/tmp/"):  # noqa: S108 - judged, not used
+    if words & _TRYING or not _TRYING.isdisjoint(folders):
         return "try"
-    is_document = _DOCUMENT.fullmatch(name) is not None
-    if words & _TESTING or (folders & _TESTING and not is_document):
+    if words & _TESTING:
         return "test"
-    return "document" if is_document else "code"
+    if _DOCUMENT.fullmatch(name):
+        return "document"
+    return "code" if _TESTING.isdisjoint(folders) else "test"
 
 
 # What came of a turn
@@ -346,35 +344,22 @@ RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
 FINISHING = frozenset(
     [
         "finish",
-        "finished",
         "submit",
         "done",
         "terminate",
         "complete",
-        "complete_task",
         "task_complete",
-        "task_done",
         "attempt_completion",
         "final_answer",
-        "end_task",
-        "mark_complete",
         "exit",
     ]
 )  # names of tools that hand the work in
 
 
 class Outcome(NamedTuple):
-    """What a turn came to.
+    """What a turn came to: the files that it changed, the tools by which it read what is no file, the verdict of its tests.
 
-    Attributes:
-        turn: its number.
-        written: the files that it changed.
-        answered: the tools by which it read what is no file.
-        verdict: of the tests that it ran; one that failed is a failure; ``None`` where they tell nothing, or none ran.
-        edited: whether a call whose purpose is to write worked.
-        ran: whether it ran or tested something.
-        failed: whether a change failed, or what ran ended in trouble.
-        finished: whether it handed the work in.
+    ``edited``: a call whose purpose is to write worked; ``failed``: a change did not, or what ran ended in trouble.
     """
 
     turn: int
@@ -400,45 +385,31 @@ class Outcome(NamedTuple):
 @lru_cache(2)
 def outcome_of(turn: Turn) -> Outcome:
     """What a turn came to; each trigger asks for that of the same turn."""
-    steps, kinds = turn.steps, [step.action.kind for step in turn.steps]
-    tested = {verdict_of(step.observation or "") for step in steps if step.action.kind == "test"}
-    written = (path for step in steps if _has_written(step) for path in step.action.writes)
+    written, answered, worked = list[str](), list[str](), list[tuple[ToolKind, bool]]()
+    tested: set[Verdict | None] = set()
+    for step in turn.steps:
+        action, kind, answer = step.action, step.action.kind, step.observation or ""
+        if kind in RUNNING:
+            verdict = verdict_of(answer)
+            is_fine = verdict == "passed" if verdict else not _TROUBLE.search(answer[-2_000:])
+            tested |= {verdict} if kind == "test" else set()
+        else:
+            is_fine = not is_failure("\n".join(answer[:300].split("\n")[:2]))  # it says so at once
+        worked.append((kind, is_fine and step.observation is not None))
+        if step.observation is not None and (is_fine or kind in RUNNING):
+            written += action.writes  # a run that fails may have written before
+        if kind == "read" and not action.views and action.key.startswith(step.tool[:40]):
+            answered.append(step.tool)  # the tool itself is what is asked
     return Outcome(
         turn=turn.number,
         written=tuple(dict.fromkeys(written)),
-        answered=tuple(
-            step.tool
-            for step in steps  # the tool itself is what is asked
-            if step.action.kind == "read"
-            and not step.action.views
-            and step.action.key.startswith(step.tool[:40])
-        ),
+        answered=tuple(answered),
         verdict="failed" if "failed" in tested else "passed" if "passed" in tested else None,
-        edited=any(step.action.kind == "write" and _has_worked(step) for step in steps),
-        ran=not RUNNING.isdisjoint(kinds),
-        failed=any(
-            step.action.kind in {"run", "test", "write"} and not _has_worked(step) for step in steps
-        ),
-        finished=any(step.tool.lower() in FINISHING for step in steps),
+        edited=("write", True) in worked,
+        ran=any(kind in RUNNING for kind, _ in worked),
+        failed=any(kind in {"run", "test", "write"} and not fine for kind, fine in worked),
+        finished=any(step.tool.lower() in FINISHING for step in turn.steps),
     )
-
-
-def _has_worked(step: Step) -> bool:
-    """Whether a call has an answer that tells of no trouble."""
-    answer = step.observation
-    if answer is None:
-        return False
-    if step.action.kind not in RUNNING:
-        return not is_failure("\n".join(answer[:300].split("\n")[:2]))  # where it says so at once
-    verdict = verdict_of(answer)
-    return verdict == "passed" if verdict else _TROUBLE.search(answer[-2_000:]) is None
-
-
-def _has_written(step: Step) -> bool:
-    """Whether a step did what it was to write; a run that fails may have written before."""
-    if not step.action.writes or step.observation is None:
-        return False
-    return step.action.kind != "write" or not is_failure(step.observation)
 
 
 class Outcomes:
@@ -454,7 +425,10 @@ class Outcomes:
 
     def add(self, turn: Turn) -> Outcome:
         """What came out of one more turn."""
-        check_turn(turn)
+        if not isinstance(turn, Turn):
+            raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError, of whatever type it is
+                f"turn={reprlib.repr(turn)}: give a Turn; turn_of(unit, number) makes one of a message and its results"
+            )
         if turn.number <= self._newest:
             raise ValueError(
                 f"turn {turn.number} came after turn {self._newest}: give turns in order, each once"

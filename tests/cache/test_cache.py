@@ -88,21 +88,6 @@ def test_whatever_is_no_entry_is_refused(data: bytes) -> None:
         entry_from_bytes(data)
 
 
-async def test_models_come_back_as_their_class() -> None:
-    """Equal to what was built, and a new object each time."""
-    built = Outline(title="main", lines=[1, 2])
-
-    async def build() -> Outline:
-        return built
-
-    cache = ContextCache()
-    for _ in range(2):
-        found = await cache.get_or_build("outline", build, model=Outline)
-        assert found == built
-        assert found is not built
-        found.lines.append(3)
-
-
 async def test_a_class_that_has_changed_is_built_anew(tmp_path: Path) -> None:
     """What was kept of the old one does not read as the new one."""
 
@@ -213,20 +198,6 @@ async def test_what_is_invalidated_while_it_is_built_is_not_kept(tmp_path: Path)
     async with ContextCache(tmp_path) as cache:
         assert await cache.get_or_build("key", Builder()) == "value 1"
         assert cache.stats().disk.hits == 1
-
-
-async def test_what_is_invalidated_is_gone(tmp_path: Path) -> None:
-    """By its key in memory and on disk, and nothing else."""
-    async with ContextCache(tmp_path) as cache:
-        for key in ("gone", "kept"):
-            await cache.get_or_build(key, Builder())
-        await cache.invalidate("gone")
-        assert cache.stats().invalidations == 1
-    async with ContextCache(tmp_path) as cache:
-        build = Builder()
-        for key in ("gone", "kept"):
-            assert await cache.get_or_build(key, build) == "value 1"
-        assert build.calls == 1
 
 
 async def test_time_passes() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.fingerprint import TICK_NS
 from autogen_context.cache.watch import FileWatch
 from support import changing
@@ -246,21 +246,6 @@ async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None
     assert reading.calls == 2
 
 
-async def test_paths_may_lead_anywhere(file: Path, tmp_path: Path) -> None:
-    """Relative ones, ones that go up, and keys that look like paths are names like others."""
-    cache = ContextCache(tmp_path / "cache")
-    crooked = file.parent / ".." / "tree" / file.name
-    relative = Path(os.path.relpath(file))
-    names: dict[str, Path] = {"../../etc/passwd": crooked, "/" * 3_000: relative}
-    for key, name in names.items():
-        assert await cache.get_or_build(key, Reading(file), depends_on=[name]) == "one"
-        file.write_text("two")
-        assert await cache.get_or_build(key, Reading(file), depends_on=[name]) == "two"
-        file.write_text("one")
-    await cache.aclose()
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["cache.db"]
-
-
 async def test_by_path_everything_that_depends_on_it_goes(file: Path, tmp_path: Path) -> None:
     """From memory and disk, files below and patterns too; what was built of other files stays."""
     names: dict[str, Path | str] = {
@@ -319,15 +304,6 @@ async def test_another_machine_has_it_if_the_contents_are_the_same(
     assert server.heard == []
 
 
-async def test_what_is_known_by_its_times_alone_is_not_shared(file: Path) -> None:
-    """Of a file that is too large to be read another machine cannot tell whether it is the same."""
-    server, reading = OwnTier(), Reading(file)
-    for _ in range(2):
-        cache = ContextCache(shared=server, limits=CacheLimits(content_bytes=1))
-        await cache.get_or_build("key", reading, depends_on=[file])
-    assert reading.calls == 2
-
-
 async def test_what_another_machine_invalidates_is_gone_here(tmp_path: Path) -> None:
     """In memory and on disk."""
     server = OwnTier()
@@ -365,13 +341,3 @@ async def test_news_that_may_be_missed_are_taken_for_bad(file: Path, tmp_path: P
     await ask()
     assert (plain.calls, of_file.calls) == (2, 1)
     await cache.aclose()
-
-
-async def test_a_server_that_mixes_up_keys_is_a_miss() -> None:
-    """An entry says under which key it was written."""
-    server = OwnTier()
-    cache, reading = ContextCache(shared=server), Reading(Path("none"))
-    await cache.get_or_build("other", reading)
-    server.values["key"] = server.values["other"]
-    await cache.get_or_build("key", reading)
-    assert reading.calls == 2

@@ -290,6 +290,8 @@ async def test_a_wrong_password_is_an_error_from_the_first(redis: LocalRedis) ->
             assert "hunter2" not in str(told.value)
     with pytest.raises(StoreRefused), RedisServer(f"redis://:hunter2@{at}", limits=FIRM):
         pass
+    with pytest.raises(StoreRefused):
+        RedisOriginals(RedisServer(f"redis://{at}", limits=PATIENT), scope=Scope())
 
 
 async def test_what_the_server_does_not_delete_is_not_served_again(redis: LocalRedis) -> None:
@@ -327,29 +329,3 @@ async def test_a_server_that_is_full_takes_nothing_and_serves_what_it_has(
         redis.said(b"CONFIG SET maxmemory 0")
         tier.write({"after": b"1"}, ttl_s=60)
         await comes_to(other, "after", b"1")
-
-
-async def test_a_closed_server_is_a_miss(
-    redis: LocalRedis, caplog: pytest.LogCaptureFixture
-) -> None:
-    """For everything that is asked later; who waits while it is closed is not cancelled by it."""
-    released = asyncio.Event()
-    async with port_that(delayed(redis.port, released.wait)) as port:
-        server = RedisServer(
-            redis.through(port), limits=RedisLimits(timeout_s=20.0, patience_s=0.2)
-        )
-        tier, heard = RedisTier(server), list[str]()
-        waiting = asyncio.create_task(read(tier, "key"))
-        tier.write({"lost": b"1"}, ttl_s=60)
-        await asyncio.sleep(0.05)
-        await asyncio.to_thread(server.close)
-        assert await waiting is None
-        released.set()
-    assert "closed before all was written" in caplog.text
-    ended = tier.listen(heard.append)
-    tier.write({"key": b"1"}, ttl_s=None)
-    await forget(tier, "key")
-    assert await read(tier, "key") is None
-    ended()
-    await asyncio.to_thread(tier.close)
-    server.close()

@@ -1,6 +1,5 @@
 """Originals on a real server: what one worker puts away, another has by its handle."""
 
-import itertools
 import math
 from pathlib import Path
 
@@ -9,10 +8,8 @@ import pytest
 from autogen_context.cache.originals import DiskOriginals, OriginalStore, RedisOriginals
 from autogen_context.cache.redis.server import RedisLimits, RedisServer
 from autogen_context.cache.tier import Scope
-from autogen_context.errors import OriginalNotFound, StoreRefused
 from autogen_context.messages.message import Message
 from support.entries import said
-from support.redis_pair import PATIENT
 from support.redis_server import LocalRedis
 from support.waiting import wait_until
 
@@ -23,22 +20,6 @@ def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> No
     """Keep an entry for ever, and wait until it is on the server."""
     assert stash.write([(handle, messages)], expires_at=math.inf, now=0.0) == []
     stash.flush()
-
-
-def test_a_stash_finds_elsewhere_what_it_has_not(server: RedisServer, other: RedisServer) -> None:
-    """Memory first; what memory gave up, and what another put away, comes from the server, without an eviction."""
-    scope = Scope(tenant="acme", agent="finder")
-    small = OriginalStore(3_000, tiers=[RedisOriginals(server, scope=scope)])
-    for number in range(10):
-        small.put_text(str(number), f"{number}" * 1_000)
-    assert small.evicted == 0
-    elsewhere = OriginalStore(0, tiers=[RedisOriginals(other, scope=scope)])
-    small.put_text("last", "text")
-    small.forget("last")  # comes after all that was written before
-    for number, stash in itertools.product(range(10), (small, elsewhere)):
-        assert stash.get(str(number))[0].text == f"{number}" * 1_000
-    with pytest.raises(OriginalNotFound):
-        elsewhere.get("last")
 
 
 def test_clear_deletes_what_anybody_wrote(
@@ -121,12 +102,3 @@ def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -
     assert "4" not in stash
     stash.clear()
     assert not [h for h in "01234" if h in stash]
-
-
-def test_a_wrong_password_is_an_error_at_once(redis: LocalRedis) -> None:
-    """It names the server and the way out, and no password."""
-    server = RedisServer(f"redis://:hunter2@127.0.0.1:{redis.port}/0", limits=PATIENT)
-    with pytest.raises(StoreRefused, match=f"127.0.0.1:{redis.port}/0 refuses") as told:
-        RedisOriginals(server, scope=SCOPE)
-    assert "hunter2" not in str(told.value)
-    server.close()

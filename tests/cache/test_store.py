@@ -54,30 +54,6 @@ def warned(caplog: pytest.LogCaptureFixture) -> int:
     return len(caplog.records)
 
 
-def test_a_value_comes_back(disk: DiskStore) -> None:
-    """Equal to what was written last under its name, here and after reopening; forgotten, it is gone."""
-    newer = os.urandom(100_000)
-    assert disk.write({"key": newer, "empty": b""}, ttl_s=60) == []
-    for _ in range(2):
-        assert disk.read_all(["key", "empty", "other"]) == {"key": newer, "empty": b""}
-        assert dict(disk.items()) == {"key": newer, "empty": b""}
-        disk.close()
-    disk.forget(["key", "other"])
-    assert disk.read("key") is None
-    disk.clear()
-    assert list(disk.items()) == []
-
-
-def test_what_is_past_its_time_is_gone(disk: DiskStore) -> None:
-    """It is not served, and overwritten by whoever writes next."""
-    disk.write({"short": b"secret" * 2_000}, ttl_s=-1.0)
-    assert disk.read("short") is None
-    assert [name for name, _ in disk.items()] == ["key"]
-    disk.write({"other": b""})
-    disk.close()
-    assert b"secret" not in disk.path.read_bytes()
-
-
 def test_what_is_forgotten_is_overwritten(tmp_path: Path) -> None:
     """When the call returns no byte of it is in the folder; what begins with a prefix goes together."""
     disk = DiskStore(tmp_path)
@@ -331,14 +307,6 @@ def test_what_could_not_be_deleted_is_not_read(tmp_path: Path) -> None:
     now = 60.0
     assert later.read("key") is None
     assert other.read("key") is None
-
-
-def test_clearing_a_damaged_file_takes_it_away(disk: DiskStore) -> None:
-    """Nothing in it can be had any more."""
-    disk.close()
-    disk.path.write_bytes(b"no database" * 1_000)
-    disk.clear()
-    assert not disk.path.exists()
 
 
 async def test_a_full_disk_is_done_without(

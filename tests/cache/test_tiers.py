@@ -190,17 +190,6 @@ def test_a_planted_value_is_a_miss(redis: LocalRedis, spoilt: bytes) -> None:
         assert tier.write({"large": bytes(1_001)}) == ["large"]
 
 
-async def test_strange_news_are_not_heard(redis: LocalRedis, server: RedisServer) -> None:
-    """What is no message of this package is left out; the next one is heard."""
-    tier, heard = RedisTier(server, tenant="strange news"), list[str]()
-    tier.listen(heard.append)
-    await until(lambda: bool(heard))
-    for said_there in (b"x", b"[[]]", b"[1,2]", b"{}", b"[]", b'["other",7,"key"]'):
-        redis.said(b"PUBLISH %b '%b'" % (tier.namespace.encode(), said_there))
-    await until(lambda: "key" in heard)
-    assert set(heard) == {"", "key"}
-
-
 def test_another_process_ends_in_peace(redis: LocalRedis, server: RedisServer) -> None:
     """Without a word of farewell: what it wrote is here."""
     command = [sys.executable, "-W", "error", "-c", WORKER, redis.url]

@@ -131,17 +131,6 @@ async def test_ready_asks_nobody(tmp_path: Path) -> None:
     assert not embedder.asked
 
 
-async def test_what_is_handed_out_cannot_be_changed() -> None:
-    """Neither the vector nor the model's own list leads into the store."""
-    rows = [[3.0, 4.0]]
-    store = VectorStore(Answering(lambda _: rows))
-    (vector,) = await store.vectors(["a"])
-    rows[0][0] = 9
-    with pytest.raises(TypeError):
-        vector[0] = 1.0  # type: ignore[index]  # pyright: ignore[reportIndexIssue] - who ignores the type fails
-    assert list(store.ready("a") or []) == pytest.approx([0.6, 0.8])
-
-
 # In a cache
 
 
@@ -190,20 +179,6 @@ def test_what_is_no_cache_is_refused() -> None:
 
 
 # Together
-
-
-async def test_who_comes_later_waits_for_the_same() -> None:
-    """A text that is on its way is not asked for again; the rest is not held up by it."""
-    embedder = Hashed(gate=asyncio.Event())
-    store = VectorStore(embedder)
-    first = asyncio.create_task(store.vectors(["a", "b"]))
-    await until(lambda: len(embedder.asked) == 1)
-    second = asyncio.create_task(store.vectors(["b", "c", "c"]))
-    await until(lambda: len(embedder.asked) == 2)
-    assert embedder.gate is not None
-    embedder.gate.set()
-    await asyncio.gather(first, second)
-    assert embedder.asked == [["a", "b"], ["c"]]
 
 
 async def test_a_caller_who_gives_up_lets_nobody_down() -> None:
@@ -280,40 +255,6 @@ async def test_lies_are_refused(lie: Lie) -> None:
     assert caught.value.model == "answering"
     assert store.ready("a") is None
     assert cache.stats().memory.bytes == 0
-
-
-async def test_a_model_that_changes_under_its_name() -> None:
-    """Vectors of another length than those before are refused; those in a cache are computed again."""
-    dimensions = [2]
-    store = VectorStore(Answering(lambda texts: [[1.0] * dimensions[0]] * len(texts)))
-    await store.vectors(["a"])
-    dimensions[0] = 3
-    with pytest.raises(EmbeddingFailed, match=r"3 numbers after one of 2; .* new name"):
-        await store.vectors(["b"])
-    cache = ContextCache()
-    old = VectorStore(Answering(lambda texts: [[1.0]] * len(texts)), cache=cache)
-    await old.vectors(["a"])
-    new = VectorStore(Answering(lambda texts: [[1.0, 0.0]] * len(texts)), cache=cache)
-    await new.vectors(["b"])
-    assert [len(vector) for vector in await new.vectors(["a", "b"])] == [2, 2]
-
-
-async def test_what_came_before_a_failure_is_kept() -> None:
-    """Batches that were done stay done."""
-    sizes: list[int] = []
-
-    def answer(texts: Sequence[str]) -> list[list[float]]:
-        sizes.append(len(texts))
-        if len(sizes) == 2:
-            raise OSError
-        return [[1.0]] * len(texts)
-
-    store = VectorStore(Answering(answer), entries=1000)
-    texts = [str(number) for number in range(600)]
-    with pytest.raises(EmbeddingFailed):
-        await store.vectors(texts)
-    await store.vectors(texts)
-    assert sum(sizes) == 600 + sizes[1]
 
 
 # In the background

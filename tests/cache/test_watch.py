@@ -4,14 +4,12 @@ import gc
 import os
 import shutil
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from watchdog.observers.inotify_c import InotifyFD
 
 from autogen_context.cache.watch import FileWatch
 from support.hearing import Hearing, wait_until
@@ -72,13 +70,6 @@ def rewrite_with_the_old_time(root: Path) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def replace_by_a_folder(root: Path) -> None:
-    """With something in it."""
-    (root / "src" / "b.py").unlink()
-    (root / "src" / "b.py").mkdir()
-    (root / "src" / "b.py" / "c").touch()
-
-
 def move_a_folder_in(root: Path) -> None:
     """With a file in it, from outside."""
     (root.parent / "outside").rename(root / "src" / "inside")
@@ -89,7 +80,6 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
     "taken back in": (lambda r: (r / "kept.log").write_text("x"), ["kept.log"]),
     "same size, old time": (rewrite_with_the_old_time, ["src/b.py"]),
     "rename over it": (replace_atomically, ["src/b.py"]),
-    "a folder in its place": (replace_by_a_folder, ["src/b.py", "src/b.py/c"]),
     "a folder from outside": (move_a_folder_in, ["src/inside/file"]),
     "rename a folder": (lambda r: (r / "src").rename(r / "s"), ["src/deep/a.py", "s/deep/a.py"]),
     "delete a folder": (lambda r: shutil.rmtree(r / "src"), ["src/deep/a.py"]),
@@ -207,19 +197,6 @@ def test_a_root_behind_a_link_is_told_by_its_own_name(
     hearing.wait_for(link / "file")
 
 
-def test_a_file_that_is_written_all_the_time_is_told(
-    root: Path, watch: FileWatch, hearing: Hearing
-) -> None:
-    """It is never quiet, and is told nevertheless."""
-    watch.follow(root)
-    end = time.monotonic() + 30
-    with (root / "kept.log").open("w") as log:
-        while not hearing.paths and time.monotonic() < end:
-            log.write("x")
-            log.flush()
-    assert hearing.paths == {root / "kept.log"}
-
-
 def test_one_who_fails_hinders_nobody(
     root: Path, watch: FileWatch, hearing: Hearing, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -309,37 +286,6 @@ def test_it_ends_with_its_owner(root: Path) -> None:
     del owner
     gc.collect()
     wait_until(lambda: not threads(), "no thread of this one")
-
-
-def test_a_listener_may_close_it(root: Path) -> None:
-    """From within: nobody waits for himself."""
-    watch = FileWatch(debounce_s=0.02)
-    watch.listen(lambda _: watch.close())
-    watch.follow(root)
-    (root / "new").touch()
-    wait_until(lambda: not watch.is_alive, "closed")
-
-
-def reader_of(begin: Callable[[], object]) -> InotifyFD:
-    """The thread that reads events for what begins here."""
-    others = set(threading.enumerate())
-    begin()
-    (reader,) = (e for e in set(threading.enumerate()) - others if isinstance(e, InotifyFD))
-    return reader
-
-
-def test_who_reads_the_events_is_replaced(root: Path, watch: FileWatch, hearing: Hearing) -> None:
-    """Whatever ended it: until then nothing is covered, and all may have changed in the meantime."""
-    with FileWatch(poll_s=3_600) as slow:
-        reader = reader_of(lambda: slow.follow(root))
-        assert slow.covers(root / "src")
-        reader.stop()
-        reader.join()
-        assert not slow.is_alive
-        assert not slow.covers(root / "src")
-    reader_of(lambda: watch.follow(root)).stop()
-    hearing.wait_for(root)
-    wait_until(lambda: watch.covers(root / "src"), "covered again")
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])

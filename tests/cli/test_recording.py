@@ -140,25 +140,18 @@ def test_any_transcript_goes_through_both_formats(
 
 
 def test_many_conversations_keep_their_order_names_models_and_tools(read: Read) -> None:
-    """One per line; without a name, the line is one."""
+    """One per line, named by it where it has no name; what stands around a request holds for it unless it says otherwise."""
     first = {"id": 7, "model": "gpt-4.1", "tools": [TOOL], "messages": MESSAGES}
     older = {"messages": MESSAGES, "functions": [{"name": "read"}]}
-    found = read(lines(first, older, NO_MESSAGES, {"custom_id": "x", "body": first}))
+    outer = {"id": "run", "model": "gpt-4.1", "tools": [TOOL]}
+    inner = {**outer, "request": {"model": "gpt-4o", "messages": MESSAGES}}
+    found = read(lines(first, older, NO_MESSAGES, {"custom_id": "x", "body": first}, inner))
     assert [(c.id, c.model, c.tools) for c in found] == [
         ("7", "gpt-4.1", [TOOL]),
         ("line 2", "", [TOOL]),
         ("7", "gpt-4.1", [TOOL]),
+        ("run", "gpt-4o", [TOOL]),
     ]
-
-
-def test_what_stands_around_a_request_holds_for_it(read: Read) -> None:
-    """Unless it says otherwise itself."""
-    outer: Json = {"id": "run", "model": "gpt-4.1", "tools": [TOOL]}
-    (found,) = read(json.dumps({**outer, "request": {"messages": MESSAGES}}))
-    assert (found.id, found.model, found.tools) == ("run", "gpt-4.1", [TOOL])
-    inner: Json = {"model": "gpt-4o", "messages": MESSAGES}
-    (found,) = read(json.dumps({**outer, "request": inner}))
-    assert (found.model, found.tools) == ("gpt-4o", [TOOL])
 
 
 def test_classic_agents_have_one_conversation_for_each_partner(read: Read) -> None:
@@ -189,11 +182,8 @@ def test_classic_agents_have_one_conversation_for_each_partner(read: Read) -> No
         (TEAM, ["a", "b"]),
         (SOCIETY, ["a", "b"]),
     ],
-    ids=["agent", "context", "messages", "container", "team", "society of mind"],
 )
-def test_states_of_agentchat_become_openai_messages(
-    state: object, ids: list[str], read: Read
-) -> None:
+def test_states_of_agentchat(state: object, ids: list[str], read: Read) -> None:
     """One conversation for each agent that was asked; what a manager keeps of the chat is none."""
     found = read(json.dumps(state))
     assert [c.id for c in found] == ids

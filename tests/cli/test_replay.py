@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,14 +110,9 @@ def test_the_table_says_what_happened(long_run: str, capsys: pytest.CaptureFixtu
 
 def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With --all; fewer with --every."""
-
-    def rows(*argv: str) -> int:
+    for argv, least, most in ((["--all"], 61, 61), (["--every", "20"], 4, 4), ([], 21, 41)):
         lines = shown(capsys, "replay", long_run, *argv).splitlines()
-        return sum(line.endswith("hold") for line in lines)
-
-    assert rows("--all") == 61
-    assert rows("--every", "20") == 4
-    assert 20 < rows() <= 41
+        assert least <= sum(line.endswith("hold") for line in lines) <= most
 
 
 @pytest.mark.parametrize(
@@ -153,22 +148,18 @@ def test_one_of_many_is_chosen(two_runs: str, capsys: pytest.CaptureFixture[str]
     ] * 2
 
 
-def limit_of(capsys: pytest.CaptureFixture[str], *argv: str) -> float:
-    """The limit of the first turn."""
-    return number(turns_of(facts(capsys, "replay", *argv))[0], "limit_tokens")
-
-
 def test_settings_come_from_arguments_environment_and_file(
     long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this order, as for an agent; the model's own limit without any."""
-    assert limit_of(capsys, long_run) == 111_616
     Path("s.toml").write_text("window_tokens = 5000\nreserve_tokens = 500\n")
-    assert limit_of(capsys, long_run, "--config", "s.toml") == 4500
-    monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", "6000")
-    assert limit_of(capsys, long_run, "--config", "s.toml") == 5500
-    argv = (long_run, "--config", "s.toml", "--window", "7000", "--reserve", "100")
-    assert limit_of(capsys, *argv) == 6900
+    file = ["--config", "s.toml"]
+    arguments = [*file, "--window", "7000", "--reserve", "100"]
+    rows: list[tuple[str, list[str], int]] = [("", [], 111_616), ("", file, 4500)]
+    for variable, argv, limit in [*rows, ("6000", file, 5500), ("6000", arguments, 6900)]:
+        monkeypatch.setenv("AUTOGEN_CONTEXT_WINDOW_TOKENS", variable)
+        turns = turns_of(facts(capsys, "replay", long_run, *argv))
+        assert turns[0]["limit_tokens"] == limit
 
 
 def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,17 +183,16 @@ def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str])
 
 
 def test_tools_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are part of each request."""
-
-    def totals(**fields: object) -> object:
-        fields["messages"] = conversation(turns=30)
-        Path("t.json").write_text(json.dumps(fields))
-        return facts(capsys, "replay", "t.json", "--window", "4000")["totals"]
-
+    """They are part of each request, and the manager knows of them."""
     function = {"name": "read", "description": "Read a file. " * 300}
-    with_tools = totals(tools=[{"type": "function", "function": function}])
-    assert number(with_tools, "sent", "above_limit") == 0  # the manager knows of them
-    assert number(with_tools, "whole", "most_tokens") > number(totals(), "whole", "most_tokens")
+    most: list[float] = []
+    for tools in ([], [{"type": "function", "function": function}]):
+        recorded = {"tools": tools, "messages": conversation(turns=30)}
+        Path("t.json").write_text(json.dumps(recorded))
+        totals = facts(capsys, "replay", "t.json", "--window", "4000")["totals"]
+        assert number(totals, "sent", "above_limit") == 0
+        most.append(number(totals, "whole", "most_tokens"))
+    assert most[0] < most[1]
 
 
 def test_a_warning_is_one_line_and_comes_once(
@@ -216,26 +206,23 @@ def test_a_warning_is_one_line_and_comes_once(
 
 
 @pytest.mark.parametrize(
-    ("argv", "named"),
+    ("line", "named"),
     [
-        (["none.json"], "none.json: there is no such file"),
-        (["."], "this is a folder"),
-        (["run.json", "--window", "-5"], "window_tokens"),
-        (["run.json", "--window", "100", "--reserve", "200"], "reserve_tokens"),
-        (["run.json", "--config", "none.toml"], "none.toml"),
-        (["run.json", "--conversation", "x"], "a number from 1 to 1, or an id such as"),
-        (["run.json", "--conversation", "0"], "--conversation 0"),
-        (["run.json", "--every", "0"], "every=0"),
-        (["run.json", "--model", "?"], "model='?'"),
+        ("none.json", "none.json: there is no such file"),
+        (".", "this is a folder"),
+        ("run.json --window -5", "window_tokens"),
+        ("run.json --window 100 --reserve 200", "reserve_tokens"),
+        ("run.json --config none.toml", "none.toml"),
+        ("run.json --conversation x", "a number from 1 to 1, or an id such as"),
+        ("run.json --conversation 0", "--conversation 0"),
+        ("run.json --every 0", "every=0"),
+        ("run.json --model ?", "model='?'"),
     ],
-    ids=" ".join,
 )
-def test_a_mistake_is_one_line(
-    argv: Sequence[str], named: str, long_run: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("long_run")
+def test_a_mistake_is_one_line(line: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 2, what was wrong, no traceback."""
-    assert long_run == "run.json"
-    assert main(["replay", *argv]) == 2
+    assert main(["replay", *line.split()]) == 2
     error = capsys.readouterr().err
     assert error.startswith("autogen-context: error: ")
     assert named in error

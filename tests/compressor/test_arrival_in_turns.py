@@ -5,21 +5,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import pytest
-from autogen_core import FunctionCall
-from autogen_core.models import (
-    AssistantMessage,
-    FunctionExecutionResult,
-    FunctionExecutionResultMessage,
-    LLMMessage,
-    UserMessage,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.adapters.agentchat import AgentChatFormat
 from autogen_context.cache.originals import OriginalStore
-from autogen_context.compressor.arrival.arrival import MOST_TOKENS, Arrival
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.messages.message import Message
 from autogen_context.messages.tool_call import BY_NAME
@@ -27,79 +18,58 @@ from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_s
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count, TokenCounter
 from support.counting import COUNTER, Characters
-from support.results import LONG, NEEDLE, RESULTS, call_of, run, runs, step
+from support.results import LONG, RESULTS, call_of, run, runs, step
 from support.units import candidates_of, read_all
 
-FILES = [
-    "\n".join(f"{n}\t{word} number {n} of a file" for n in range(90)) for word in ("line", "row")
-]
+Mode = Literal["off", "lossless", "lossy", "auto"]
+TOOLS = [recall_tool_schema()]
+FILE = "\n".join(f"{n}\tline number {n} of a file" for n in range(90))
+TASK: ChatMessage = {"role": "user", "content": "Read the files."}
+TWICE = [TASK, *step(0, FILE), *step(1, FILE)]
 
 
-def conversation(results: Sequence[str]) -> list[ChatMessage]:
-    """A task, and a step for each result."""
-    task: list[ChatMessage] = [{"role": "user", "content": "Read the files."}]
-    return task + [message for n, result in enumerate(results) for message in step(n, result)]
-
-
-def manager(window_tokens: int = 100_000) -> IncrementalContextManager:
+def manager(
+    window_tokens: int = 10**6, reduce: Mode = "auto", counter: TokenCounter | None = None
+) -> IncrementalContextManager:
     """With a window that holds it all, if not said otherwise."""
-    return IncrementalContextManager(window_tokens=window_tokens, counter=Characters())
+    config = ContextConfig(window_tokens=window_tokens, reduce=reduce)
+    return IncrementalContextManager(config=config, counter=counter or Characters())
 
 
-READINGS = st.lists(
-    st.tuples(st.sampled_from(FILES), st.integers(0, 60), st.integers(61, 90)).map(
-        lambda part: "\n".join(part[0].split("\n")[part[1] : part[2]])
-    ),
-    max_size=6,
-)
+def contents(messages: Sequence[ChatMessage]) -> list[str]:
+    """What the results say."""
+    return [str(message["content"]) for message in messages if message["role"] == "tool"]
 
 
 @pytest.mark.parametrize("names", [("fetch", "read_file"), ("read_file", "fetch")])
 def test_the_call_decides_what_becomes_of_a_text(names: Sequence[str]) -> None:
     """Of a file each character stays, of other JSON no blank, though ids and texts are the same."""
     text = json.dumps([{"id": n, "name": f"row {n}"} for n in range(40)], indent=4)
-    messages = [message for name in names for message in called(name, text)]
-    prepared = manager().prepare_nowait(messages)
-    sent = [prepared.messages[at]["content"] for at in (1, 3)]
+    messages: list[ChatMessage] = []
+    for name in names:
+        call = call_of("same", name, **({"path": "rows.json"} if name == "read_file" else {}))
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "same", "content": text},
+        ]
+    sent = contents(manager().prepare_nowait(messages).messages)
     assert [content == text for content in sent] == [name == "read_file" for name in names]
-
-
-def called(name: str, result: str) -> list[ChatMessage]:
-    """A call of a tool that names a file, and its result."""
-    function = {"name": name, "arguments": '{"path": "rows.json"}' if name == "read_file" else "{}"}
-    call: ChatMessage = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": "same", "type": "function", "function": function}],
-    }
-    return [call, {"role": "tool", "tool_call_id": "same", "content": result}]
 
 
 def test_a_second_reading_costs_a_mark() -> None:
     """Of what stands above the beginning is sent again, and a mark; the original can be had by its handle."""
-    messages = conversation([FILES[0], FILES[0]])
-    kept = manager()
-    prepared = kept.prepare_nowait(messages)
-    assert prepared.messages[:4] == messages[:4]
+    one = manager()
+    prepared = one.prepare_nowait(TWICE)
+    assert prepared.messages[:4] == TWICE[:4]
     assert "lines as above …]" in str(prepared.messages[4]["content"])
     decision = prepared.decisions[-1]
     assert (decision.action, decision.tokens_after < decision.tokens_before) == ("reduce", True)
-    assert [result.text for m in kept.recall(decision.handle) for result in m.results] == [FILES[0]]
-
-
-@given(READINGS)
-def test_a_unit_that_nothing_came_to_is_not_decided_again(readings: list[str]) -> None:
-    """What was decided on it is handed out again, the same object, reduced or not."""
-    messages, one, before = conversation(readings), manager(), list[object]()
-    for stop in range(1, len(messages) + 1, 2):
-        decisions = one.prepare_nowait(messages[:stop]).decisions
-        assert all(new is old for new, old in zip(decisions, before, strict=False))
-        before = list[object](decisions)
+    assert [result.text for m in one.recall(decision.handle) for result in m.results] == [FILE]
 
 
 def test_a_compaction_sends_nothing_twice() -> None:
     """Of two readings that a compaction keeps, the second is the mark again, now behind what is still there."""
-    messages = conversation(["x " * 8_000, FILES[0], FILES[0]])
+    messages = [TASK, *step(2, "x " * 8_000), *TWICE[1:]]
     small = manager(6_000)
     small.prepare_nowait(messages[:3])
     prepared = small.prepare_nowait(messages)
@@ -111,23 +81,12 @@ def test_a_compaction_sends_nothing_twice() -> None:
 @pytest.mark.parametrize("first", ["kept", "edited"])
 def test_where_the_host_edits_its_past_nothing_points_at_it(first: str) -> None:
     """A result is sent whole again once what it stood for is gone."""
-    messages = conversation([FILES[0], FILES[0]])
-    one = manager()
+    messages, one = list(TWICE), manager()
     one.prepare_nowait(messages)
     if first == "edited":
         messages[2] = {**messages[2], "content": "gone"}
     sent = one.prepare_nowait(messages).messages
-    assert (str(sent[4]["content"]) == FILES[0]) == (first == "edited")
-
-
-@given(READINGS)
-def test_a_call_heard_before_its_result_is_decided_alike(results: list[str]) -> None:
-    """Whether its result comes with it or later changes neither what is sent nor what is said of it."""
-    messages = conversation([*results, "same line\n" * 5])
-    early, late = manager(), manager()
-    for heard in range(1, len(messages) + 1):
-        early.observe(messages[:heard])
-    assert early.prepare_nowait(messages) == late.prepare_nowait(messages)
+    assert (str(sent[4]["content"]) == FILE) == (first == "edited")
 
 
 def test_what_a_tool_gave_in_the_users_role_is_no_task() -> None:
@@ -140,40 +99,9 @@ def test_what_a_tool_gave_in_the_users_role_is_no_task() -> None:
         {"role": "user", "content": "<output>\napple\npear\n</output>"},
         *step(0, "\n".join(lines)),
     ]
-    config = ContextConfig(window_tokens=100_000, reduce="lossy")
-    kept = IncrementalContextManager(config=config, counter=Characters())
-    result = str(kept.prepare_nowait(messages).messages[-1]["content"])
+    [result] = contents(manager(reduce="lossy").prepare_nowait(messages).messages)
     assert len(result) < len("\n".join(lines)) / 2
     assert "zebra is striped" in result
-
-
-# What the settings, the tools and the hosts change
-
-TOOLS = [recall_tool_schema()]
-Mode = Literal["off", "lossless", "lossy", "auto"]
-MARK = "[reduced from "
-WINDOWS = [3_000, 8_000, 100_000]
-
-
-class Alike:
-    """Takes all texts for equally long."""
-
-    def count(self, text: str, /) -> Count:
-        """Tokens of a text."""
-        return Count(tokens=9_000 if text else 0, source="tokenizer")
-
-
-def reducing(
-    window_tokens: int = 10**6, reduce: Mode = "auto", counter: TokenCounter | None = None
-) -> IncrementalContextManager:
-    """With a window that holds it all, if not said otherwise."""
-    config = ContextConfig(window_tokens=window_tokens, reduce=reduce)
-    return IncrementalContextManager(config=config, counter=counter or Characters())
-
-
-def contents(messages: Sequence[ChatMessage]) -> list[str]:
-    """What the results say."""
-    return [str(message["content"]) for message in messages if message["role"] == "tool"]
 
 
 @pytest.mark.parametrize(
@@ -189,55 +117,57 @@ def contents(messages: Sequence[ChatMessage]) -> list[str]:
 def test_the_setting_decides(reduce: Mode, recalls: bool, tidied: bool, is_cut: bool) -> None:  # noqa: FBT001 - a row
     """Whether results are tidied, and whether they are cut; by default only an agent that can ask back gets less."""
     messages = run([([LONG["json, indented"]], "curl orders"), ([LONG["log"]], "make test")])
-    sent = reducing(reduce=reduce).prepare_nowait(messages, TOOLS if recalls else ()).messages
+    sent = manager(reduce=reduce).prepare_nowait(messages, TOOLS if recalls else ()).messages
     json_text, log = contents(sent)
     assert (len(json_text) < len(LONG["json, indented"])) == tidied
-    assert (MARK in json_text, MARK in log) == (is_cut, is_cut)
+    assert ["[reduced from " in text for text in (json_text, log)] == [is_cut, is_cut]
     assert sent[:2] == messages[:2]
 
 
 @settings(max_examples=12)
-@given(runs(RESULTS | st.sampled_from([*LONG.values()])), st.sampled_from(WINDOWS))
+@given(runs(RESULTS | st.sampled_from([*LONG.values()])), st.sampled_from([3_000, 8_000, 10**6]))
 def test_turn_by_turn_at_once_or_after_a_restart(messages: list[ChatMessage], window: int) -> None:
     """The same bytes are sent; and nothing that was sent is sent otherwise until a compaction."""
-    first, before = reducing(window), list[ChatMessage]()
+    first, before, decisions = manager(window), list[ChatMessage](), list[object]()
     ends = [n for n in range(1, len(messages) + 1) if messages[n - 1]["role"] == "tool"]
     for stop in ends:
         turn = first.prepare_nowait(messages[:stop], TOOLS)
-        second = reducing(window)
+        second = manager(window)
         second.load_state(first.save_state())
         assert second.prepare_nowait(messages[:stop], TOOLS).messages == turn.messages
         assert turn.compacted or turn.messages[: len(before)] == before
         first, before = (second if stop % 2 else first), turn.messages
-    if window == WINDOWS[-1]:
-        assert reducing(window).prepare_nowait(messages, TOOLS).messages == before
+        decisions = list[object](turn.decisions)
+    if window == 10**6:
+        assert manager(window).prepare_nowait(messages, TOOLS).messages == before
+        again = first.prepare_nowait(messages[: ends[-1]], TOOLS).decisions
+        assert list(again) == decisions
 
 
-@pytest.mark.parametrize("kind", ["log", "json", "page"])
-def test_no_result_grows_by_any_count(kind: str) -> None:
+def test_no_result_grows_by_any_count() -> None:
     """Where a counter sees no gain there is none."""
-    messages = run([([LONG[kind]], "make test")])
-    prepared = reducing(counter=Alike()).prepare_nowait(messages, TOOLS)
+
+    class Alike:
+        def count(self, text: str, /) -> Count:
+            return Count(tokens=9_000 if text else 0, source="tokenizer")
+
+    messages = run([([LONG["log"], LONG["json"]], "make test")])
+    prepared = manager(counter=Alike()).prepare_nowait(messages, TOOLS)
     assert prepared.messages == messages
     assert not any(decision.handle for decision in prepared.decisions)
 
 
-def test_what_is_pinned_is_sent_whole() -> None:
-    """From the next turn on, or the first."""
-    messages = run([([LONG["log"], LONG["json"]], "make test")])
-    one = reducing()
-    one.prepare_nowait(messages, TOOLS)
-    one.pin(messages[2])
-    assert contents(one.prepare_nowait(messages, TOOLS).messages)[0] == LONG["log"]
-
-
-def test_what_was_asked_back_is_sent_whole() -> None:
+def test_what_is_pinned_or_was_asked_back_is_sent_whole() -> None:
     """However large; also where the same stands above."""
     call: ChatMessage = {"role": "assistant", "content": None}
     call["tool_calls"] = [call_of("r", RECALL_TOOL_NAME, handle="abc")]
     answer: ChatMessage = {"role": "tool", "tool_call_id": "r", "content": LONG["log"]}
-    messages = [*run([([LONG["log"][:4_000]], "make")]), call, answer]
-    assert contents(reducing().prepare_nowait(messages, TOOLS).messages)[-1] == LONG["log"]
+    messages = [*run([([LONG["log"]], "make")]), call, answer]
+    one = manager()
+    first, last = contents(one.prepare_nowait(messages, TOOLS).messages)
+    assert (first == LONG["log"], last == LONG["log"]) == (False, True)
+    one.pin(messages[2])
+    assert contents(one.prepare_nowait(messages, TOOLS).messages)[0] == LONG["log"]
 
 
 @pytest.mark.parametrize("ids", ["ba", ["", ""]], ids=["by id", "in order"])
@@ -252,7 +182,7 @@ def test_each_of_several_calls_has_its_own_result(ids: Sequence[str]) -> None:
         for n, key in enumerate(ids)
     ]
     messages: list[ChatMessage] = [{"role": "user", "content": "Look."}, call, *results]
-    one = reducing()
+    one = manager()
     for stop in (2, 3):
         one.prepare_nowait(messages[:stop], TOOLS)
     first, second = contents(one.prepare_nowait(messages, TOOLS).messages)
@@ -263,37 +193,9 @@ def test_each_of_several_calls_has_its_own_result(ids: Sequence[str]) -> None:
 @pytest.mark.parametrize("own", [True, False])
 def test_what_comes_and_goes_stands_for_nothing(*, own: bool) -> None:
     """What is said in our name is not there after a compaction, or was not there before it."""
-    said = Message(role="user", text=LONG["hits"], own=own)
     keep, compressor = OriginalStore(0).put_text, SemanticCompressor()
     arrival = Arrival(COUNTER, kinds=BY_NAME, keep=keep, compressor=compressor)
-    arrival.restart([said])
-    decided = arrival.decide(
-        candidates_of(read_all(step(0, LONG["hits"])))[0], None, spared=frozenset()
-    )
+    arrival.restart([Message(role="user", text=LONG["hits"], own=own)])
+    [candidate] = candidates_of(read_all(step(0, LONG["hits"])))
+    decided = arrival.decide(candidate, None, spared=frozenset())
     assert decided.action == ("keep" if own else "reduce")
-
-
-def test_of_several_results_in_one_message_each_is_looked_at() -> None:
-    """As autogen-agentchat has them: a large one is cut, a small one beside it stays."""
-    calls = [FunctionCall(id=n, name="bash", arguments='{"command": "make"}') for n in "ab"]
-    texts = {"a": LONG["log"], "b": "It is done."}
-    results = [
-        FunctionExecutionResult(call_id=key, name="bash", content=text)
-        for key, text in texts.items()
-    ]
-    messages: list[LLMMessage] = [
-        UserMessage(content=f"Find {NEEDLE}.", source="user"),
-        AssistantMessage(content=calls, source="coder"),
-        FunctionExecutionResultMessage(content=results),
-    ]
-    one = IncrementalContextManager(
-        window_tokens=10**6, counter=Characters(), host=AgentChatFormat()
-    )
-    prepared = one.prepare_nowait(messages, TOOLS)
-    last = prepared.messages[-1]
-    assert isinstance(last, FunctionExecutionResultMessage)
-    large, small = (result.content for result in last.content)
-    assert (NEEDLE in large, MARK in large, small) == (True, True, texts["b"])
-    assert Characters().count(large).tokens <= MOST_TOKENS
-    recalled = one.recall(prepared.decisions[-1].handle)
-    assert [r.text for m in recalled for r in m.results] == [LONG["log"], texts["b"]]

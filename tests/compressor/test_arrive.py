@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.arrival.arrival import (
-    LEAST_CHARS,
     MOST_CODE_TOKENS,
     MOST_TOKENS,
     WANTED,
@@ -99,15 +98,6 @@ def test_what_is_cut_has_its_room(kind: str, *, shows_file: bool) -> None:
         assert 0.4 * most <= count(short) <= most
 
 
-@pytest.mark.parametrize("size", [LEAST_CHARS - 1, MOST_TOKENS])
-def test_what_is_small_is_not_cut(size: int) -> None:
-    """It is sent as it is tidied; below some length not even that."""
-    text = LONG["log"][:size]
-    assert cut(text, text, count=exact) == (text, "")
-    padded = json.dumps([1, 2], indent=8).ljust(size)
-    assert (tightened(padded) is padded) == (size < LEAST_CHARS)
-
-
 @pytest.mark.parametrize("kind", LONG)
 def test_what_is_asked_for_and_what_failed_stays(kind: str) -> None:
     """What the call names or the task does; errors unasked (F30), where lines of that kind tell of such."""
@@ -157,14 +147,6 @@ def test_data_that_nobody_reads_is_not_sent(around: str) -> None:
     assert "[data, 12,000 characters]" in short
     assert RECALL_TOOL_NAME in short
     assert "[data" not in arrived("a/long/path" * 400)
-
-
-def test_each_original_has_its_handle() -> None:
-    """Also where two are alike once they are tidied."""
-    texts = [rows_of_json(300, indent=indent) for indent in (1, 2)]
-    one, other = map(tightened, texts)
-    assert one == other
-    assert len({cut(one, text, count=exact)[1] for text in texts}) == 2
 
 
 @pytest.mark.parametrize("task", ["", "a b word x 20% abc"])

@@ -13,7 +13,7 @@ from autogen_context.messages.tool_schema import recall_tool_schema
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
-from support.results import LONG, RESULTS, run, runs
+from support.results import LONG, RESULTS, runs
 
 MARKED = re.compile(
     r'^\[reduced from \d+ tokens; the whole: recall_context\(handle="(\w+)"\)\]\Z', re.MULTILINE
@@ -89,25 +89,3 @@ def test_by_the_handle_of_a_mark(messages: list[ChatMessage], window: int) -> No
             mark = MARKED.search(str(message["content"])) if original is not None else None
             if mark and message["content"] != original:
                 assert asked_back(one, mark[1]) == original
-
-
-@settings(max_examples=15)
-@given(runs(RESULTS | st.sampled_from([*LONG.values()])), st.integers(2_000, 12_000))
-def test_what_is_sent_as_it_came_has_no_handle(messages: list[ChatMessage], window: int) -> None:
-    """And what has none is there word for word."""
-    prepared = turn(manager(window), messages)
-    sent = {id(message) for message in prepared.messages}
-    for decision in prepared.decisions:
-        unit = messages[decision.start : decision.stop]
-        assert (not decision.handle) == all(id(message) in sent for message in unit)
-
-
-def test_lines_of_what_was_cut() -> None:
-    """With their numbers."""
-    one = manager(50_000)
-    prepared = turn(one, run([([LONG["log"]], "make test")]))
-    mark = MARKED.search(str(prepared.messages[-1]["content"]))
-    assert mark
-    answer = one.recall_context(handle=mark[1], lines="311-312")
-    rows = LONG["log"].split("\n")
-    assert answer.endswith(f"]\n311\t{rows[310]}\n312\t{rows[311]}")

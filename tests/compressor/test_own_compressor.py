@@ -13,16 +13,14 @@ from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared, SemanticCompressor
 from autogen_context.compressor.compressor import Compressor
-from autogen_context.compressor.guard import guarded
 from autogen_context.compressor.notice import LeftOut
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.models.completion import Complete
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.prompts import client
-from support.working import Summarising, lived_through, notice_in, run, says, text_of
+from support.working import notice_in, run, says, text_of
 
 
 class Truncating:
@@ -138,7 +136,7 @@ def test_what_it_does_wrong_costs_quality_alone(way: str, caplog: pytest.LogCapt
         assert any("compressor's notice is not used" in each for each in warned)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(transcripts(), st.sampled_from([*WAYS, "truncates"]), st.integers(300, 2_000))
 def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -> None:
     """Whatever it does: it fits, pairs are closed, the newest message is there, and twice is the same."""
@@ -151,34 +149,6 @@ def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -
     assert turn.certificate.pairs_closed
     assert turn.certificate.newest_present or not messages
     assert keeper(own, window).prepare_nowait(messages).messages == turn.messages
-
-
-def test_ours_needs_no_guard() -> None:
-    """It is measured by its own tests; one on top of it is guarded."""
-    ours = SemanticCompressor()
-    assert guarded(ours) is ours
-    assert guarded(Truncating()) is not ours
-
-
-def test_who_is_asked() -> None:
-    """The compressor's own client before the manager's; nobody unless one was given."""
-    own, managers = Summarising(), Summarising()
-
-    async def live(compressor: Compressor | None, model_client: Complete | None) -> str:
-        config = ContextConfig(window_tokens=12_000, summary_timeout_s=30.0)
-        async with IncrementalContextManager(
-            config=config, counter=Characters(), compressor=compressor, model_client=model_client
-        ) as manager:
-            return notice_in(await lived_through(manager, run(90)))
-
-    assert "Summed up." not in asyncio.run(live(SemanticCompressor(), None))
-    assert not own.asked + managers.asked
-    both = live(SemanticCompressor(client(own)), client(managers))
-    assert "Summed up." in asyncio.run(both)
-    assert own.asked
-    assert not managers.asked
-    assert "Summed up." in asyncio.run(live(SemanticCompressor(), client(managers)))
-    assert managers.asked
 
 
 async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:

@@ -1,20 +1,22 @@
-"""In a team whoever speaks has the user's role; rules come from people alone."""
+"""Who is a person and who another agent, and what of people's words stays as they wrote it."""
+
+import json
 
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.span import spans_of
+from autogen_context.compressor.span import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolResult
 from autogen_context.messages.people import people_in
 from autogen_context.prioritizer.references import References
+from autogen_context.testing import ChatMessage
 from support.counting import COUNTER
 from support.units import candidates_of
 
-RULE = "Never touch the table billing_2024."
-CHANGED = "The budget is 900 EUR."
+RULE = "Never touch the table billing_2024. The budget is 900 EUR."
 
 
 def says(text: str, name: str = "", role: str = "user") -> Message:
@@ -22,31 +24,27 @@ def says(text: str, name: str = "", role: str = "user") -> Message:
     return Message(role=role, text=text, name=name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", "user", "User", "user_proxy", "UserProxy", "user_proxy_2", "human", "HumanAdmin", "admin", "the user",
-        "end-user", "customer", "client 3", "user_proxy_agent", "Operator", "human_input",
-    ],
-)  # fmt: skip
+PERSONS = "user UserProxy user_proxy_2 HumanAdmin admin end-user customer user_proxy_agent Operator"
+AGENTS = "web_surfer coder planner customer_support user_researcher chat_manager executor human_resources Alice"
+
+
+@pytest.mark.parametrize("name", ["", "the user", "client 3", *PERSONS.split()])
 def test_who_is_taken_for_a_person(name: str) -> None:
     """Who has no name, or one that says it."""
     assert people_in([says("Go.", "boss")]).speaks(says("Go.", name))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "web_surfer", "coder", "planner", "customer_support", "user_researcher", "chat_manager", "executor",
-        "human_resources", "administration", "client_tester", "reuser", "Alice",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", AGENTS.split())
 def test_who_is_taken_for_an_agent(name: str) -> None:
-    """Everybody else, unless the user lists the name, or it gave the first task."""
+    """Everybody else, unless the user lists the name, or it gave the first task; only the role of an agent changes."""
     message = says("Go.", name)
-    assert not people_in([says("Go.", "boss"), message]).speaks(message)
+    people = people_in([says("Go.", "boss"), message])
+    assert not people.speaks(message)
+    assert people.heard(message) == says("Go.", name, "assistant")
     assert people_in([says("Go.", "boss"), message], [name]).speaks(message)
     assert people_in([message, says("Go.", "boss")]).speaks(message)
+    for other in (says("x", "boss"), says("x", name, "system"), says("x", name, "assistant")):
+        assert people.heard(other) is other
 
 
 def test_who_gave_the_first_task() -> None:
@@ -63,22 +61,6 @@ def test_who_gave_the_first_task() -> None:
     assert spoken == {"ours": False, "tool": False, "boss": True, "coder": False}
 
 
-def test_only_the_role_changes() -> None:
-    """Another agent has a model's say; all else is as it was."""
-    people = people_in([says("Go.", "boss")])
-    for message in (
-        says("x", "boss"),
-        says("x", "coder", "assistant"),
-        says("x", "coder", "system"),
-        Message(role="user", text="x", name="ours", own=True),
-    ):
-        assert people.heard(message) is message
-    assert people.heard(says("x", "coder")) == says("x", "coder", "assistant")
-
-
-TEAM = [says("Check the invoices.", "boss"), says("I looked at them.", "coder")]
-
-
 @pytest.mark.parametrize(
     ("name", "listed", "author"),
     [
@@ -89,43 +71,95 @@ TEAM = [says("Check the invoices.", "boss"), says("I looked at them.", "coder")]
     ],
 )
 def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) -> None:
-    """In the text of a span and in what is told of what left sight; another agent's facts stand as reported."""
-    messages = [*TEAM, says(f"{RULE} {CHANGED}", name), says("Go on.", "boss")]
-    candidates = candidates_of(messages * 40)
+    """F19: in the text of a span and in what is told of what left sight; another agent's facts stand as reported."""
+    team = [says("Check the invoices.", "boss"), says("I looked at them.", "coder")]
+    messages = [*team, says(RULE, name), says("Go on.", "boss")] * 40
+    candidates = candidates_of(messages)
     ledger = Ledger()
-    for span in spans_of(candidates, stays=(), room_tokens=2_000, people=listed):
+    for span in Spans(listed).of(candidates, stays=(), room_tokens=2_000):
         ledger.learn_text(span.text)
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")
     references = References()
-    references.follow(candidates, messages * 40)
-    for step in (1, 160):
-        telling = EvictionNotice[str](COUNTER, listed, compressor=SemanticCompressor())
-        for stop in range(step, 160 + step, step):
-            telling.follow((messages * 40)[:stop])
-        told = telling.told(references.units, {}, summaries={}, room_tokens=500)
-        assert ("Limits:\nNever touch the table billing_2024" in told) == (author == "person")
-        assert ("Facts, said by the assistant:" in told) == (author == "assistant")
+    references.follow(candidates, messages)
+    telling = EvictionNotice[str](COUNTER, listed, compressor=SemanticCompressor())
+    telling.follow(messages)
+    told = telling.told(references.units, {}, summaries={}, room_tokens=500)
+    assert ("Limits:\nNever touch the table billing_2024" in told) == (author == "person")
+    assert ("Facts, said by the assistant:" in told) == (author == "assistant")
 
 
-def sent(name: str, people: tuple[str, ...] = ()) -> str:
-    """What a manager sends when a long talk has left many rules behind, all said under a name."""
-    config = ContextConfig(people=people, model="gpt-4")
-    manager = IncrementalContextManager(window_tokens=1_500, config=config)
-    messages: list[dict[str, object]] = [{"role": "user", "name": "boss", "content": "Check all."}]
-    text = ""
-    for n in range(30):
-        rule = f"Never touch the table billing_{n}. It rained {n * 7919} drops again. " * 9
-        messages.append({"role": "assistant", "content": f"Looked at {n}. " * 20})
-        messages.append({"role": "user", "name": name, "content": rule})
-        text = "\n".join(str(m["content"]) for m in manager.prepare_nowait(messages).messages)
-    return text
+# What they wrote stays
+
+RULES = (
+    "Never write to the table billing_2024.",
+    "You must not send mail to customers.",
+    "At most 3 retries for each request.",
+    "Always ask me before you delete a file.",
+    "Never deploy on a Friday.",
+)
 
 
-def test_a_manager_knows_the_people() -> None:
-    """By the names of the conversation and of the settings."""
-    stated = "Limits:\nNever touch"
-    assert stated in sent("boss")
-    assert stated in sent("Alice", people=("Alice",))
-    assert stated not in sent("web_surfer")
-    assert stated not in sent("Alice", people=("Bob",))
+def steps(count: int) -> list[ChatMessage]:
+    """Calls with long results."""
+    said: list[ChatMessage] = []
+    for n in range(count):
+        call = {"name": "read_file", "arguments": json.dumps({"path": f"src/m{n}.py"})}
+        calls = [{"id": f"c{n}", "type": "function", "function": call}]
+        text = "\n".join(f"value_{n}_{line} = compute_{line}({n})" for line in range(60))
+        said += [
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": text},
+        ]
+    return said
+
+
+def sent(said: tuple[str, ...], window: int, profile: str = "value") -> list[str]:
+    """The texts of the request after a person said things, each was answered, and long work followed."""
+    messages: list[ChatMessage] = [{"role": "user", "content": "Look after the build."}]
+    for text in said:
+        messages += [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": "Noted."},
+        ]
+    messages += [{"role": "user", "content": "Now go through the sources."}, *steps(20)]
+    config = ContextConfig.model_validate(
+        {"model": "gpt-4", "window_tokens": window, "profile": profile}
+    )
+    turn = IncrementalContextManager(config=config).prepare_nowait(messages)
+    assert turn.certificate.fits
+    assert turn.certificate.instruction_present
+    return [str(message.get("content")) for message in turn.messages]
+
+
+@pytest.mark.filterwarnings("ignore:window_tokens=")
+@pytest.mark.parametrize("profile", ["value", "balanced", "conservative", "strict"])
+def test_rules_stay_verbatim(profile: str) -> None:
+    """F8: all five, in a small window, under every profile."""
+    texts = sent(RULES, 2_500, profile)
+    assert [rule for rule in RULES if rule not in texts] == []
+
+
+@pytest.mark.filterwarnings("ignore:window_tokens=")
+def test_a_paste_does_not_take_the_fraction() -> None:
+    """Of a long message the rule stays, in its own words, and others' rules stay beside it."""
+    rule = "Never touch the table ledger_77. "
+    texts = sent(("lorem ipsum dolor. " * 150 + rule + "sit amet so. " * 150, *RULES), 3_000)
+    assert all(each in texts for each in RULES)
+    assert any(rule.strip() in text for text in texts)
+
+
+@pytest.mark.filterwarnings("ignore:window_tokens=")
+def test_a_memory_that_every_run_repeats_stays_once() -> None:
+    """F7: a system message behind others stays, the newest as it is."""
+    memory = "Relevant memory: the user prefers metric units."
+    messages: list[ChatMessage] = [{"role": "user", "content": "Begin."}]
+    for run in range(30):
+        messages += [
+            {"role": "user", "content": f"Run {run}."},
+            {"role": "system", "content": memory},
+            *steps(1),
+            {"role": "assistant", "content": "Done."},
+        ]
+    turn = IncrementalContextManager(model="gpt-4", window_tokens=2_500).prepare_nowait(messages)
+    assert memory in [message.get("content") for message in turn.messages]

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.code import CODE
+from autogen_context.compressor.arrival.code import CODE, Span, holders, outline
 from autogen_context.compressor.arrival.kinds import REDUCERS, reducer_for
 from autogen_context.compressor.arrival.lines import Reducer, choose, gap_of, shortened, wanted_in
-from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.compressor.arrival.output import OUTPUT, shown
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
@@ -127,15 +126,6 @@ def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], r
             assert line == lines[at]
             at += 1
     assert at == len(lines)
-
-
-@given(st.integers(0, 399), ROOMS)
-def test_the_best_line_stays(best: int, tokens: int) -> None:
-    """Wherever it stands, however small the room; among equals the ends do."""
-    lines = [f"line {i} says nothing" for i in range(400)]
-    short = choose(lines, [float(i == best) for i in range(400)], room_of(tokens)).split("\n")
-    assert lines[best] in short
-    assert short[-1] == lines[-1] or "…" in short[-1]
 
 
 @pytest.mark.parametrize("tokens", [60, 1_000, 4_000])

@@ -5,12 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from autogen_context import IncrementalContextManager
 from autogen_context.config import ContextConfig
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import broken_transcripts
+from autogen_context.tokens.measure import EstimateCounter
 
 Settings = dict[str, object]
 
@@ -76,86 +81,51 @@ def test_a_value_out_of_range_is_an_error_with_setting_value_and_way_out(
     assert re.search(said, str(caught.value))
 
 
+KINDS = "Input should be one of read, write, search, run, test, other, shell"
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        pytest.param(
+        (
             {"window_tokens": 100, "reserve_tokens": 100},
             "'reserve_tokens' is 100: Input should be below window_tokens, which is 100",
-            id="reserve fills the window",
         ),
-        pytest.param(
+        (
             {"compact_at_fraction": 0.5, "compact_to_fraction": 0.5},
             "'compact_to_fraction' is 0.5: Input should be below compact_at_fraction, which is 0.5",
-            id="compaction makes no room",
         ),
-        pytest.param(
+        (
             {"compression_threshold": 0.5, "compression_ratio": 0.7},
             "'compression_ratio' (now 'compact_to_fraction') is 0.7: Input should be below",
-            id="by original keys",
         ),
-    ],
-)
-def test_settings_that_do_not_go_together_are_an_error(wrong: Settings, said: str) -> None:
-    """Both are named, and the one that bounds the other with its value."""
-    with pytest.raises(ValueError, match=re.escape(said)):
-        made(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        pytest.param(
+        (
             {"tools": {"peek": "read", "x": "reed"}},
-            "'x' of 'tools' is 'reed': Input should be one of read, write, search, run, test, other, shell; "
-            "did you mean 'read'?; the default",
-            id="near a kind",
+            f"'x' of 'tools' is 'reed': {KINDS}; did you mean 'read'?; the default",
         ),
-        pytest.param(
-            {"tools": {"x": ["read"]}},
-            "'x' of 'tools' is ['read']: Input should be one of read, write, search, run, test, other, shell; "
-            "did you mean 'read'?",
-            id="a list",
-        ),
-        pytest.param(
-            {"tools": {"x": "fly"}},
-            "'x' of 'tools' is 'fly': Input should be one of read, write, search, run, test, other, shell; the default",
-            id="near none",
-        ),
-        pytest.param(
-            {"tools": {5: "read"}}, "item 5 of 'tools' is 5: Input should be a valid", id="a key"
-        ),
-        pytest.param(
-            {"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid", id="a name"
-        ),
+        ({"tools": {"x": ["read"]}}, f"'x' of 'tools' is ['read']: {KINDS}; did you mean 'read'?"),
+        ({"tools": {"x": "fly"}}, f"'x' of 'tools' is 'fly': {KINDS}; the default"),
+        ({"tools": {5: "read"}}, "item 5 of 'tools' is 5: Input should be a valid"),
+        ({"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid"),
     ],
 )
-def test_of_several_the_one_that_is_wrong_is_named(wrong: Settings, said: str) -> None:
-    """With its setting, and once."""
+def test_what_is_wrong_is_named(wrong: Settings, said: str) -> None:
+    """Of settings that do not go together both, of several values the one that is wrong, once."""
     with pytest.raises(ValidationError, match=re.escape(said)) as caught:
         made(**wrong)
     assert caught.value.error_count() == 1
 
 
-def test_what_is_no_mapping_is_an_error() -> None:
-    """``model_validate`` takes settings or a config, which it hands back."""
+def test_a_config_is_a_value() -> None:
+    """Frozen and hashable, its schema without room for unknown keys; validation hands it back and takes nothing else."""
     config = ContextConfig(model="m")
     assert ContextConfig.model_validate(config) == config
+    assert hash(config) == hash(ContextConfig(model="m"))
+    assert ContextConfig.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValidationError):
         ContextConfig.model_validate(5)
-
-
-def test_the_schema_has_no_room_for_unknown_keys() -> None:
-    """Who checks settings by the JSON schema alone finds the same."""
-    assert ContextConfig.model_json_schema()["additionalProperties"] is False
-
-
-def test_a_config_cannot_be_changed() -> None:
-    """It is a value: frozen and hashable."""
-    config = ContextConfig()
     with pytest.raises(ValidationError):
         config.model = "other"  # pyright: ignore[reportAttributeAccessIssue]  # the law under test
-    assert hash(config) == hash(ContextConfig())
 
 
 def test_the_constructor_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,3 +170,23 @@ def test_the_filter_of_a_configuration() -> None:
     assert ContextConfig().attention_filter().filter(scores) == [scores[2], scores[1]]
     best = ContextConfig(attention_threshold=0.5, attention_top_k=1)
     assert best.attention_filter().filter(scores) == [scores[2]]
+
+
+def test_a_reserve_above_the_models_window() -> None:
+    """Is told at the first turn, with the way out."""
+    keeper = IncrementalContextManager(model="gpt-4", reserve_tokens=10_000)
+    with pytest.raises(ContextWindowExceeded, match=r"the limit is -\d+ .*lower reserve_tokens"):
+        keeper.prepare_nowait([{"role": "user", "content": "hi"}])
+
+
+@settings(max_examples=25)
+@given(broken_transcripts(max_repeats=20))
+def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
+    """The same objects, measured as far as they can be read."""
+    config = ContextConfig(window_tokens=50, enabled=False)
+    keeper = IncrementalContextManager(config=config, counter=EstimateCounter())
+    keeper.observe(messages)
+    turn = keeper.prepare_nowait(messages)
+    assert list(map(id, turn.messages)) == list(map(id, messages))
+    assert (turn.decisions, turn.compacted) == ((), False)
+    assert turn.certificate.counted_tokens > 0

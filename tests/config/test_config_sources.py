@@ -1,4 +1,4 @@
-"""The laws of the sources: what is kept anywhere is read back, and the place decides what wins."""
+"""What is kept anywhere is read back, the place decides what wins, and no key is passed over in silence."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,11 +16,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.config import ContextConfig
+from autogen_context.config.config import RENAMED, WITHOUT_EFFECT
 from autogen_context.errors import MissingExtra
 
 Settings = dict[str, object]
 
 DOCS = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+SETTINGS = tuple(ContextConfig.model_fields)
+ROWS = [row for row in RENAMED.items() if row[1] != "discovery_url"]
+SERVER = "http://127.0.0.1:8000/v1"
+OTHER = "http://127.0.0.1:9000/v1"
+BASE = {"OPENAI_BASE_URL": SERVER}
+VALUES: Mapping[str, tuple[object, object]] = {  # two valid values of each setting that was renamed
+    "compact_at_fraction": (0.8, 0.9),
+    "compact_to_fraction": (0.3, 0.4),
+    "default_window_tokens": (4000, 8000),
+    "limits_file": ("a.json", "b.json"),
+    "limits_ttl_s": (60, 120),
+    "discovery_timeout_s": (1, 2),
+    "fallback_turns": (5, 10),
+}
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=12)
 tokens = st.integers(1, 10**9)
@@ -154,14 +171,14 @@ def test_a_wrong_value_is_traced_to_its_place() -> None:
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        pytest.param("toml", "model = 'm'", id="top"),
-        pytest.param("toml", "[autogen_context]\nmodel = 'm'\n[other]\nx = 1", id="table"),
-        pytest.param("toml", "[tool.autogen_context]\nmodel = 'm'\n[tool.x]\ny = 1", id="tool"),
-        pytest.param("toml", "\ufeffmodel = 'm'", id="byte order mark"),
-        pytest.param("TOML", "model = 'm'", id="capitals"),
-        pytest.param("json", '{"autogen_context": {"model": "m"}}', id="json table"),
-        pytest.param("yaml", "autogen_context:\n  model: m", id="yaml table"),
-        pytest.param("yaml", "agent:\n  model: m\nother:\n  x: 1", id="F33: the original's table"),
+        ("toml", "model = 'm'"),
+        ("toml", "[autogen_context]\nmodel = 'm'\n[other]\nx = 1"),
+        ("toml", "[tool.autogen_context]\nmodel = 'm'\n[tool.x]\ny = 1"),
+        ("toml", "\ufeffmodel = 'm'"),
+        ("TOML", "model = 'm'"),
+        ("json", '{"autogen_context": {"model": "m"}}'),
+        ("yaml", "autogen_context:\n  model: m"),
+        ("yaml", "agent:\n  model: m\nother:\n  x: 1"),  # F33: the original's table
     ],
 )
 def test_settings_stand_at_the_top_or_in_a_table(suffix: str, text: str) -> None:
@@ -169,30 +186,30 @@ def test_settings_stand_at_the_top_or_in_a_table(suffix: str, text: str) -> None
     assert loaded(text, suffix=suffix) == ContextConfig(model="m")
 
 
-@pytest.mark.parametrize(
-    ("suffix", "text"),
-    [("toml", ""), ("yaml", "# nothing yet"), ("yaml", "autogen_context:"), ("json", "{}")],
-)
-def test_an_empty_file_gives_the_defaults(suffix: str, text: str) -> None:
+def test_an_empty_file_gives_the_defaults() -> None:
     """Nothing given, nothing wrong."""
-    assert loaded(text, suffix=suffix) == ContextConfig()
+    for suffix, text in (
+        ("toml", ""),
+        ("yaml", "# none"),
+        ("yaml", "autogen_context:"),
+        ("json", "{}"),
+    ):
+        assert loaded(text, suffix=suffix) == ContextConfig()
 
 
 @pytest.mark.parametrize(
     ("suffix", "text", "said"),
     [
-        pytest.param("toml", "model = 'm'\nx = \ny = 1", "line 2", id="toml syntax"),
-        pytest.param("json", '{"model":\n}', "line 2", id="json syntax"),
-        pytest.param("yaml", "model: m\nx: [", "line 2", id="yaml syntax"),
-        pytest.param("yaml", "model: !!python/name:os.getcwd", "line 1", id="yaml object"),
-        pytest.param("ini", "model = m", "should end in .toml, .json, .yaml, .yml", id="suffix"),
-        pytest.param("json", "[1, 2]", "[1, 2] stands where names and values", id="json list"),
-        pytest.param("yaml", "words", "'words' stands where names and values", id="yaml text"),
-        pytest.param("toml", "autogen_context = 3", "3 stands where names", id="no table"),
-        pytest.param("toml", "[tool.other]\nx = 1", "no table tool.autogen_context", id="tools"),
-        pytest.param(
-            "toml", "[autogen_context]\n[agent]", "autogen_context and agent; keep one", id="tables"
-        ),
+        ("toml", "model = 'm'\nx = \ny = 1", "line 2"),
+        ("json", '{"model":\n}', "line 2"),
+        ("yaml", "model: m\nx: [", "line 2"),
+        ("yaml", "model: !!python/name:os.getcwd", "line 1"),
+        ("ini", "model = m", "should end in .toml, .json, .yaml, .yml"),
+        ("json", "[1, 2]", "[1, 2] stands where names and values"),
+        ("yaml", "words", "'words' stands where names and values"),
+        ("toml", "autogen_context = 3", "3 stands where names"),
+        ("toml", "[tool.other]\nx = 1", "no table tool.autogen_context"),
+        ("toml", "[autogen_context]\n[agent]", "autogen_context and agent; keep one"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error(suffix: str, text: str, said: str) -> None:
@@ -243,3 +260,132 @@ def test_tables_and_lists_come_from_anywhere() -> None:
     for found in (loaded(file), ContextConfig.load(environ=environ)):
         assert found == config
         assert hash(found) == hash(config)
+
+
+def made(**given_settings: object) -> ContextConfig:
+    """The constructor, for keys that a type checker would refuse."""
+    return ContextConfig.model_validate(given_settings)
+
+
+unknown_keys = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True).filter(
+    lambda key: key not in {*SETTINGS, *RENAMED, *WITHOUT_EFFECT}
+)
+
+
+@given(unknown_keys)
+def test_an_unknown_key_is_an_error_that_names_it_and_its_place(key: str) -> None:
+    """As argument, variable and in a file; and its value, which may be a secret, is not repeated."""
+    variable = f"AUTOGEN_CONTEXT_{key.upper()}"
+    places: list[tuple[str, Callable[[], ContextConfig]]] = [
+        (f"'{key}'", lambda: made(**{key: "sk-1"})),
+        (variable, lambda: ContextConfig.load(environ={variable: "sk-1"})),
+        ("settings.json", lambda: loaded(json.dumps({key: "sk-1"}), suffix="json", environ={})),
+    ]
+    for named, make in places:
+        with pytest.raises(ValueError, match=f"unknown setting .*{named}") as caught:
+            make()
+        assert "sk-1" not in str(caught.value)
+        assert "input_value" not in str(caught.value)
+
+
+@given(st.sampled_from(SETTINGS), st.data())
+def test_a_slip_of_one_letter_gets_a_suggestion(name: str, data: st.DataObject) -> None:
+    """A missing letter leads back to the setting, or to one that is as near, such as its twin ``…_at_…``."""
+    at = data.draw(st.integers(0, len(name) - 1))
+    slip = name[:at] + name[at + 1 :]
+    with pytest.raises(ValueError, match="did you mean") as caught:
+        made(**{slip: 1})
+    near = re.findall(r"did you mean '(\w+)'", str(caught.value))[0]
+    assert likeness(near, slip) >= likeness(name, slip)
+
+
+def likeness(one: str, other: str) -> float:
+    """As difflib ranks suggestions; 1 is equal."""
+    return SequenceMatcher(None, other, one).ratio()
+
+
+def test_a_key_like_none_gets_the_list() -> None:
+    """Where nothing is near, the error names all settings."""
+    with pytest.raises(
+        ValueError, match=r"the settings are model, window_tokens, .*originals_bytes"
+    ):
+        made(zzz=1)
+
+
+@pytest.mark.parametrize(("name", "becomes"), ROWS)
+def test_a_renamed_key_means_its_setting_everywhere(name: str, becomes: str) -> None:
+    """As argument, variable and in a file; two keys in one place must agree, and a later place wins with either key."""
+    one, other = VALUES[becomes]
+    expected = made(**{becomes: one})
+    assert made(**{name: one}) == made(**{name: one, becomes: one}) == expected
+    assert ContextConfig.load(environ=variables({name: one})) == expected
+    assert loaded(json.dumps({name: one}), suffix="json", environ={}) == expected
+    for below, above in ((name, becomes), (becomes, name)):
+        assert (
+            loaded(json.dumps({below: other}), suffix="json", environ=variables({above: one}))
+            == expected
+        )
+        with pytest.raises(ValueError, match="keep one") as caught:
+            made(**{below: one, above: other})
+        for said in (f"'{name}'", f"'{becomes}'", repr(one), repr(other)):
+            assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
+def test_a_key_without_effect_warns_once_and_changes_nothing(name: str) -> None:
+    """At the caller's line, by the name that stands there: the key, or the variable."""
+    with pytest.warns(UserWarning, match=f"^'{name}' has no effect: a compaction") as caught:
+        assert ContextConfig(**{name: 1}) == ContextConfig()  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a setting of today
+    with pytest.warns(UserWarning, match=f"^AUTOGEN_CONTEXT_{name.upper()} has no") as also:
+        assert ContextConfig.load(environ=variables({name: 1})) == ContextConfig()
+    assert [warning.filename for warning in (*caught, *also)] == [__file__] * 2
+
+
+@pytest.mark.parametrize(
+    ("in_file", "environ", "url"),
+    [
+        ({"enable_api_discovery": True}, {}, SERVER),
+        ({"enable_api_discovery": False}, {}, None),
+        ({}, {}, None),
+        ({"enable_api_discovery": True, "discovery_url": OTHER}, {}, OTHER),
+        ({"discovery_url": OTHER}, {"enable_api_discovery": "no"}, None),
+        ({"enable_api_discovery": False}, {"discovery_url": OTHER}, OTHER),
+        ({}, {"enable_api_discovery": "1"}, SERVER),
+    ],
+)
+def test_the_switch_of_discovery_becomes_a_server(
+    in_file: Settings, environ: Mapping[str, str], url: str | None
+) -> None:
+    """On: the server named beside it, else ``OPENAI_BASE_URL``; off: none."""
+    found = loaded(json.dumps(in_file), suffix="json", environ=variables(environ) | BASE)
+    assert found.discovery_url == url
+
+
+def test_discovery_without_a_server_warns_and_changes_nothing() -> None:
+    """The switch names no server; the warning says what does, and a server named elsewhere stays."""
+    with pytest.warns(UserWarning, match="set discovery_url, or OPENAI_BASE_URL"):
+        assert made(enable_api_discovery=True) == ContextConfig()
+    with pytest.warns(UserWarning, match="ENABLE_API_DISCOVERY .* has no effect by itself"):
+        found = loaded(
+            json.dumps({"discovery_url": OTHER}),
+            suffix="json",
+            environ=variables({"enable_api_discovery": True}),
+        )
+    assert found.discovery_url == OTHER
+
+
+def test_a_switch_of_discovery_that_says_nothing_is_an_error() -> None:
+    """It is neither guessed at nor overruled."""
+    with pytest.raises(ValueError, match=r"'enable_api_discovery'.*should be true or false"):
+        made(enable_api_discovery="maybe")
+    with pytest.raises(ValueError, match=r"'enable_api_discovery'.*keep one"):
+        made(enable_api_discovery=False, discovery_url=OTHER)
+
+
+def test_the_page_lists_every_key_of_the_original() -> None:
+    """With what it became, or what it waits for."""
+    page = DOCS.read_text(encoding="utf-8").split("## Keys of the original\n")[1]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == [
+        *(f"| `{name}` | `{becomes}` |" for name, becomes in RENAMED.items()),
+        *(f"| `{name}` | warns: {instead} |" for name, instead in WITHOUT_EFFECT.items()),
+    ]

@@ -1,13 +1,14 @@
-"""Phrases are found as whole words, in any language, in time that the text's length bounds."""
+"""Words of people are data, one file a language; phrases are found as whole words, in time that the length bounds."""
 
 import time
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.phrases import Found, PhraseMatcher
+from autogen_context.language.phrases import Found, PhraseMatcher, Phrases, phrases
 
 
 def spans(phrase: str, text: str) -> list[str]:
@@ -19,66 +20,35 @@ def spans(phrase: str, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("phrase", "text", "expected"),
     [
-        pytest.param("when i", "When it rains", [], id="whole words"),
-        pytest.param("did we", "So DID We, or", ["DID We"], id="any case"),
-        pytest.param("(i|we) said", "you said, we said", ["we said"], id="one of several"),
-        pytest.param(
-            "(the|(my|our) own) way", "our own way", ["our own way"], id="groups in groups"
-        ),
-        pytest.param(
-            "please (do)? go",
-            "please go. please do go",
-            ["please go", "please do go"],
-            id="optional",
-        ),
-        pytest.param("remind* me", "reminding me", ["reminding me"], id="any ending"),
-        pytest.param("remind*", "remind", ["remind"], id="no ending"),
-        pytest.param(
-            "what ... say",
-            "what on earth did you say",
-            ["what on earth did you say"],
-            id="four between",
-        ),
-        pytest.param("what ... say", "what a b c d e say", [], id="five between"),
-        pytest.param("what ... say", "what say", ["what say"], id="none between"),
-        pytest.param("what ... say", "What? I say", [], id="not across sentences"),
-        pytest.param("we use", "we\nuse", ["we\nuse"], id="across a line"),
-        pytest.param("we use", "we\n \nuse", [], id="not across paragraphs"),
+        ("when i", "When it rains", []),
+        ("did we", "So DID We, or", ["DID We"]),
+        ("(i|we) said", "you said, we said", ["we said"]),
+        ("(the|(my|our) own) way", "our own way", ["our own way"]),
+        ("please (do)? go", "please go. please do go", ["please go", "please do go"]),
+        ("remind* me", "reminding me", ["reminding me"]),
+        ("remind*", "remind", ["remind"]),
+        ("what ... say", "what on earth did you say", ["what on earth did you say"]),
+        ("what ... say", "what a b c d e say", []),
+        ("what ... say", "what say", ["what say"]),
+        ("what ... say", "What? I say", []),
+        ("we use", "we\nuse", ["we\nuse"]),
+        ("we use", "we\n \nuse", []),
         pytest.param("we use", "we, I hope, use; we (use)", ["we (use"], id="across marks"),
-        pytest.param(
-            "^recall",
-            "Recall it. I recall. \nrecall: recall",
-            ["Recall", "recall", "recall"],
-            id="opening",
-        ),
-        pytest.param("we said", "we've said", [], id="joined words count"),
-        pytest.param(
-            "we ('ve)? said",
-            "we\u2019ve said, we said",
-            ["we\u2019ve said", "we said"],
-            id="joined word",
-        ),
-        pytest.param("you can", "you can't", [], id="not is part of its word"),
-        pytest.param("don't", "I DON\u2019T", ["DON\u2019T"], id="other apostrophe"),
-        pytest.param("(t'|te) ai", "je t'ai, je t ai", ["t'ai"], id="elision alone"),
-        pytest.param("accord", "d'accord", ["accord"], id="elision"),
-        pytest.param(
-            "qu'est-ce que", "Qu\u2019est-ce que c'est", ["Qu\u2019est-ce que"], id="elided phrase"
-        ),
-        pytest.param(
-            "ma\u00f1ana", "man\u0303ana, ma\u00f1anas", ["man\u0303ana"], id="composed or not"
-        ),
-        pytest.param("id", "id\u00e9e, \u00fcid, id\u0303", [], id="accents are letters"),
-        pytest.param("stra\u00dfe", "STRASSE", ["STRASSE"], id="case folds"),
-        pytest.param("do you", "do_you, do2you", [], id="identifiers are words"),
-        pytest.param(
-            "\u8fd8\u8bb0\u5f97",
-            "\u4f60\u8fd8\u8bb0\u5f97\u5417",
-            ["\u8fd8\u8bb0\u5f97"],
-            id="no spaces",
-        ),
-        pytest.param("a b", "a a b b", ["a b"], id="begins again"),
-        pytest.param("a (b)? (a)?", "a b a b a", ["a b a", "a"], id="longest, then behind it"),
+        ("^recall", "Recall it. I recall. \nrecall: recall", ["Recall", "recall", "recall"]),
+        ("we said", "we've said", []),
+        ("we ('ve)? said", "we\u2019ve said, we said", ["we\u2019ve said", "we said"]),
+        ("you can", "you can't", []),
+        ("don't", "I DON\u2019T", ["DON\u2019T"]),
+        ("(t'|te) ai", "je t'ai, je t ai", ["t'ai"]),
+        ("accord", "d'accord", ["accord"]),
+        ("qu'est-ce que", "Qu\u2019est-ce que c'est", ["Qu\u2019est-ce que"]),
+        ("ma\u00f1ana", "man\u0303ana, ma\u00f1anas", ["man\u0303ana"]),
+        ("id", "id\u00e9e, \u00fcid, id\u0303", []),
+        ("stra\u00dfe", "STRASSE", ["STRASSE"]),
+        ("do you", "do_you, do2you", []),
+        ("\u8fd8\u8bb0\u5f97", "\u4f60\u8fd8\u8bb0\u5f97\u5417", ["\u8fd8\u8bb0\u5f97"]),
+        ("a b", "a a b b", ["a b"]),
+        ("a (b)? (a)?", "a b a b a", ["a b a", "a"]),
     ],
 )
 def test_phrase(phrase: str, text: str, expected: list[str]) -> None:
@@ -124,11 +94,11 @@ PHRASES = st.sampled_from(
 
 
 @given(st.lists(WORDS), st.lists(PHRASES, min_size=1), st.sampled_from(["NFC", "NFD"]))
-def test_found_is_found_alone(words: list[str], phrases: list[str], form: str) -> None:
+def test_found_is_found_alone(words: list[str], listed: list[str], form: str) -> None:
     """Each phrase is found as if it were the only one; positions are of the text that was given."""
     text = normalize(form, " ".join(words))  # type: ignore[arg-type]
-    together = PhraseMatcher([(phrase, phrase) for phrase in phrases]).find(text)
-    alone = {phrase: PhraseMatcher([(phrase, phrase)]).find(text) for phrase in phrases}
+    together = PhraseMatcher([(phrase, phrase) for phrase in listed]).find(text)
+    alone = {phrase: PhraseMatcher([(phrase, phrase)]).find(text) for phrase in listed}
     assert sorted(together, key=str) == sorted(
         (each for found in alone.values() for each in found), key=str
     )
@@ -143,12 +113,12 @@ def test_found_is_found_alone(words: list[str], phrases: list[str], form: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("what did we " * 30_000, id="begins everywhere"),
-        pytest.param("a" * 300_000, id="one word"),
-        pytest.param("n't'" * 75_000, id="apostrophes"),
-        pytest.param("e\u0301" * 150_000, id="accents"),
-        pytest.param("." * 150_000 + "\n" * 150_000, id="marks"),
-        pytest.param(("\n" + " " * 500) * 600, id="blank lines"),
+        ("what did we " * 30_000),
+        ("a" * 300_000),
+        ("n't'" * 75_000),
+        ("e\u0301" * 150_000),
+        ("." * 150_000 + "\n" * 150_000),
+        (("\n" + " " * 500) * 600),
     ],
 )
 def test_hostile_text_costs_its_length(text: str) -> None:
@@ -162,3 +132,56 @@ def test_hostile_text_costs_its_length(text: str) -> None:
     began = time.process_time()
     matcher.find(text)
     assert time.process_time() - began < 10
+
+
+LANGUAGES = {
+    "de": "Erinnerst du dich an den Fehler?",
+    "en": "Do you remember the bug?",
+    "es": "\u00bfRecuerdas el error?",
+    "fr": "Te souviens-tu de l'erreur ?",
+    "it": "Ti ricordi l'errore?",
+    "pt": "Voc\u00ea se lembra do erro?",
+}
+
+
+@pytest.mark.parametrize("text", LANGUAGES.values(), ids=LANGUAGES)
+def test_language_of_the_package(text: str) -> None:
+    """Each language has phrases."""
+    assert "recall" in phrases("gate").labels(text)
+
+
+def test_language_is_added_by_a_file(tmp_path: Path) -> None:
+    """A file more is a language more, of all topics that it has."""
+    (tmp_path / "nl.toml").write_text(
+        '[words]\nwij = "wij|we"\nallen = "{wij}|ik"\n'
+        '[gate]\nrecall = ["(herinner|weet) je (je|nog)", "wat hebben {allen} ... gezegd"]\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "notes.txt").write_text("[", encoding="utf-8")
+    dutch = Phrases([tmp_path]).matcher("gate")
+    assert dutch.labels("Weet je nog hoe het heette?") == {"recall"}
+    assert dutch.labels("Wat hebben we daarover gezegd?") == {"recall"}
+    assert "recall" not in phrases("gate").labels("Weet je nog hoe het heette?")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[gate", "xx.toml"),
+        ("[gate]\nrecall = 'do you'", "xx.toml"),
+        ("gate = 3", "xx.toml"),
+        ("[gate]\nrecall = ['{who} said']", "xx.toml.*who"),
+    ],
+)
+def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> None:
+    """A file that cannot be read is an error with its name."""
+    (tmp_path / "xx.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"(?s){reason}"):
+        Phrases([tmp_path]).matcher("gate")
+
+
+def test_topics_are_read_once() -> None:
+    """The same topic is the same matcher; one that no language has is an error that lists what there is."""
+    assert phrases("gate") is phrases("gate")
+    with pytest.raises(ValueError, match=r"gaet.*gate"):
+        phrases("gaet")

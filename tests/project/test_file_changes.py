@@ -16,7 +16,6 @@ from typing_extensions import override
 from autogen_context.project.file_changes import (
     MOST_BYTES_PER_FILE,
     MOST_CHARS_KEPT,
-    MOST_DIFFS,
     MOST_FILES,
     MOST_LINES,
     MOST_LOOKED_AT,
@@ -75,20 +74,6 @@ def test_a_diff_reads_as_one() -> None:
     assert told_changes("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
     many = ["\n".join(f"{k} {n}\nsame" for n in range(MOST_LINES // 2)) for k in "ab"]
     assert told_changes(*many, most_chars=2_000).startswith("500 of 1,000 lines went, 500 came")
-
-
-async def test_of_many_files_each_is_told(coder: Coder) -> None:
-    """The first with their diffs; one block has room for all that is said."""
-    names = [f"part_{n}.py" for n in range(3 * MOST_DIFFS)]
-    for name in names:
-        (coder.root / name).write_text(CONTENT)
-        coder.reads(name)
-    await coder.turn()
-    coder.shell("sed -i s/two/TWO/ part_*.py")
-    coder.goes_on()
-    [told] = await coder.turn()
-    assert told.count("changed on disk") == len(names)
-    assert told.count("+TWO") == MOST_DIFFS
 
 
 async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None:

@@ -315,20 +315,6 @@ async def test_what_changed_while_nobody_was_there_is_told(coder: Coder) -> None
     assert (await coder.turn())[-1] == block(CHANGED.replace("a.py", "b.py"), DIFF)
 
 
-async def test_what_was_read_since_it_was_saved_is_seen_as_it_is(coder: Coder) -> None:
-    """A unit behind the saved ones is read as any other."""
-    coder.reads("a.py")
-    await coder.turn()
-    state = coder.manager.save_state()
-    coder.shell(EDIT)
-    coder.reads("a.py")
-    coder.manager = coder.another()
-    coder.manager.load_state(state)
-    for _ in range(2):
-        assert await coder.turn() == []
-        coder.goes_on()
-
-
 async def test_an_older_state_is_told_again(coder: Coder) -> None:
     """Loaded, or rolled back to: what was told since is not in it."""
     coder.reads("a.py")

@@ -23,9 +23,9 @@ EDITS = st.lists(
 )
 
 
-def index_of(root: Path, most_files: int = 5_000) -> Index:
+def index_of(root: Path, watch: Told | None = None, most_files: int = 5_000) -> Index:
     """A new index."""
-    return Index(root, cache=Kept(), watch=Told(), most_files=most_files)
+    return Index(root, cache=Kept(), watch=watch, most_files=most_files)
 
 
 def edit(root: Path, kind: str, name: str, text: str) -> set[Path]:
@@ -56,12 +56,13 @@ def test_piece_by_piece_is_as_all_at_once(
     """After any edits, files, symbols and documents are those that a new index finds."""
 
     async def check(root: Path) -> None:
-        index = index_of(root)
+        watch = Told()
+        index = index_of(root, watch)
         for kind, name, text in first:
             edit(root, kind, name, text)
         await index.update()
         for burst in bursts:
-            index.hearing.hear({path for each in burst for path in edit(root, *each)})
+            watch.tell(*{path for each in burst for path in edit(root, *each)})
             await index.update()
             fresh = index_of(root)
             await fresh.update()
@@ -80,17 +81,15 @@ async def test_rules_that_change_are_followed(tmp_path: Path) -> None:
     index = index_of(root, most_files=5)
     await index.update()
     grown(root, {".gitignore": "b.py\n"})
-    index.hearing.hear([root / ".gitignore"])
     await index.update()
     assert list(index.symbols) == ["a.py"]
     grown(root, {f"new/{n}.py": "x = 1\n" for n in range(9)})
-    index.hearing.hear([root / "new"])
     await index.update()
     assert len(index.files) == 5
 
 
 async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
-    """Not a name of what it leads to is seen, though a file in it is told of; nor where it is the root."""
+    """Not a name of what it leads to is seen, nor where it is the root."""
     root = grown(tmp_path / "tree", {"inner/a.py": "def a(): ...\n"}).resolve()
     other = grown(tmp_path / "other", {"a.py": "", "b.py": ""})
     for folder in (root / "inner", root):
@@ -98,7 +97,6 @@ async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:
         await index.update()
         shutil.rmtree(folder)
         folder.symlink_to(other)
-        index.hearing.hear([folder / "a.py"])
         await index.update()
         assert not index.files
         assert not index.symbols

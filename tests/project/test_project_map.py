@@ -88,11 +88,11 @@ def test_what_is_used_more_ranks_higher(
 
 
 def test_what_is_in_play_counts_more() -> None:
-    """A file, a name and a topic of the task each raise what they mean."""
+    """A file and a name of the task each raise what they mean."""
     symbols, alone = read(SHARED), ("alone.py", "alone")
     plain = ranked(symbols, NOTHING)[alone]
     named = frozenset({"alone"})
-    for focus in (Focus(frozenset({"alone.py"})), Focus(words=named), Focus(topics=named)):
+    for focus in (Focus(frozenset({"alone.py"})), Focus(words=named)):
         assert ranked(symbols, focus)[alone] > 2 * plain
 
 

@@ -1,7 +1,6 @@
 """A project beside a conversation: what is told and where, what is saved, branched and shared."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -50,16 +49,6 @@ async def test_the_head_stands_behind_the_system_prompt_and_changes_before_the_n
     messages += talk(1)
     back = (await keeper.prepare(messages)).messages[-2]["content"]
     assert back == f"{TOLD}\nshop/price.py is again as the project's context says\n]"
-
-
-async def test_a_head_never_stands_last(shop: Shop) -> None:
-    """Where a host has taken back all but the system prompt there is none, until something stands behind it again."""
-    keeper = shop.manager()
-    asked: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    for messages, heads in ((asked, 1), (asked[:1], 0), (asked, 1), (asked[:1], 0)):
-        turn = await keeper.prepare(messages)
-        assert len(heads_in(turn.messages)) == heads
-        assert turn.messages[-1] == messages[-1]
 
 
 async def test_it_stays_within_its_fraction(shop: Shop) -> None:
@@ -144,51 +133,6 @@ async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> N
             )
             [head] = heads_in((await keeper.prepare(messages)).messages)
             assert ("function_177" in head) is shown
-
-
-@pytest.mark.parametrize("compacts", [False, True])
-async def test_the_head_has_half_of_what_must_stay_leaves(shop: Shop, *, compacts: bool) -> None:
-    """At the start, and where a compaction places it anew; what must stay is whole."""
-    heads: set[int] = set()
-    for size in range(200, 4_800, 500):
-        keeper = shop.manager(1_500, project_fraction=0.5)
-        plain = IncrementalContextManager(config=keeper.config, counter=Characters())
-        floors: Transcript = [SYSTEM, {"role": "user", "content": "x " * (size // 2)}]
-        between = list(talk(12)) if compacts else []
-        if between:
-            await keeper.prepare([SYSTEM, *between])
-        turn = await keeper.prepare([*floors[:1], *between, *floors[1:]])
-        assert turn.compacted or not between or size < 1_000
-        assert turn.messages[-1] == floors[-1]
-        head = sum(Characters().count(text).tokens for text in heads_in(turn.messages))
-        alone = plain.prepare_nowait(floors).certificate.counted_tokens
-        assert head <= (1_500 - alone) / 2
-        heads.add(head)
-    assert len(heads) > 2
-
-
-async def test_what_has_no_room_any_more_is_not_taken_back(tmp_path: Path) -> None:
-    """A file that was told of may have changed further; others are counted, and told once there is room for them."""
-    names = [f"part/module_{n:02}.py" for n in range(30)]
-    root = grown(tmp_path / "shop", dict.fromkeys(names, "def old(): ...\n"))
-    keeper = IncrementalContextManager(
-        window_tokens=2_000, counter=Characters(), project=ProjectContext(root, watch=Deaf())
-    )
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    await keeper.prepare(messages)
-    said: list[str] = []
-    for changed in (names[-1:], names, names[-1:], []):
-        now = {name: f"def {'new' if name in changed else 'old'}(): ...\n" for name in names}
-        grown(root, now)
-        messages += talk(1)
-        said.append(str((await keeper.prepare(messages)).messages[-2]["content"]))
-    last = names[-1]
-    assert f"{last} defines now:" in said[0]
-    assert f"{last} may have changed further" in said[1]
-    assert re.search(r"\d+ more files have changed\.", said[1])
-    assert f"{last} defines now:" in said[2]
-    assert f"{last} is again as" in said[3]
-    assert not any(f"{last} is again as" in each for each in said[:3])
 
 
 NAMES = st.sets(st.sampled_from([f"part_{n}.py" for n in range(9)]))
@@ -292,12 +236,3 @@ async def test_what_changed_while_nobody_looked_is_told_by_its_name(shop: Shop, 
         if way == "load":
             state, other = other.save_state(), shop.manager()
             other.load_state(json.loads(json.dumps(state)))
-
-
-async def test_what_was_learned_since_a_state_was_loaded_is_saved(shop: Shop) -> None:
-    """It takes the place of what that state had."""
-    keeper = shop.manager()
-    keeper.load_state(keeper.save_state())
-    await keeper.prepare([SYSTEM, {"role": "user", "content": "Go."}])
-    state = json.loads(json.dumps(keeper.save_state()))
-    assert state["providers"]["project"]["head"]["parts"]

@@ -5,7 +5,6 @@ import logging
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import cast
 
 import pytest
 from typing_extensions import override
@@ -83,33 +82,6 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     checked_late(keeper, messages, turns[-1])
 
 
-async def test_turns_that_pass_while_it_answers_miss_nothing(shop: Shop) -> None:
-    """What the head has to tell before another is written is told, however many turns do not wait for it."""
-    builds = Slow()
-    builds.go.set()
-    keeper = IncrementalContextManager(
-        window_tokens=1_500,
-        counter=Characters(),
-        project=ProjectContext(shop.root, cache=builds, watch=Deaf()),
-    )
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    rest, turn = talk(40, words=10), await keeper.prepare(messages)
-    while turn.certificate.counted_tokens < 0.75 * 1_500:
-        messages.append(next(rest))
-        turn = await keeper.prepare(messages)
-    shop.write("shop/price.py", priced(OTHERS[0]))
-    builds.go.clear()
-    messages.append({"role": "user", "content": "And so on. " * 50})
-    for _ in range(2):
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)  # it is asked, and waits
-        messages.append(next(rest))
-    builds.go.set()
-    turn = await keeper.prepare(messages)
-    assert not turn.compacted
-    assert OTHERS[0] in str([m["content"] for m in turn.messages if is_own(m)][-1])
-
-
 async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
     """The next turn has the head."""
     builds, keeper = slow(shop.root)
@@ -121,42 +93,6 @@ async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
         await turn
     builds.go.set()
     assert heads_in((await keeper.prepare(messages)).messages)
-
-
-def test_each_turn_may_have_a_loop_of_its_own(shop: Shop) -> None:
-    """A loop that stops takes its question along; the next one asks anew, and waits for nobody else's."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-
-    async def asked() -> None:
-        keeper.prepare_nowait(messages)
-        await asyncio.sleep(0.05)
-
-    loops = [asyncio.new_event_loop() for _ in range(2)]
-    loops[0].set_exception_handler(
-        lambda _loop, _context: None
-    )  # what it left behind is what this is about
-    loops[0].run_until_complete(asked())
-    (asking,) = asyncio.all_tasks(loops[0])
-    builds.go.set()
-    messages += talk(1)
-    turn = loops[1].run_until_complete(keeper.prepare(messages))
-    assert heads_in(turn.messages)
-    loops[0].run_until_complete(asking)
-    messages += talk(1)
-    after = loops[1].run_until_complete(keeper.prepare(messages))
-    assert after.messages[: len(turn.messages)] == turn.messages
-    for loop in loops:
-        loop.close()
-
-
-def test_what_a_thread_writes_is_in_a_state_that_is_saved_meanwhile(shop: Shop) -> None:
-    """It is waited for, a while."""
-    builds, keeper = slow(shop.root)
-    keeper.prepare_nowait([SYSTEM, {"role": "user", "content": "Go."}])
-    builds.go.set()
-    saved = cast("dict[str, dict[str, object]]", keeper.save_state()["providers"])
-    assert saved["project"]["head"]
 
 
 class Heard(Deaf):

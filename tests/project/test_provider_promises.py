@@ -9,7 +9,6 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Literal, cast
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,25 +90,7 @@ def test_1_a_head_makes_no_request_impossible(
             else:
                 assert outcome.certificate.bound.tokens <= window
                 assert outcome.certificate.fits
-
-    in_a_shop(check)
-
-
-@FEW
-@given(transcripts(max_messages=12), WINDOWS)
-def test_2_a_head_takes_nothing_from_the_newest(messages: Transcript, window: int) -> None:
-    """What must stay is as whole as without a project."""
-
-    async def check(shop: Shop) -> None:
-        keeper = shop.manager(window)
-        plain = IncrementalContextManager(config=keeper.config, counter=Characters())
-        outcome = await outcome_of(keeper, messages)
-        without = await outcome_of(plain, messages)
-        if not isinstance(outcome, ContextWindowExceeded) and not isinstance(
-            without, ContextWindowExceeded
-        ):
-            assert outcome.decisions[-1:] == without.decisions[-1:]
-            assert outcome.certificate.newest_present
+                assert outcome.certificate.newest_present
 
     in_a_shop(check)
 
@@ -360,25 +341,3 @@ def test_what_is_told_of_a_file_is_so(acts: list[tuple[Act, int]], window: int) 
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(folder))
-
-
-@pytest.mark.parametrize("is_late", [False, True])
-async def test_what_comes_back_while_a_new_head_waits_is_known(
-    tmp_path: Path, *, is_late: bool
-) -> None:
-    """The head that is read is the one before, in front or before a unit: what it says is nowhere said to hold again."""
-    talk = Talk(Shop(tmp_path), 3_000)
-    if is_late:
-        nowait(talk.manager, talk.messages)
-        talk.messages += [{"role": "user", "content": "Go on."}]
-    turn = await talk.manager.prepare(talk.messages)
-    await talk.act("price", 1)
-    while turn.certificate.counted_tokens < 0.82 * 3_000:  # another head is written at 0.8
-        talk.messages += [{"role": "user", "content": "Go on. " * 20}]
-        turn = await talk.manager.prepare(talk.messages)
-    for price in (0, 1, 2, 1):
-        await talk.act("price", price)
-        talk.messages += [{"role": "user", "content": "Go on."}]
-        turn = await talk.manager.prepare(talk.messages)
-        assert not turn.compacted
-        assert Reader(turn.messages).belief in (None, talk.now)

@@ -101,7 +101,7 @@ def test_function_sees_the_request() -> None:
 
 
 def test_arguments_are_json_unless_given_as_text() -> None:
-    """A mapping is written as JSON; a text is sent as it is, so that a model's broken JSON can be tested."""
+    """A text is sent as it is, so that a model's broken JSON can be tested."""
     made = ScriptedModel([[Call("a", {"k": "é"}), Call("b"), Call("c", '{"k": ')]]).answer(HELLO)
     assert [call.arguments for call in made.calls] == ['{"k":"é"}', "{}", '{"k": ']
 
@@ -147,14 +147,8 @@ def test_message_overheads(message: ChatMessage, tokens: int) -> None:
     """A message costs its texts by the given count, and what OpenAI's format adds."""
     model = ScriptedModel([], count=lambda text: len(text.split()))
     assert model.prompt_tokens([message]) == PER_REQUEST + tokens
-
-
-def test_tool_schemas_count() -> None:
-    """A schema costs its JSON."""
-    model = ScriptedModel([], count=len)
-    tools: list[ChatMessage] = [{"type": "function"}]
-    extra = model.prompt_tokens(HELLO, tools=tools) - model.prompt_tokens(HELLO)
-    assert extra == len('[{"type":"function"}]')
+    schemas: list[ChatMessage] = [{"type": "function"}]
+    assert model.prompt_tokens([message], tools=schemas) == PER_REQUEST + tokens + 1
 
 
 def test_cache_has_blocks() -> None:

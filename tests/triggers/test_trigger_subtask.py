@@ -23,9 +23,9 @@ BOOKED = called("book_flight", {"id": "7"}, '{"status": "booked"}')
 NO_MATCH = edit("a.py", "Error: no match for the text")
 
 
-def fired(turns: Sequence[Turn], trigger: SubtaskTrigger | None = None) -> list[TriggerDecision]:
+def fired(turns: Sequence[Turn]) -> list[TriggerDecision]:
     """What is proposed over these turns."""
-    decisions = observed((trigger or SubtaskTrigger()).observe, turns)
+    decisions = observed(SubtaskTrigger().observe, turns)
     return [decision for decision in decisions if decision.fires]
 
 
@@ -89,27 +89,6 @@ def test_complete(row: tuple[SignalName, Scope, list[Turn]]) -> None:
 def test_incomplete(turns: list[Turn]) -> None:
     """Nothing is proposed: traps of words without their sense, and of results that are none."""
     assert fired(turns) == []
-
-
-@pytest.mark.parametrize("row", COMPLETE.values(), ids=COMPLETE)
-def test_each_signal_can_be_left_out(row: tuple[SignalName, Scope, list[Turn]]) -> None:
-    """Without its signal, the same turns do not tell it; with a least confidence above it, neither."""
-    signal, _, turns = row
-    others: dict[SignalName, float] = {name: s for name, s in SIGNALS.items() if name != signal}
-    assert signal not in signals(fired(turns, SubtaskTrigger(signals=others)))
-    above = SIGNALS[signal] + 0.01
-    assert signal not in signals(fired(turns, SubtaskTrigger(least_confidence=above)))
-
-
-def test_numbers_can_be_set() -> None:
-    """How many edits and how many quiet turns make a signal, and how sure each one is."""
-    turns = numbered(("", edit("a.py")), ("", edit("b.py")), LOOK)
-    assert signals(fired(turns, SubtaskTrigger(edits_in_a_row=2))) == ["edits_in_a_row"]
-    turns = numbered(("", edit("a.py")), LOOK, LOOK)
-    assert signals(fired(turns, SubtaskTrigger(quiet_turns=2))) == ["quiet"]
-    sure: dict[SignalName, float] = {"quiet": 0.99}
-    [decision] = fired(turns, SubtaskTrigger(quiet_turns=2, signals=sure))
-    assert (decision.confidence, decision.details["level"]) == (0.99, "high")
 
 
 def test_the_surest_signal_is_told() -> None:

@@ -2,11 +2,8 @@
 
 Promise: each answer is waited for as long as the limit says, and while the server is away nobody waits. One warning says
 that it went, one line that it is back. Only a wrong setting, which the server refuses before it has answered once, is an
-error of another kind. It is used from any loop, any thread, or none, and needs not be closed: at the end of the process what
-waits is written, within the limit. A password stands in no error, no log and no name.
-
-Connections, their pools, the time limits of sockets and the pauses between tries are redis-py's. One thread comes back to a
-server that went, and writes what waits.
+error of another kind. It needs not be closed: at the end of the process what waits is written, within the limit. A password
+stands in no error, no log and no name.
 """
 
 import asyncio
@@ -73,10 +70,7 @@ class RedisLimits:
 
 
 class Fault(NamedTuple):
-    """Why there was no answer, in words of ours.
-
-    ``refused`` at the door, ``forbidden`` to this user, ``declined`` by a server that is well, or ``away``.
-    """
+    """Why there was no answer: refused at the door, forbidden to this user, declined by a server that is well, or away."""
 
     kind: Literal["refused", "forbidden", "declined", "away"]
     reason: str
@@ -91,9 +85,6 @@ class RedisServer:
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: what it may cost.
-
-    Attributes:
-        away: whether it was found to be away; until it was asked for the first time it is not.
 
     Raises:
         ValueError: the url is none of these.
@@ -121,7 +112,7 @@ class RedisServer:
         """What the server answers within ``timeout_s``.
 
         Raises:
-            StoreUnavailable: it is away, or does not answer in time, or declines, or was closed.
+            StoreUnavailable: it is away, or declines, or was closed.
             StoreRefused: it refuses the url, and has never answered.
         """
         self.reach(self.limits.timeout_s)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 LONGEST_TTL_S = 7 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
-_TRIES = 3  # for a batch, of a server that goes each time
 _AT_ONCE = 200  # orders
 _MOST_DELETIONS = 2_000  # that wait; of more, everything is deleted
 _SCANNED = 1_000  # keys that the server looks at in one step
@@ -54,9 +53,6 @@ class RedisTier:
         tenant: whose values these are; all agents of a tenant share them.
         agent: where they are those of one agent alone.
         kind: what they are, in letters: a cache's and an original's keys never meet.
-
-    Raises:
-        ValueError: ``server`` is neither.
     """
 
     def __init__(
@@ -72,7 +68,6 @@ class RedisTier:
         self._orders: OrderedDict[str, _Order] = OrderedDict()
         self._everything: _Order | None = None  # all keys are to be deleted, before all else
         self._news = _News(self._server, self.namespace)
-        self._tries = 0
 
     def __len__(self) -> int:
         """How much waits to be sent."""
@@ -178,29 +173,20 @@ class RedisTier:
                 everything = self._everything
             try:
                 done = self._server.tell(partial(self._sent, due={} if everything else due))
-            except (StoreUnavailable, StoreRefused) as error:
-                self._tries += 1
-                if self._tries >= _TRIES:  # perhaps it goes because of what is written
-                    _LOGGER.warning("something was not written: %s", error)
-                    self._take_out(
-                        {n: order for n, order in due.items() if order.value is not None}
-                    )
-                    self._tries = 0
+            except (StoreUnavailable, StoreRefused):
                 return False
-            self._tries = 0
-            self._take_out(done)
-            with self._lock:
-                if everything and self._everything is everything:
+            with self._lock:  # unless something newer has taken its place
+                for name, order in done.items():
+                    if self._orders.get(name) is order:
+                        del self._orders[name]
+                if self._everything is everything:
                     self._everything = None
             if not everything and len(done) < len(due):
                 return False
         return True
 
     def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> Mapping[str, _Order]:
-        """Send orders, or delete everything, and tell the others of deletions; the orders that are done with.
-
-        A write that is declined is done with, too; a deletion is tried again.
-        """
+        """Send orders, or delete everything, and tell the others; the orders that are done with: all but declined deletions."""
         if not due:
             # There is nothing in a namespace that a pattern would read.
             found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
@@ -224,13 +210,6 @@ class RedisTier:
             _LOGGER.warning("something was not written: %s", fault_of(error).reason)
         return {n: order for n, order in due.items() if n not in failed or order.value is not None}
 
-    def _take_out(self, done: Mapping[str, _Order]) -> None:
-        """Take out what is done with, unless something newer has taken its place."""
-        with self._lock:
-            for name, order in done.items():
-                if self._orders.get(name) is order:
-                    del self._orders[name]
-
     def _waiting(self, name: str) -> _Order | None:
         """What waits for a name; ``None`` if nothing does, and the server's word counts."""
         with self._lock:
@@ -242,7 +221,6 @@ class RedisTier:
             raise StoreUnavailable(self._server.name, reason=reason)
 
     def _asked(self, fill: "Callable[[Pipeline], None]") -> list[object]:
-        """What the server answers to several commands, in time; nothing otherwise."""
 
         def execute(redis: "Redis") -> list[object]:
             with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
@@ -267,9 +245,7 @@ class _News:
         self._listeners: list[Callable[[str], None]] = []
         self._lock = Lock()
         self._up, self._ended = Event(), Event()
-        self._line: PubSub | None = None
         self._thread: Thread | None = None
-        self._tries = 0
         self._warned = False
         self._own = uuid4().hex  # tells apart who speaks; decides nothing
 
@@ -299,36 +275,26 @@ class _News:
         return leave
 
     def end(self) -> None:
-        """Hear no more."""
+        """Hear no more; the thread ends when the line is silent, or is cut."""
         self._listeners.clear()
         self._ended.set()
-        line, self._thread = self._line, None
-        # So that the thread need not wait for the next news.
-        if line is not None and line.connection is not None:  # pyright: ignore[reportUnknownMemberType] - it has no type
-            line.connection.disconnect()  # pyright: ignore[reportUnknownMemberType] - as above
+        self._thread = None
 
     def _run(self, ended: Event) -> None:
         while not ended.is_set() and not self._server.closed.is_set():
             try:
                 self._server.reach(self._server.limits.patience_s)
-            except ContextError:
-                ended.wait(self._server.limits.retry_s)
-                continue
-            try:
-                with self._server.patient.pubsub() as self._line:  # type: ignore[no-untyped-call]  # theirs
-                    self._hear(self._line, ended)
+                with self._server.patient.pubsub() as line:  # type: ignore[no-untyped-call]  # theirs
+                    self._hear(line, ended)
+            except ContextError as error:
+                _LOGGER.debug("no news for now: %s", error)
             except Exception as error:  # noqa: BLE001 - a line may break in any way, and is made again
                 fault = fault_of(error)
                 if fault.kind != "away" and not self._warned and not ended.is_set():
-                    numbers = {"store": self._server.name, "reason": fault.reason}
-                    _LOGGER.warning(
-                        "a shared store tells no news (%s)", fault.reason, extra=numbers
-                    )
+                    _LOGGER.warning("a shared store tells no news (%s)", fault.reason)
                     self._warned = True
-            self._line = None
             self._up.clear()
-            self._tries += 1
-            ended.wait(self._server.pause_s(self._tries))
+            ended.wait(self._server.limits.retry_s)
 
     def _hear(self, line: "PubSub", ended: Event) -> None:
         """Hear until the line breaks; redis-py's own thread tells neither of new lines nor of silent ones."""
@@ -342,7 +308,6 @@ class _News:
             if told is None:
                 line.ping()
             elif told["type"] == "subscribe":
-                self._tries = 0
                 with self._lock:
                     self._up.set()
                 self._pass_on([EVERYTHING])

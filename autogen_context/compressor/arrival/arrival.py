@@ -74,19 +74,9 @@ def cut(
     task: str = "",
     shows_file: bool = False,
 ) -> tuple[str, str]:
-    """A result of which no more is sent than has its place in a window.
+    """A result of which no more is sent than has its place in a window, and the handle of its original.
 
-    Args:
-        text: the result, without what says nothing.
-        original: as the tool returned it.
-        count: tokens of a text.
-        call: what it answers.
-        task: what a person asked for last.
-        shows_file: whether it shows the content of a file.
-
-    Returns:
-        What is sent and the handle of the original: the text itself and nothing where it has no more tokens than a result
-        may have, or where what is cut of it would be longer.
+    The text itself and no handle where it has no more tokens than a result may have, or what is cut of it would be longer.
     """
     tokens = count(text)
     if tokens <= MOST_TOKENS:
@@ -116,14 +106,8 @@ def mark_of(tokens: int, handle: str) -> str:
 class Arrival:
     """Decides on units as they come in.
 
-    Args:
-        counter: counts messages.
-        kinds: what tools do.
-        keep: puts the original of a result that was cut under its handle.
-        compressor: says what is sent of a result, for the text and what is made of it here.
-
-    Attributes:
-        mode: whether results are made smaller, and whether large ones are cut.
+    ``keep`` puts the original of a result that was cut under its handle; ``compressor`` says what is sent of a result, for the
+    text and what is made of it here; ``mode`` whether results are made smaller, and whether large ones are cut.
     """
 
     def __init__(
@@ -155,13 +139,7 @@ class Arrival:
     def decide(
         self, candidate: Candidate, before: Decision | None, *, spared: AbstractSet[int]
     ) -> Decision:
-        """What becomes of a unit that is new, or has more results, or is followed by others.
-
-        Args:
-            candidate: the unit.
-            before: what was decided on it last.
-            spared: positions of messages that stay as they are.
-        """
+        """What becomes of a unit that is new, or has more results, or is followed by others; ``spared`` messages stay."""
         if before is None:
             return self._arrived(candidate, {}, spared=spared, reason="new")
         if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
@@ -189,15 +167,7 @@ class Arrival:
         spared: AbstractSet[int],
         since: int = 0,
     ) -> Decisions:
-        """What a plan decided on n units, without what would be said twice in it.
-
-        Args:
-            decisions: on each unit.
-            candidates: the units.
-            messages: of the conversation.
-            spared: positions of messages that stay as they are.
-            since: position of the first unit that is not sent already.
-        """
+        """What a plan decided of n units, without what would be said twice; those in front of ``since`` are sent already."""
         self._forget()
         settled: dict[int, Decision] = {}
         for i in decisions.live:
@@ -240,8 +210,7 @@ class Arrival:
         """A unit that stays, decided on again from a position on; what stands in front of it stays there."""
         reason = before.reason.removesuffix(REDUCED)
         again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
-        in_front = sum(map(self._counter.message, messages_of(before.before, ())))
-        tokens = again.tokens_after + in_front
+        tokens = sum(map(self._counter.message, messages_of(before.before, ())), again.tokens_after)
         return replace(again, rank=before.rank, before=before.before, tokens_after=tokens)
 
     def _arrived(

@@ -1,13 +1,18 @@
-r"""Source code, with line numbers before it or not.
+r"""Source code, with line numbers before it or not, and where the definitions in it begin and end.
 
 Promise: tightened, no character of the code changes, since agents edit by exact text: only the blanks before line numbers
 go. Cut, a skeleton stays: imports, heads of definitions and the first lines of what documents them; the whole body of a
 definition that is asked for by name; and lines that have what is asked for, with the heads they lie under.
+Definitions are told by words and indentation, which serve on broken code and on parts of files, or by a grammar (extra ``code``).
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
+from typing import TYPE_CHECKING, cast
 
 from autogen_context.compressor.arrival.lines import (
     BLANK_RANK,
@@ -17,8 +22,12 @@ from autogen_context.compressor.arrival.lines import (
     choose,
     wanted_in,
 )
-from autogen_context.compressor.arrival.outline import Span, holders, outline
 from autogen_context.compressor.arrival.output import without_padding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Language, Query
 
 NUMBER = re.compile(r" *(\d{1,7})(?:\t|[:|│] ?|-(?!\d))")
 NUMBERS = re.compile(rf"\n{NUMBER.pattern}")
@@ -45,6 +54,45 @@ BODY_RANK = 3.0  # of what is asked for by name
 HEAD_RANK = 2.0
 DEEPER = 0.1  # less for each definition around it
 DOCUMENT_RANK = 1.5  # of the first line behind a head
+
+Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
+
+MODIFIERS = """
+export default declare public private protected internal static final abstract sealed override virtual async readonly
+pub unsafe extern inline const synchronized partial open suspend
+"""
+DEFINING = """
+def class function interface enum namespace fn struct trait impl mod func fun module record object protocol extension
+"""
+WORDED = re.compile(
+    rf"(?:(?:{'|'.join(MODIFIERS.split())}|pub\([^)]*\))\s+)*"
+    rf"(?:(?:{'|'.join(DEFINING.split())})\b[ <(*]"
+    r"|type\s+\w+.*[{=]|(?:const|let|var)\s+\w+.*(?:=>|\bfunction\b))"
+)
+BRACED = re.compile(  # name(…) {
+    r"\s*(?!(?:if|for|while|switch|catch|return|else|do|with|using|lock|elif|except|throw|new|await)\b)"
+    r"(?:[\w<>\[\],.&*:~?]+\s+)*[\w~$#]+\([^;]*\)[^;={}]*\{\s*(?://.*|/\*.*)?\r?\Z"
+)
+CLOSERS = (")", "]", "}", "end")
+TAB_COLUMNS = 4
+LINE_CHARS = 300  # of a line, to look at for a definition
+HEAD_LINES = 12  # of a definition that goes over several lines
+
+LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
+DEEPEST = 12  # nodes around a definition
+DEFINITION = re.compile(
+    r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A definition, by the positions of its lines."""
+
+    start: int
+    body: int  # the first line after its head
+    end: int  # the line after its last
+    depth: int  # how many definitions it lies in
 
 
 def recognises(_: str, lines: Sequence[str]) -> bool:
@@ -104,3 +152,88 @@ def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
 
 
 CODE = Reducer(kind="code", recognises=recognises, tighten=without_padding, cut=cut)
+
+
+def outline(lines: Sequence[str]) -> list[Span]:
+    """The definitions of a source text whose lines have no numbers, by words and indentation.
+
+    One ends where a line stands no deeper than its first, closers aside; its body is behind the line that ends its head.
+    """
+    rows: list[tuple[int, int, int]] = []
+    waiting: list[tuple[int, int]] = []  # indentation and first line, ever deeper
+    last = 0  # the line after the last one that is not blank
+
+    def end() -> None:
+        start = waiting.pop()[1]
+        head = range(start, min(last, start + HEAD_LINES))
+        ends = (i + 1 for i in head if lines[i].rstrip().endswith((":", "{", "=>", ";", "}")))
+        rows.append((start, next(ends, start + 1), last))
+
+    for i, line in enumerate(lines):
+        inner = line.lstrip()
+        if not inner:
+            continue
+        indent = len(line[: len(line) - len(inner)].expandtabs(TAB_COLUMNS))
+        closes = inner.startswith(CLOSERS)
+        while waiting and (indent < waiting[-1][0] or (indent == waiting[-1][0] and not closes)):
+            end()
+        last = i + 1
+        if WORDED.match(inner) or ("{" in line and BRACED.match(line[:LINE_CHARS])):
+            waiting.append((indent, i))
+    while waiting:
+        end()
+    return nested(sorted(rows))
+
+
+def holders(spans: Sequence[Span], lines: int) -> list[Span | None]:
+    """For each line the innermost definition that holds it."""
+    found: list[Span | None] = [None] * lines
+    for span in spans:
+        found[span.start : span.end] = [span] * (span.end - span.start)
+    return found
+
+
+def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
+    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it."""
+    if len(text) > LONGEST_CHARS:
+        return []
+    try:
+        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - an extra
+
+        language, query = language_of(*grammar)
+    except ImportError:
+        return []
+    root = Parser(language).parse(text.encode(errors="replace")).root_node
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
+    rows: list[tuple[int, int, int]] = []
+    for _, match in cursor.matches(root):
+        whole, body = match["whole"][0], match["body"][0]
+        if DEFINITION.search(whole.type):
+            start, end, first = whole.start_point.row, whole.end_point.row + 1, body.start_point.row
+            inner = first if first > start and body.type == "block" else first + 1
+            rows.append((start, min(inner, end), end))
+    return nested(sorted(rows, key=lambda row: (row[0], -row[2])))
+
+
+@cache
+def language_of(name: str, function: str) -> "tuple[Language, Query]":
+    """A language, and the question for what has a body in it."""
+    from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
+
+    module = import_module(f"tree_sitter_{name}")
+    make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
+    language = Language(make())
+    return language, Query(language, "(_ body: (_) @body) @whole")
+
+
+def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:
+    """Spans of rows in order, each with how many others it lies in."""
+    spans: list[Span] = []
+    open_until: list[int] = []
+    for start, body, end in rows:
+        while open_until and open_until[-1] <= start:
+            open_until.pop()
+        spans.append(Span(start=start, body=body, end=end, depth=len(open_until)))
+        open_until.append(end)
+    return spans

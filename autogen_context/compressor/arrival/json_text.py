@@ -5,9 +5,11 @@ like objects are a table besides, ``{"columns":[...],"rows":[...]}``, which is J
 the failed, the wanted, the first two and the last rows of lists; long values are shortened with marks.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from json import JSONDecodeError, JSONDecoder
 from typing import TypeAlias, cast
 
 from autogen_context.compressor.arrival.lines import (
@@ -15,8 +17,6 @@ from autogen_context.compressor.arrival.lines import (
     Reducer,
     Room,
     choose,
-    fits,
-    glanced,
     ranked,
     shortened,
 )
@@ -51,51 +51,43 @@ READ = JSONDecoder().raw_decode
 
 
 def recognises(text: str, _: Sequence[str]) -> bool:
-    """Whether the text begins as JSON, or with a few lines and then JSON, and goes on so for most of a sample."""
+    """Whether the text begins as JSON or JSON lines, or with a few lines and then such, for most of a sample."""
     sample = text.lstrip(BLANKS)[:SAMPLE_CHARS]
-    openings = [match.start() for match in OPENING.finditer(sample, 0, SAMPLED_CHARS)]
-    return any(begins_well(sample, start) for start in openings[:5])
+    for opening in islice(OPENING.finditer(sample, 0, SAMPLED_CHARS), 5):
+        start = end = opening.start()
+        try:
+            while end < len(sample) and (end == start or OPENING.match(sample, end)):
+                _, end = READ(sample, end)
+                end = len(sample) - len(sample[end:].lstrip(BLANKS))
+        except JSONDecodeError as error:
+            end = len(sample) if error.msg.startswith("Unterminated") else error.pos
+        except RecursionError:
+            end = start
+        if end - start >= LEAST_FRACTION * len(sample) > 0:
+            return True
+    return False
 
 
-def begins_well(sample: str, start: int) -> bool:
-    """Whether what begins at a place of a sample is JSON, or JSON lines, for most of the rest of it."""
-    end = start
-    try:
-        while end < len(sample) and (end == start or OPENING.match(sample, end)):
-            _, end = READ(sample, end)
-            end += len(sample) - end - len(sample[end:].lstrip(BLANKS))
-    except JSONDecodeError as error:
-        end = len(sample) if error.msg.startswith("Unterminated") else error.pos
-    except RecursionError:
-        return False
-    return end - start >= LEAST_FRACTION * len(sample)
+def minified(text: str, *, columns: bool = False) -> str:
+    """The text with no blanks between the parts of JSON in it, each key beside its value; the text itself if no shorter.
 
-
-def minified(text: str) -> str:
-    """The text with no blanks between the parts of JSON in it; each key still stands beside its value."""
-    return rewritten(text, without_blanks)
-
-
-def tighten(text: str) -> str:
-    """No blanks between the parts of JSON, and like objects as tables where that is smaller; text around it as it is."""
-    return rewritten(text, lambda block: columned(block) or without_blanks(block))
-
-
-def rewritten(text: str, write: Callable[[str], str]) -> str:
-    """The text with each block of JSON in it written anew; the text itself where that is no shorter."""
+    With ``columns``, like objects are tables where that is smaller.
+    """
     parts: list[str] = []
     at = 0
     for start, end in blocks_of(text):
         if end - start >= LEAST_BLOCK or not (text[:start] + text[end:]).strip(BLANKS):
-            parts += (text[at:start], write(text[start:end]))
+            block = text[start:end]
+            table = columned(block) if columns else ""
+            parts += (text[at:start], table or STRING_OR_BLANKS.sub(r"\1", block))
             at = end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
 
 
-def without_blanks(block: str) -> str:
-    """A JSON value without the blanks between its parts."""
-    return STRING_OR_BLANKS.sub(r"\1", block)
+def tighten(text: str) -> str:
+    """No blanks between the parts of JSON, and like objects as tables where that is smaller."""
+    return minified(text, columns=True)
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:
@@ -148,7 +140,7 @@ def read(block: str) -> Tree:
     if '"columns"' in block or "\\ud" in block or "\\uD" in block:
         return None
     try:
-        tree = cast("Tree", DECODE(block.strip(BLANKS)))
+        tree = cast("Tree", json.loads(block, object_pairs_hook=distinct))
         written(tree)
     except (ValueError, RecursionError):
         return None
@@ -156,33 +148,16 @@ def read(block: str) -> Tree:
 
 
 def written(tree: Tree, *, ascii_only: bool = False) -> str:
-    """A value as JSON without blanks.
-
-    Raises:
-        ValueError: a number is too large for JSON.
-    """
-    return (ASCII if ascii_only else PLAIN)(tree)
-
-
-PLAIN, ASCII = (
-    JSONEncoder(ensure_ascii=only, separators=(",", ":"), allow_nan=False).encode
-    for only in (False, True)
-)
+    """A value as JSON without blanks; a ValueError where a number is too large for JSON."""
+    return json.dumps(tree, ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
 
 
 def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-    """An object.
-
-    Raises:
-        ValueError: it has a key twice.
-    """
+    """An object; a ValueError where it has a key twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise ValueError("an object has a key twice")
     return fields
-
-
-DECODE = JSONDecoder(object_pairs_hook=distinct).decode
 
 
 def columnar(tree: Tree) -> Tree:
@@ -224,8 +199,8 @@ def laid_out(
 
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
-    tight = tighten(text) if len(text) <= glanced(room) else text
-    if fits(tight, room):
+    tight = tighten(text)
+    if room.count(tight) <= room.tokens:
         return tight
     rows: list[tuple[str, float]] = []
     at = 0

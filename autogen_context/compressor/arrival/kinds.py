@@ -19,7 +19,6 @@ from autogen_context.compressor.arrival.lines import (
     are_enough,
     choose,
     cutting,
-    fits,
     ranked,
 )
 from autogen_context.compressor.arrival.output import LOG, OUTPUT, shown, tight_output
@@ -78,14 +77,11 @@ def frame_ranks(lines: Sequence[str]) -> Iterator[float]:
 
 
 def cut_trace(text: str, room: Room) -> str:
-    """Errors, heads and the user's own frames."""
+    """Errors, heads and the user's own frames; a library's function that is called like an error is none."""
     lines = tight_output(text).split("\n")
     own = list(frame_ranks(lines))
-    found = ranked(own, lines, room, errors=True)
-    ranks = [
-        0.0 if not rank and new == ERROR_RANK else new for rank, new in zip(own, found, strict=True)
-    ]
-    return choose(lines, ranks, room)  # a library's function that is called like an error is none
+    ranks = zip(own, ranked(own, lines, room, errors=True), strict=True)
+    return choose(lines, [new if rank or new < ERROR_RANK else 0.0 for rank, new in ranks], room)
 
 
 # Search results and listings: some of each file or folder
@@ -188,7 +184,7 @@ def is_prose(_: str, lines: Sequence[str]) -> bool:
 
 def cut_prose(text: str, room: Room) -> str:
     """Whole sentences, headings and list items, one a line."""
-    if fits(text, room):
+    if room.count(text) <= room.tokens:
         return text
     lines = END.sub(lambda end: end.group().rstrip(" \t") + "\n", text).split("\n")
     ranks = ranked(sentence_ranks(lines), lines, room)
@@ -222,7 +218,7 @@ REDUCERS: tuple[Reducer, ...] = (
         cut=cut_trace,
     ),
     LOG,
-    Reducer(kind="hits", recognises=are_hits, cut=cutting(hit_ranks, noun="hits")),
+    Reducer(kind="hits", recognises=are_hits, cut=cutting(hit_ranks, "hits")),
     Reducer(kind="table", recognises=is_table, cut=cut_table),
     CODE,
     Reducer(kind="prose", recognises=is_prose, cut=cut_prose),

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import filterfalse, islice
 from math import ceil
 
 from autogen_context.compressor.shorten import CountText, is_error_line
@@ -21,7 +20,6 @@ FITTING_STEPS = 6
 FILLED_FRACTION = 0.9  # of the room; with so much in use no further step is worth its count
 STEP_FRACTION = 0.97  # of what the last count says would fit: the next extract has other lines
 MOST_PER_LINE = 4  # a line may have so great a part of the room; all of it where it stands alone
-GLANCE_CHARS = 16  # for each token of the room; if these are too many, no more need be counted
 LEAST_PIECE = 60  # characters; less of a line says nothing
 MARK_CHARS = 30  # that a mark inside a line has at most
 EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word, or an error, in more of them tells nothing
@@ -42,41 +40,31 @@ class Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reducer:
-    """One kind of content; deterministic, linear in the text, raises on no input, and never makes a text longer.
-
-    Attributes:
-        kind: its name.
-        recognises: whether a text is of this kind, told by the text and a sample of its lines.
-        cut: what matters of a text within a room, with a mark in square brackets wherever something went.
-        tighten: the same information in fewer characters; the text itself where nothing can be gained.
-    """
+    """One kind of content; deterministic, linear in the text, raises on no input, and never makes a text longer."""
 
     kind: str
-    recognises: Callable[[str, Sequence[str]], bool]
-    cut: Callable[[str, Room], str]
-    tighten: Callable[[str], str] = str
+    recognises: Callable[[str, Sequence[str]], bool]  # by the text and a sample of its lines
+    cut: Callable[
+        [str, Room], str
+    ]  # what matters within a room, with a mark wherever something went
+    tighten: Callable[[str], str] = str  # the same information in fewer characters
 
 
 def are_enough(
     lines: Sequence[str], test: Callable[[str], object], *, share: float = 0.0, least: int = 1
 ) -> bool:
-    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test; stops at the one that makes it too few."""
-    spare = len(lines) - max(least, ceil(share * len(lines)))
-    others = filterfalse(test, lines)
-    return spare >= 0 and next(islice(others, spare, None), None) is None
+    """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test."""
+    return sum(1 for line in lines if test(line)) >= max(least, share * len(lines))
 
 
 def cutting(
-    ranks_of: Callable[[Sequence[str]], Iterable[float]],
-    *,
-    noun: str = "lines",
-    errors: bool = False,
+    ranks_of: Callable[[Sequence[str]], Iterable[float]], noun: str = "lines"
 ) -> Callable[[str, Room], str]:
-    """Cuts a text of which each line has a rank; ``noun`` and ``errors`` as for ``choose`` and ``ranked``."""
+    """Cuts a text of which each line has a rank."""
 
     def cut(text: str, room: Room) -> str:
         lines = lines_of(text)
-        return choose(lines, ranked(ranks_of(lines), lines, room, errors=errors), room, noun=noun)
+        return choose(lines, ranked(ranks_of(lines), lines, room), room, noun=noun)
 
     return cut
 
@@ -90,22 +78,16 @@ def choose(
     whole: bool = False,
     templates: Sequence[str] = (),
 ) -> str:
-    """The lines of the highest rank that fit, in the order of the text.
+    """The lines of the highest rank that fit, in the order of the text; among equals its ends stay before its middle.
 
-    Args:
-        lines: n lines, without their ends.
-        ranks: n numbers. Among equals the ends of the text stay before its middle.
-        room: what the result may have.
-        noun: what a mark calls many of them.
-        whole: whether lines stay whole or go, as sentences do.
-        templates: for each line what it has in common with others; the first line shown of a template says how many
-            more like it are hidden.
+    ``noun`` is what a mark calls many of them; ``whole`` ones stay whole or go, as sentences do; of ``templates``, one for
+    each line, the first line shown says how many more like it are hidden.
     """
     text = "\n".join(lines)
-    if not text or fits(text, room):
+    tokens = room.count(text)
+    if tokens <= room.tokens or not text:
         return text
-    beginning = text[: glanced(room)]
-    tokens_a_char = max(1, room.count(beginning)) / len(beginning)
+    tokens_a_char = tokens / len(text)
     last = len(lines) - 1
     from_ends = [i for pair in zip(range(last, -1, -1), range(last + 1), strict=True) for i in pair]
     order = sorted(from_ends[: last + 1], key=ranks.__getitem__, reverse=True)
@@ -191,19 +173,6 @@ def tell_more(parts: dict[int, str], templates: Sequence[str]) -> None:
             parts[i] += f" [… {more} more like this …]"
 
 
-def fits(text: str, room: Room) -> bool:
-    """Whether a text has no more tokens than a room; of one that is much too long, only its beginning is counted."""
-    beginning = text[: glanced(room)]
-    if room.count(beginning) > room.tokens:
-        return False
-    return len(beginning) == len(text) or room.count(text) <= room.tokens
-
-
-def glanced(room: Room) -> int:
-    """How many characters tell whether a text is much too long for a room."""
-    return GLANCE_CHARS * max(1, room.tokens)
-
-
 def lines_of(text: str) -> list[str]:
     """The lines of a text; notes that tell of the lines beside them are one with these."""
     noted = "[the line above " in text or "lines as above …]" in text
@@ -245,11 +214,7 @@ def ranked(
 ) -> list[float]:
     """The ranks that a kind of content has for its lines, with what is wanted above them, and errors above that.
 
-    Args:
-        ranks: n numbers below ``WANTED_RANK``.
-        lines: n lines.
-        room: has what is wanted.
-        errors: whether lines of this kind tell of errors; where more than a third do, that tells nothing.
+    Where more than a third of the lines tell of errors, that tells nothing.
     """
     found = [
         max(rank, WANTED_RANK + share / 2) if share else rank

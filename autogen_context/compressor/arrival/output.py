@@ -18,7 +18,6 @@ from autogen_context.compressor.arrival.lines import (
     Room,
     are_enough,
     choose,
-    fits,
     lines_of,
     most_of,
     ranked,
@@ -62,10 +61,7 @@ def tight_output(text: str) -> str:
 
 def cut(text: str, room: Room) -> str:
     """The lines that matter; the first of each template says how many more like it are hidden."""
-    text = tight_output(text)
-    if fits(text, room):
-        return text
-    lines = lines_of(text)
+    lines = lines_of(tight_output(text))
     templates = [VARYING.sub("", line) for line in lines]
     return choose(lines, ranks_of(lines, templates, room), room, templates=templates)
 
