@@ -520,7 +520,10 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     idle = sentence.has("idle") and not sentence.values
     if sentence.opens("ask") or idle or (sentence.has("hedge") and not told):
         return None, False
-    if not told and (is_rule(sentence) or (conditional and orders(sentence.text))):
+    demanded = sentence.has("oblige") and not sentence.has("intent")
+    _, comma, then = sentence.text.partition(", ") if conditional else ("", "", "")
+    ordered = comma and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
+    if not told and (sentence.has("forbid") or demanded or sentence.limited or ordered):
         return "constraint", True
     works = (sentence.opens("request") and not sentence.key) or sentence.has("progress")
     for label, kind in [] if told else list(CUED.items())[: 3 if works else None]:
@@ -529,18 +532,6 @@ def kind_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     if works:
         return ("constraint", True) if sentence.has("standing") else (None, False)
     return fact_of(sentence)
-
-
-def is_rule(sentence: Sentence) -> bool:
-    """Whether something is forbidden, demanded or limited."""
-    demanded = sentence.has("oblige") and not sentence.has("intent")
-    return sentence.has("forbid") or demanded or bool(sentence.limited)
-
-
-def orders(text: str) -> bool:
-    """Whether a condition is followed by what is to be done."""
-    _, comma, then = text.partition(", ")
-    return bool(comma) and looked_at(then).has("request", "order", "forbid", "oblige", "manner")
 
 
 def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:

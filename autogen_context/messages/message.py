@@ -50,31 +50,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a conversation.
+    """One message of a conversation."""
 
-    Attributes:
-        role: ``system``, ``developer``, ``user``, ``assistant``, ``tool``, or what else the host uses.
-        text: all text of the content, parts joined with a newline.
-        calls: the tool calls of an assistant message.
-        results: the tool results of a tool message; hosts that put all results of a step in one message have several.
-        name: the author's name where the host sends one.
-        images: the images of the content.
-        extra: provider fields that are sent along (thinking, signatures, audio), as JSON text; counted, never changed.
-        own: whether it is ours: no host ever sent it, not even with other texts.
-        text_parts: of how many parts the text is, or that of its result; apart they may cost more than joined.
-        intensity: of the emotion in it, 0..1, where the host has a model that says so; 0 elsewhere.
-    """
-
-    role: Text
-    text: Text = ""
-    calls: tuple[ToolCall, ...] = ()
-    results: tuple[ToolResult, ...] = ()
-    name: Text = ""
+    role: Text  # system, developer, user, assistant, tool, or what else the host uses
+    text: Text = ""  # all text of the content, parts joined with a newline
+    calls: tuple[ToolCall, ...] = ()  # of an assistant message
+    results: tuple[ToolResult, ...] = ()  # of a tool message; some hosts put all of a step in one
+    name: Text = ""  # the author's, where the host sends one
     images: tuple[Image, ...] = ()
-    extra: Text = ""
-    own: bool = False
-    text_parts: int = 1
-    intensity: float = 0.0
+    extra: Text = ""  # provider fields that are sent along, as JSON text; counted, never changed
+    own: bool = False  # whether no host ever sent it, not even with other texts
+    text_parts: int = 1  # of how many parts the text is; apart they may cost more than joined
+    intensity: float = 0.0  # of the emotion in it, 0..1, where the host has a model that says so
 
 
 class HostFormat(Protocol):
@@ -117,11 +104,11 @@ class HostFormat(Protocol):
 
 def content_digest(*parts: str | bytes) -> bytes:
     """16 bytes that stand for these parts in this order; any string goes, lone surrogates included."""
-    framed: list[bytes] = []
+    state = blake2b(digest_size=16)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        framed += (len(data).to_bytes(8, "little"), data)
-    return blake2b(b"".join(framed), digest_size=16).digest()
+        state.update(len(data).to_bytes(8, "little") + data)
+    return state.digest()
 
 
 def image_note(images: int) -> str:

@@ -33,11 +33,7 @@ class OpenAIChat:
     own_name = ""
 
     def read(self, payload: object, /) -> Message:
-        """The message in a dict or client object.
-
-        Raises:
-            ValueError: it has no role, or a field of the wrong type.
-        """
+        """The message in a dict or client object; a ``ValueError`` where a field is missing or of the wrong type."""
         fields = fields_of(payload)
         role = fields.get("role")
         if not isinstance(role, str) or not role:
@@ -50,7 +46,7 @@ class OpenAIChat:
         return Message(
             role=role,
             text="" if result else content.text,
-            calls=tuple(read_calls(fields)) if has_calls else (),
+            calls=read_calls(fields) if has_calls else (),
             results=(result,) if result else (),
             name="" if result else name,
             images=content.images,
@@ -139,11 +135,7 @@ class Content(NamedTuple):
 
 
 def read_content(content: object) -> Content:
-    """Text, images and all other parts of a content.
-
-    Raises:
-        ValueError: it is no string, list or null.
-    """
+    """Text, images and all other parts of a content."""
     if content is None or isinstance(content, str):
         return Content(content or "")
     texts: list[str] = []
@@ -152,7 +144,8 @@ def read_content(content: object) -> Content:
     for part in listed(content, "'content' must be a string, a list of parts or null"):
         if (text := text_of(part)) is not None:
             texts.append(text)
-        elif is_image(fields := part_fields(part)):
+        elif is_image(part):
+            fields = part_fields(part)
             detail = part_fields(fields.get("image_url")).get("detail", fields.get("detail"))
             images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
@@ -170,21 +163,18 @@ def text_of(part: object) -> str | None:
     return text if isinstance(text, str) and is_text else None
 
 
-def is_image(fields: Fields) -> bool:
+def is_image(part: object) -> bool:
     """Whether a part is an image; its size is not read from the data."""
-    return fields.get("type") in IMAGE_TYPES
+    return part_fields(part).get("type") in IMAGE_TYPES
 
 
-def read_calls(fields: Fields) -> Iterator[ToolCall]:
-    """The calls of an assistant message, in order; a ``function_call`` that is a text is none.
-
-    Raises:
-        ValueError: ``tool_calls`` is no list of objects with a function.
-    """
-    yield from map(read_call, call_fields(fields))
+def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
+    """The calls of an assistant message, in order; a ``function_call`` that is a text is none."""
+    calls = tuple(map(read_call, call_fields(fields)))
     older = fields.get("function_call")
-    if older and not isinstance(older, str):
-        yield replace(read_call({"function": older}), older=True)
+    if not older or isinstance(older, str):
+        return calls
+    return (*calls, replace(read_call({"function": older}), older=True))
 
 
 def call_fields(fields: Fields) -> Iterator[Fields]:
@@ -240,7 +230,7 @@ def written_content(content: object, message: Message) -> object:
         if text_of(part) is not None:
             written += [{"type": "text", "text": text}] if text else []
             text = ""
-        elif message.images or not is_image(part_fields(part)):
+        elif message.images or not is_image(part):
             written.append(copied(part))
     return [*written, {"type": "text", "text": text}] if text or not written else written
 
@@ -259,11 +249,7 @@ def listed(value: object, wanted: str) -> Sequence[object]:
 
 
 def fields_of(payload: object, what: str = "a message") -> Fields:
-    """The fields of a dict or client object.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """The fields of a dict or client object; a ``ValueError`` where it is neither."""
     if type(payload) is dict:  # the usual one
         return cast("Fields", payload)  # JSON objects have string keys
     fields = object_fields(payload)
@@ -299,11 +285,7 @@ def copied(value: object) -> object:
 
 
 def canonical(value: object) -> str:
-    """JSON text, equal for equal values; what JSON does not know is written by its type and text.
-
-    Raises:
-        ValueError: a key is no string, or the value holds itself.
-    """
+    """JSON text, equal for equal values; a ``ValueError`` where a key is no string, or the value holds itself."""
     try:
         return _ENCODER.encode(value)
     except TypeError as error:

@@ -99,16 +99,8 @@ INTERPRETERS = SHELLS | frozenset(
 )
 # How much a test tells of what it does, not what it tests.
 TEST_MANNERS = re.compile(r"-v+|-q+|-[xsl]|--(?:verbose|quiet|silent|tb=\w+|color=\w+|no-header)")
-# The flags that have a word of their own behind them.
-VALUE_FLAGS = {
-    "-A -B -C -m -e -f -g -t -T --glob --type": "grep egrep fgrep zgrep rg",
-    "-n -c --lines --bytes": "head tail",
-    "-e -f --expression --file": "sed",
-    "-F -v -f": "awk gawk",
-    "-C -c": "git",
-    "-e -pe -ne -X -W": "perl python python3",
-}
-TAKES = {name: flags.split() for flags, names in VALUE_FLAGS.items() for name in names.split()}
+# The flags that have a word of their own behind them, as a rule; a number is no argument either.
+VALUE_FLAGS = frozenset("-e -C -F -d -g -X -W --glob --type".split())
 
 
 @dataclass(slots=True)
@@ -286,37 +278,27 @@ def reading(words: Words, which: str, plain: Words, key: str, folder: str) -> To
     """What a program reads; without a file it is the filter of a pipe."""
     has_script = which == "filter" and not {"-e", "-f"} & set(words)
     files = paths_of(plain[has_script:], folder)
-    if not files:
-        return ToolAction(kind="read", key=key)
     views = (View(path=path) for path in files)
     shown = tuple(narrowed(view, words) if which else view for view in views)
-    return ToolAction(kind="read", subjects=files, views=shown)
+    return ToolAction(kind="read", subjects=files, views=shown, key="" if files else key)
 
 
 def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
     """What a program looks for, and where; ``find`` writes where it deletes or edits what it found."""
-    if basename(words[0]) != "find":
-        pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
-        if which == "pattern" and not pattern:
-            pattern, plain = plain[:1], plain[1:]
-        return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
-    flags = next((i for i, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
-    names = tuple(name for flag, name in pairwise(words) if flag in ("-name", "-iname", "-path"))
-    done = words.index("-exec") if "-exec" in words else len(words)
-    then = action_of_words(bare(words[done + 1 :]), Command(), folder)
-    if "-delete" in words or then.kind == "write":
-        return ToolAction(kind="write", subjects=names)
-    subjects = (*names, *then.subjects[:1], *paths_of(words[1:flags], folder))
-    return ToolAction(kind="search", subjects=subjects, key=key)
+    if "-delete" in words or ("-exec" in words and {"rm", "sed"} & set(words)):
+        return ToolAction(kind="write", subjects=plain)
+    pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
+    if which == "pattern" and not pattern:
+        pattern, plain = plain[:1], plain[1:]
+    return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
 
 
 def plain_arguments(words: Words) -> Words:
     """The arguments of a program that are no flags and belong to none."""
-    takes = TAKES.get(basename(words[0]), ()) if words else ()
     return tuple(
         word
         for before, word in pairwise(("", *words[1:]))
-        if before not in takes and (word[:1] != "-" or word == "-")
+        if before not in VALUE_FLAGS and not word.isdigit() and (word[:1] != "-" or word == "-")
     )
 
 
@@ -326,25 +308,21 @@ def paths_of(words: Iterable[str], folder: str) -> Words:
 
 
 def narrowed(view: View, words: Words) -> View:
-    """What of a view is left behind a filter."""
-    lines = lines_of(words) if view.whole else None
-    if lines:
-        return View(path=view.path, lines=lines)
-    manner = " ".join(word for word in words if path_of(word) != view.path)
-    part = " | ".join(part for part in (view.part, key_of(manner)) if part)
-    return View(path=view.path, lines=view.lines, part=part)
-
-
-def lines_of(words: Words) -> tuple[int, int] | None:
-    """The lines that ``sed -n`` or ``head`` let through; ``None`` where it is not a stretch of them."""
+    """What of a view is left behind a filter; a stretch of lines behind ``sed -n`` and ``head``."""
     program, said = basename(words[0]), " ".join(words)
-    if program == "sed" and "-n" in words and len(found := _LINES.findall(said)) == 1:
+    if (
+        view.whole
+        and program == "sed"
+        and "-n" in words
+        and len(found := _LINES.findall(said)) == 1
+    ):
         first, last = found[0]
-        return int(first), LAST_LINE if last == "$" else int(last or first)
-    if program == "head" and "-c" not in words:
+        return replace(view, lines=(int(first), LAST_LINE if last == "$" else int(last or first)))
+    if view.whole and program == "head" and "-c" not in words:
         count = _COUNT.search(said)
-        return 1, int(count[1]) if count else HEAD_LINES
-    return None
+        return replace(view, lines=(1, int(count[1]) if count else HEAD_LINES))
+    manner = " ".join(word for word in words if path_of(word) != view.path)
+    return replace(view, part=" | ".join(filter(None, (view.part, key_of(manner)))))
 
 
 def running(words: Words, key: str) -> ToolAction:

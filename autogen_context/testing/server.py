@@ -163,9 +163,12 @@ class LoopbackServer:
                 fault = self._queued.pop(0)
             record = ServedRequest(number=self._arrived, path=arrival.path, fault=fault)
         try:
-            body = _json_body(arrival)
+            body = _json(arrival.body) if arrival.method != "GET" else {}
             if record.path == CHAT_PATH:
-                record = self._described(record, body)
+                messages, tools = _objects(body.get("messages")), _objects(body.get("tools"))
+                tokens = self._model.prompt_tokens(messages, tools=tools)
+                record = replace(record, messages=messages, tools=tools, prompt_tokens=tokens)
+                record = replace(record, streamed=bool(body.get("stream")))
             reply = self._faulty(record, arrival) or self._reply(arrival, record, body)
         except Exception as failure:  # noqa: BLE001  the client is told, and the test that drives it fails there
             refused = _refusal(failure)
@@ -174,16 +177,6 @@ class LoopbackServer:
         with self._lock:
             self._served[record.number] = replace(record, status=reply.status)
         return reply
-
-    def _described(self, record: ServedRequest, body: JsonObject) -> ServedRequest:
-        messages, tools = _objects(body.get("messages")), _objects(body.get("tools"))
-        return replace(
-            record,
-            messages=messages,
-            tools=tools,
-            prompt_tokens=self._model.prompt_tokens(messages, tools=tools),
-            streamed=bool(body.get("stream")),
-        )
 
     def _faulty(self, record: ServedRequest, arrival: Arrival) -> Reply | None:
         """What is sent in place of an answer; a slow answer is waited for here."""
@@ -234,11 +227,9 @@ class LoopbackServer:
         )
 
 
-def _json_body(arrival: Arrival) -> dict[str, Json]:
-    if arrival.method == "GET":
-        return {}
+def _json(text: bytes) -> dict[str, Json]:
     try:
-        body: Json = json.loads(arrival.body)
+        body: Json = json.loads(text)
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):

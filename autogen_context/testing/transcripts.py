@@ -6,6 +6,7 @@ Promise: OpenAI would take what ``transcripts`` draws, but for a pending call at
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from operator import itemgetter, mul
 from typing import TypeAlias
 
@@ -217,9 +218,7 @@ def _with_ids(message: ChatMessage, rename: Callable[[str], str]) -> ChatMessage
 
 
 def _broken(messages: Messages, breaks: Sequence[tuple[Break, int]]) -> Messages:
-    for change, choice in breaks:
-        messages = change(messages, choice)
-    return messages
+    return reduce(lambda broken, each: each[0](broken, each[1]), breaks, messages)
 
 
 def _is_refused(messages: Messages) -> bool:
@@ -258,10 +257,6 @@ def _is_result(message: ChatMessage) -> bool:
     return message.get("role") == "tool"
 
 
-def _any(_: ChatMessage) -> bool:
-    return True
-
-
 def _without(key: str) -> Callable[[ChatMessage], Messages]:
     return lambda message: [{name: value for name, value in message.items() if name != key}]
 
@@ -290,7 +285,7 @@ BREAKS: Mapping[str, Break] = {
     "result before its call": _result_first,
     "result twice": _one(_is_result, lambda result: [result, result]),
     "result of no call": _one(
-        _any,
+        bool,
         lambda one: [one, {"role": "tool", "tool_call_id": "call_of_nobody", "content": "lost"}],
     ),
     "interrupted step": _one(_is_result, lambda one: [{"role": "user", "content": "wait"}, one]),
@@ -300,7 +295,7 @@ BREAKS: Mapping[str, Break] = {
     "empty ids": lambda messages, _: [_with_ids(one, lambda _: "") for one in messages],
     "no content": _one(lambda message: not _calls(message), _without("content")),
     "no call id": _one(_is_result, _without("tool_call_id")),
-    "no role": _one(_any, _without("role")),
-    "unknown role": _one(_any, lambda message: [{**message, "role": "narrator"}]),
+    "no role": _one(bool, _without("role")),
+    "unknown role": _one(bool, lambda message: [{**message, "role": "narrator"}]),
 }
 """What can be wrong with a conversation, each as one small change; without anything to break it changes nothing."""

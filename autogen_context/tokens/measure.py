@@ -102,21 +102,28 @@ _TEARABLE = re.compile(
 _BORDER = re.compile(r"(?<=\n)(?=[!-.0-~])|(?<=[A-Za-z0-9])(?= [A-Za-z])")
 
 
-class BpeOpenAICounter:
+class _ExactCounter:
+    """Counts with a vocabulary, special tokens read as plain text."""
+
+    _tokens: Callable[[str], int]
+
+    def count(self, text: str, /) -> Count:
+        """The tokens of ``text``."""
+        tokens = sum_slices(_encodable(text), self._tokens, at_most=_EXACT_SLICE_CHARS)
+        return Count(tokens=tokens, source="tokenizer")
+
+
+class BpeOpenAICounter(_ExactCounter):
     """Counts with ``bpe-openai``: exact, offline, about twice as fast as tiktoken."""
 
     def __init__(self, encoding: str) -> None:
         """Loads the vocabulary, 60 ms the first time; ``MissingExtra`` where ``bpe-openai`` is not installed."""
         _require_known(encoding)
-        self._tokenizer = cast("_Tokenizer", _bindings().tokenizer_for_encoding(encoding))
-
-    def count(self, text: str, /) -> Count:
-        """The tokens of ``text``, special tokens read as plain text."""
-        tokens = sum_slices(_encodable(text), self._tokenizer.count, at_most=_EXACT_SLICE_CHARS)
-        return Count(tokens=tokens, source="tokenizer")
+        tokenizer = _bindings().tokenizer_for_encoding(encoding)
+        self._tokens = cast("Callable[[str], int]", tokenizer.count)
 
 
-class TiktokenCounter:
+class TiktokenCounter(_ExactCounter):
     """Counts with tiktoken, from ranks that are on disk."""
 
     def __init__(self, encoding: str) -> None:
@@ -128,15 +135,8 @@ class TiktokenCounter:
                 f"the ranks of {encoding} are not in {path}; await fetch_ranks({encoding!r}, "
                 'timeout_s=30), point TIKTOKEN_CACHE_DIR at them, or pip install "autogen-context[fast]"'
             )
-        self._encoding = _load_tiktoken(encoding)
-
-    def count(self, text: str, /) -> Count:
-        """The tokens of ``text``, special tokens read as plain text."""
-        tokens = sum_slices(_encodable(text), self._slice_tokens, at_most=_EXACT_SLICE_CHARS)
-        return Count(tokens=tokens, source="tokenizer")
-
-    def _slice_tokens(self, text: str) -> int:
-        return len(self._encoding.encode_ordinary(text))
+        encode = _load_tiktoken(encoding).encode_ordinary
+        self._tokens = lambda text: len(encode(text))
 
 
 class EstimateCounter:
@@ -215,10 +215,6 @@ def _load_tiktoken(encoding: str) -> "Encoding":
     from tiktoken import get_encoding  # noqa: PLC0415 - 30 ms that only those pay who count with it
 
     return get_encoding(encoding)
-
-
-class _Tokenizer(Protocol):
-    def count(self, text: str, /) -> int: ...
 
 
 @cache

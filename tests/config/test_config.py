@@ -5,12 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from autogen_context import IncrementalContextManager
 from autogen_context.config import ContextConfig
+from autogen_context.errors import ContextWindowExceeded
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
+from autogen_context.testing import ChatMessage
+from autogen_context.testing.transcripts import broken_transcripts
+from autogen_context.tokens.measure import EstimateCounter
 
 Settings = dict[str, object]
 
@@ -165,3 +170,23 @@ def test_the_filter_of_a_configuration() -> None:
     assert ContextConfig().attention_filter().filter(scores) == [scores[2], scores[1]]
     best = ContextConfig(attention_threshold=0.5, attention_top_k=1)
     assert best.attention_filter().filter(scores) == [scores[2]]
+
+
+def test_a_reserve_above_the_models_window() -> None:
+    """Is told at the first turn, with the way out."""
+    keeper = IncrementalContextManager(model="gpt-4", reserve_tokens=10_000)
+    with pytest.raises(ContextWindowExceeded, match=r"the limit is -\d+ .*lower reserve_tokens"):
+        keeper.prepare_nowait([{"role": "user", "content": "hi"}])
+
+
+@settings(max_examples=25)
+@given(broken_transcripts(max_repeats=20))
+def test_disabled_it_passes_everything_through(messages: list[ChatMessage]) -> None:
+    """The same objects, measured as far as they can be read."""
+    config = ContextConfig(window_tokens=50, enabled=False)
+    keeper = IncrementalContextManager(config=config, counter=EstimateCounter())
+    keeper.observe(messages)
+    turn = keeper.prepare_nowait(messages)
+    assert list(map(id, turn.messages)) == list(map(id, messages))
+    assert (turn.decisions, turn.compacted) == ((), False)
+    assert turn.certificate.counted_tokens > 0

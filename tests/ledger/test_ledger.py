@@ -138,6 +138,10 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["order #1 was refunded", "order #2 was shipped"],
         ["order #1 was refunded", "order #2 was shipped"],
     ),
+    "one more": (
+        ["The host is Ann.", "The host is Bo as well."],
+        ["The host is Ann", "The host is Bo as well"],
+    ),
     "two sides of one": (
         ["The server is in Frankfurt.", "The server is db-3."],
         ["The server is in Frankfurt", "The server is db-3"],

@@ -144,24 +144,15 @@ KINDS: dict[str, tuple[float, list[str]]] = {
     "json": (1.6, [json.dumps(ROWS), json.dumps(ROWS, indent=2)]),
     "logs": (1.6, [LOG]),
     "base64": (1.5, [base64.b64encode(random.Random(n).randbytes(2_000)).decode() for n in range(5)]),  # noqa: S311 - a fixed text
-    "hex": (1.2, [random.Random(3).randbytes(900).hex()]),  # noqa: S311 - a fixed text
-    "uuid": (1.2, ["550e8400-e29b-41d4-a716-446655440000\n" * 30]),
-    "digits": (1.01, random_texts(string.digits)),
     "chinese": (1.6, ["今天天气很好，我们一起去公园散步，然后回家吃晚饭。" * 20]),
-    "japanese": (1.6, ["今日は天気がいいので、公園を散歩してから家に帰ります。" * 20]),
     "korean": (1.7, ["오늘은 날씨가 좋아서 공원을 산책하고 집에 돌아갑니다. " * 20]),
     "russian": (2.2, ["Сегодня хорошая погода, поэтому мы гуляем в парке. " * 20]),
     "german": (2.0, ["Heute ist schönes Wetter, deshalb gehen wir im Park spazieren. " * 20]),
-    "french": (2.0, ["Il fait très beau, alors nous nous promenons dans le parc d'été. " * 20]),
-    "arabic": (2.0, ["الطقس جميل اليوم لذلك نتنزه في الحديقة. " * 20]),
-    "hindi": (2.0, ["आज मौसम अच्छा है इसलिए हम पार्क में घूम रहे हैं। " * 20]),
     "thai": (2.0, ["วันนี้อากาศดีเราจึงไปเดินเล่นในสวนสาธารณะ " * 20]),
     "emoji": (1.6, ["👩‍👩‍👧‍👦🏽 ok 🇩🇪 😀😀 ✅ " * 30]),
     "box drawing": (2.2, ["┌──────────┬──────┐\n│ name     │ size │\n" * 20]),
     "rules": (7.0, [f"{'-' * 72}\n{'=' * 79}\n{'#' * 60}\n" * 10]),
-    "indentation": (1.5, ["\n".join(" " * n + "x" for n in range(60))]),
     "random letters": (1.8, random_texts(string.ascii_lowercase)),
-    "random marks": (1.8, random_texts(string.punctuation)),
     "control characters": (1.6, random_texts("".join(map(chr, range(32))))),
 }  # fmt: skip
 
