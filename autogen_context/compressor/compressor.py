@@ -22,12 +22,7 @@ from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
 from autogen_context.compressor.structure import BY_STRUCTURE, structured
-from autogen_context.compressor.summaries import (
-    REFUSED,
-    Summarizer,
-    SummarizerPaused,
-    summarised,
-)
+from autogen_context.compressor.summaries import REFUSED, Summarizer, SummarizerPaused, summarised
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
@@ -285,7 +280,7 @@ class SemanticCompressor:
         estimate = EstimateCounter()
         count = cache(lambda text: estimate.count(text).tokens)
         seen = Target(tokens=self._shown_tokens, count=count, keep=())
-        short = await summarised(source, target, self._summarizer, extract, seen=seen)
+        short = await summarised(source, target, self._summarizer, extract, seen)
         return self._judged(text, short, "model summary", target)
 
     def _judged(

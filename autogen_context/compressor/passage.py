@@ -6,7 +6,7 @@ that says so.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -73,7 +73,7 @@ def passages_of(text: str) -> list[Passage]:
         opening = text[at : end - len(body)] if turn else ""
         section = found[-1].section + 1 if found else 0
         speaker = Speaker(turn=turn, opening=opening, author=author)
-        found += Reader(speaker, section).read(body)
+        found += read(body, speaker, section)
         at = end
     return found
 
@@ -110,84 +110,66 @@ def sentences_of(line: str) -> Iterator[slice]:
         yield slice(start, len(line))
 
 
-class Reader:
-    """Reads what one speaker says, line by line."""
+def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
+    """The passages of what one speaker says."""
+    found: list[Passage] = []
+    block: list[str] = []
+    fenced, gap, before_chars = False, "", 0
 
-    def __init__(self, speaker: Speaker, section: int) -> None:
-        self._found: list[Passage] = []
-        self._speaker = speaker
-        self._section = section
-        self._gap = ""
-        self._line_chars = 0
+    def add(text: str, kind: Kind, lead: str = "") -> None:
+        passage = Passage(text=text, kind=kind, lead=lead, gap=gap)
+        found.append(replace(passage, speaker=speaker, section=section))
 
-    def read(self, text: str) -> list[Passage]:
-        """All passages."""
-        block: list[str] = []
-        fenced = False
-        for line in text.split("\n"):
-            fence = FENCE.match(line) is not None
-            indented = INDENTED.match(line) is not None and not ITEM.match(line.lstrip())
-            if not (fenced or (indented and not fence)):
-                self._add_block(block)
-                block = []
-            if fenced or fence or indented:
-                block.append(line)
-                if fenced and fence:
-                    self._add_block(block)
-                    block = []
-                fenced = fenced != fence
-            else:
-                self._read_line(line.strip())
-        self._add_block(block)
-        return self._found
+    def end_block() -> None:
+        nonlocal gap
+        if block:
+            add("\n".join(block), "block")
+            gap = "\n"
+            block.clear()
 
-    def _add_block(self, lines: list[str]) -> None:
-        if text := "\n".join(lines):
-            self._add(text, kind="block")
-            self._gap = "\n"
-
-    def _read_line(self, bare: str) -> None:
-        if not bare:
-            self._section += self._gap == "\n"
-            self._gap = "\n\n" if self._gap == "\n" else self._gap
-            return
-        item = ITEM.match(bare)
-        if not item and HEADING.match(bare):
-            self._section += 1
-            self._add(bare, kind="heading")
+    for line in text.split("\n"):
+        bare, fence = line.strip(), FENCE.match(line) is not None
+        indented = INDENTED.match(line) is not None and not ITEM.match(bare)
+        if fenced or (indented and not fence):
+            block.append(line)
+            if fence:
+                end_block()
+                fenced = False
+            continue
+        end_block()
+        if fence:
+            block.append(line)
+            fenced = True
+        elif not bare:
+            section += gap == "\n"
+            gap = "\n\n" if gap == "\n" else gap
+        elif not (item := ITEM.match(bare)) and HEADING.match(bare):
+            section += 1
+            add(bare, "heading")
+            before_chars, gap = len(bare), "\n"
         else:
             lead = item.group() if item else ""
-            line, goes_on = bare[len(lead) :], not item and self._goes_on(bare)
-            for place in sentences_of(line):
-                if goes_on:
-                    last = self._found.pop()
-                    self._found.append(replace(last, text=f"{last.text} {line[place]}"))
+            rest = bare[len(lead) :]
+            joins = not item and gap == "\n" and goes_on(found, before_chars, bare)
+            for place in sentences_of(rest):
+                if joins:
+                    found[-1] = replace(found[-1], text=f"{found[-1].text} {rest[place]}")
                 else:
-                    self._add(line[place], kind="item" if item else "sentence", lead=lead)
-                self._gap = " " if line[place.stop : place.stop + 1].isspace() else ""
-                lead, goes_on = "", False
-        self._line_chars, self._gap = len(bare), "\n"
+                    add(rest[place], "item" if item else "sentence", lead)
+                gap = " " if rest[place.stop : place.stop + 1].isspace() else ""
+                lead, joins = "", False
+            before_chars, gap = len(bare), "\n"
+    end_block()
+    return found
 
-    def _goes_on(self, bare: str) -> bool:
-        """Whether a line ends a sentence that the line before began."""
-        last = self._found[-1] if self._found and self._gap == "\n" else None
-        return (
-            last is not None
-            and last.kind in {"sentence", "item"}
-            and (bare[0].islower() or bare[0] in "`(")
-            and self._line_chars >= WRAPPED_CHARS
-            and len(last.text) <= LONGEST_WRAPPED
-            and last.text[-1] not in ".!?:;}{)]>"
-        )
 
-    def _add(self, text: str, *, kind: Kind, lead: str = "") -> None:
-        self._found.append(
-            Passage(
-                text=text,
-                kind=kind,
-                lead=lead,
-                gap=self._gap,
-                speaker=self._speaker,
-                section=self._section,
-            )
-        )
+def goes_on(found: Sequence[Passage], line_chars: int, line: str) -> bool:
+    """Whether a line ends a sentence that the line before, of so many characters, began."""
+    return (
+        bool(found)
+        and found[-1].kind in {"sentence", "item"}
+        and (line[0].islower() or line[0] in "`(")
+        and line_chars >= WRAPPED_CHARS
+        and len(found[-1].text) <= LONGEST_WRAPPED
+        and found[-1].text[-1] not in ".!?:;}{)]>"
+    )

@@ -7,9 +7,9 @@ marks that count what went. What has one of the caller's keywords goes last.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -189,35 +189,25 @@ def saying(text: str) -> str:
 
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """The first of several examples stays, a mark counts the others; of a long block of code both ends."""
+    listed = {
+        below.section
+        for above, below in pairwise(passages)
+        if above.text.endswith(":") and "announces" in phrases(TOPIC).labels(above.text)
+    }
+
+    def is_example(passage: Passage) -> bool:
+        if target.asks_for(passage) or passage.kind == "heading":
+            return False
+        opens = passage.kind == "sentence" and opens_example(passage.text)
+        return opens or (passage.kind != "sentence" and passage.section in listed)
+
     kept: list[Passage] = []
-    announced, others = (
-        -1,
-        -1,
-    )  # the section in which examples are listed; those behind the one that was kept
-    for before, passage in zip([None, *passages], [*passages, None], strict=True):
-        if (
-            before
-            and before.text.endswith(":")
-            and "announces" in phrases(TOPIC).labels(before.text)
-        ):
-            announced = passage.section if passage else -1
-        is_example = (
-            passage is not None
-            and not target.asks_for(passage)
-            and (
-                (passage.kind in {"item", "block"} and passage.section == announced)
-                or (passage.kind == "sentence" and opens_example(passage.text))
-            )
-        )
-        if is_example and others >= 0:
-            others += 1
-            continue
-        if others > 0:
+    for are_examples, row in groupby(passages, is_example):
+        group = [p if target.asks_for(p) else without_middle(p) for p in row]
+        if are_examples and (others := len(group) - 1):
             mark = f"[… {others} more example{'s' * (others > 1)} …]"
-            kept[-1] = replace(kept[-1], text=f"{kept[-1].text} {mark}")
-        others = 0 if is_example else -1
-        if passage is not None:
-            kept.append(passage if target.asks_for(passage) else without_middle(passage))
+            group = [replace(group[0], text=f"{group[0].text} {mark}")]
+        kept += group
     return kept
 
 
@@ -237,20 +227,26 @@ def without_middle(passage: Passage) -> Passage:
 
 
 def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """Whole sentences that say nothing of their own go, the least central first, until the rest has room."""
+    """Of the sentences that say nothing of their own those that say most, as far as there is room."""
     entries = scored(passages, target)
-    over = sum(entry.tokens for entry in entries) - target.room
-    gone: set[int] = set()
-    for at in sorted(range(len(entries)), key=lambda at: (entries[at].score, -at)):
-        entry = entries[at]
-        telling = any(concept.weight >= TELLING_WEIGHT for concept in entry.fresh)
-        if telling or entry.passage.kind == "heading" or target.asks_for(entry.passage):
-            continue
-        if over <= 0:
-            break
-        gone.add(at)
-        over -= entry.tokens
-    return without_empty_headings([p for at, p in enumerate(passages) if at not in gone])
+    kept = {
+        at: passage
+        for at, (passage, fresh, _, _) in entries.items()
+        if passage.kind == "heading"
+        or any(concept.weight >= TELLING_WEIGHT for concept in fresh)
+        or target.asks_for(passage)
+    }
+    fill(kept, entries, target)
+    return without_empty_headings([kept[at] for at in sorted(kept)])
+
+
+def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target) -> None:
+    """Add to what is kept, by its place, what says most for its cost, as far as there is room."""
+    left = target.room - target.cost(kept.values())
+    for at, entry in sorted(entries.items(), key=lambda each: (-each[1].score, each[0])):
+        if at not in kept and entry.tokens <= left:
+            kept[at] = entry.passage
+            left -= entry.tokens
 
 
 def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
@@ -294,12 +290,7 @@ def abstracted(sentence: str) -> str:
 def core_of(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """What has the keywords, and the passages that say most for what they cost."""
     kept = with_keywords(passages, target)
-    entries = scored(passages, target)
-    left = target.room - target.cost(kept.values())
-    for at in sorted(range(len(entries)), key=lambda at: -entries[at].score):
-        if at not in kept and entries[at].tokens <= left:
-            kept[at] = passages[at]
-            left -= entries[at].tokens
+    fill(kept, scored(passages, target), target)
     while True:
         core = without_empty_headings([kept[at] for at in sorted(kept)])
         if not core or target.is_met(core):
@@ -332,13 +323,13 @@ STEPS: dict[Strategy, Callable[[Sequence[Passage], Target], list[Passage]]] = {
 }
 
 
-def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
+def scored(passages: Sequence[Passage], target: Target) -> dict[int, Scored]:
     """The passages with their worth: what each says first, how much its words are those of all, and whether it opens its section."""
     senses = [sense_of(passage.text) for passage in passages]
     frequency = Counter(chain.from_iterable(sense.about for sense in senses))
     most = log(1 + max(frequency.values(), default=1))
     seen: set[Concept] = set()
-    entries: list[Scored] = []
+    entries: dict[int, Scored] = {}
     for at, (passage, sense) in enumerate(zip(passages, senses, strict=True)):
         fresh = tuple(concept for concept in sense.concepts if concept not in seen)
         seen.update(fresh)
@@ -347,7 +338,7 @@ def scored(passages: Sequence[Passage], target: Target) -> list[Scored]:
         worth = weight_of(fresh) ** CONCEPT_POWER
         worth += CENTRAL_WORTH * central / most + OPENING_WORTH * opens
         tokens = target.cost([passage])
-        entries.append(Scored(passage, fresh, tokens, worth / (tokens + COST_BASE) ** COST_POWER))
+        entries[at] = Scored(passage, fresh, tokens, worth / (tokens + COST_BASE) ** COST_POWER)
     return entries
 
 

@@ -33,10 +33,10 @@ from autogen_context.compressor.passage import AUTHORITY, Passage, Speaker, join
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import (
     STATED_FRACTION,
-    Scored,
     Source,
     Target,
     core_of,
+    fill,
     scored,
     without_redundancy,
 )
@@ -56,9 +56,7 @@ REFUSED = "no summary by a model is used: %s"
 KIND = "summary"  # in the cache
 SPAN_FRACTION = 0.1  # of a span's tokens, for its summary
 SUMMARY_FRACTION = 0.8  # of the room beside the rules; the rest for what the summary loses
-LEAST_FRACTION = (
-    0.25  # of the values that the extract keeps, by weight, that a summary has by itself
-)
+LEAST_FRACTION = 0.25  # of the values that the extract keeps, that a summary has by itself
 TOKENS_A_VALUE = 40  # a summary with more values than one in so many is enough in any case
 OWN_FRACTION = 0.5  # of the words of a summary, that must stand in its text
 MOST_MENDED = 0.5  # of a summary; with more taken out the rest is not trusted either
@@ -67,9 +65,7 @@ RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 DIGITS = re.compile(r"\d+")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 CALLS_AT_A_TIME = 4
-FAILURES = (
-    3  # in a row; then the model is left alone, and after the pause one call tries, and decides
-)
+FAILURES = 3  # in a row; then the model is left alone, and after a pause one call tries
 PAUSE_S = 60.0
 WORDS_PER_TOKEN = 0.75
 LEAST_WORDS = 10
@@ -138,9 +134,10 @@ class Summarizer:
             raise
         except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its summary, not the turn
             raise CompletionFailed(type(error).__name__) from None
+        said = set(terms(answer))
         if not answer.strip():
             raise CompletionFailed("it is empty")
-        if not is_of_the_text(answer, text):
+        if len(said & set(terms(text))) < OWN_FRACTION * len(said):  # a refusal, an error page
             raise CompletionFailed("it is not about the text")
         return answer
 
@@ -153,12 +150,7 @@ def prompt_for(text: str, *, target_tokens: int) -> str:
 
 
 async def summarised(
-    source: Source,
-    target: Target,
-    summarize: Summarizer,
-    extract: CompressionResult,
-    *,
-    seen: Target,
+    source: Source, target: Target, summarize: Summarizer, extract: CompressionResult, seen: Target
 ) -> str:
     """A text with a model's summary in it; ``CompletionFailed`` where that is not used.
 
@@ -192,26 +184,15 @@ def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
         passages = [replace(passage, speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
         passages = core_of(passages, target)
-    left = target.room - target.cost(passages)
     has = Holdings(target.text(passages)).has
-    lost: list[tuple[bool, float, int, Scored]] = []
-    for at, entry in enumerate(scored(source.current, target)):
-        weight = weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c))
-        if weight:
-            is_tools = entry.passage.speaker.author == "tool"
-            lost.append((is_tools, -weight / entry.tokens, at, entry))
-    back: dict[int, Passage] = {}
-    for _, _, at, entry in sorted(lost):
-        if entry.tokens <= left:
-            back[at] = entry.passage
-            left -= entry.tokens
-    return target.text([*passages, *(back[at] for at in sorted(back))])
-
-
-def is_of_the_text(summary: str, text: str) -> bool:
-    """Whether most words of a summary are those of its text; those of a refusal, an error page and the like are not."""
-    said = set(terms(summary))
-    return len(said & set(terms(text))) >= OWN_FRACTION * len(said)
+    lost = {
+        at: entry._replace(score=weight / entry.tokens)
+        for at, entry in scored(source.current, target).items()
+        if (weight := weight_of(c for c in entry.fresh if c.kind != "statement" and not has(c)))
+    }
+    kept = dict(enumerate(passages, -len(passages)))
+    fill(kept, lost, target)
+    return target.text(kept[at] for at in sorted(kept))
 
 
 def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:

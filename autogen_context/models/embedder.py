@@ -167,19 +167,25 @@ class OpenAIEmbedder:
                 answer = await client.embeddings.with_raw_response.create(
                     model=self.name, input=list(map(beginning, texts)), encoding_format="float"
                 )
-            rows = _Answer.model_validate_json(answer.content).data
         except TimeoutError:
             reason = f"no answer within {self._timeout_s:g} s, further tries included"
             raise EmbeddingFailed(self.name, reason=reason) from None
-        except ValidationError:
-            raise EmbeddingFailed(self.name, reason="its answer is no list of vectors") from None
         except client_error() as error:
             raise EmbeddingFailed(self.name, reason=reason_of(error)) from None
-        vectors = {row.index: row.embedding for row in rows}
-        if len(rows) != len(texts) or set(vectors) != set(range(len(texts))):
-            reason = f"{len(rows)} vectors, or with wrong indexes, for {len(texts)} texts"
-            raise EmbeddingFailed(self.name, reason=reason)
-        return [vectors[index] for index in range(len(texts))]
+        return vectors_in(answer.content, len(texts), model=self.name)
+
+
+def vectors_in(body: bytes, texts: int, *, model: str) -> list[list[float]]:
+    """The vectors of an answer, one for each of n texts, in their order; else ``EmbeddingFailed``."""
+    try:
+        rows = _Answer.model_validate_json(body).data
+    except ValidationError:
+        raise EmbeddingFailed(model, reason="its answer is no list of vectors") from None
+    vectors = {row.index: row.embedding for row in rows}
+    if len(rows) != texts or set(vectors) != set(range(texts)):
+        reason = f"{len(rows)} vectors, or with wrong indexes, for {texts} texts"
+        raise EmbeddingFailed(model, reason=reason)
+    return [vectors[index] for index in range(texts)]
 
 
 def beginning(text: str) -> str:

@@ -91,13 +91,11 @@ class Piece:
         text: a sentence, an item, a heading, a block.
         turn: pieces of turn 0 come first, then those of turn 1; ``NEVER`` comes for others alone.
         under: the heading that it stands under, by its place; -1 where there is none.
-        goes_on: whether it goes on in the line of the piece before, where that is taken too.
     """
 
     text: str
     turn: int = 0
     under: int = -1
-    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,15 +161,8 @@ def pieces_of(passages: Sequence[Passage], *, first_turn: int) -> Iterator[Piece
             continue
         turn = 0 if spoken < OPENING_PIECES else 1 if said == 0 else 2
         turn = first_turn + (SHOWN if passage.kind == "block" else turn)
-        goes_on = at > 0 and follows(passages[at - 1], passage)
         spoken, said = spoken + 1, said + 1
-        yield Piece(text=passage.lead + passage.text, turn=turn, under=heading, goes_on=goes_on)
-
-
-def follows(before: Passage, passage: Passage) -> bool:
-    """Whether a sentence stands in the paragraph of the one before."""
-    together = before.section == passage.section and before.kind in {"sentence", "item"}
-    return together and passage.kind == "sentence" and not passage.text.startswith(TABLE_ROW)
+        yield Piece(text=passage.lead + passage.text, turn=turn, under=heading)
 
 
 def record_pieces(name: str, text: str) -> Iterator[Piece]:
@@ -187,11 +178,10 @@ def record_pieces(name: str, text: str) -> Iterator[Piece]:
         rest = HEADING.split(body[part.end() :], maxsplit=1)[0]
     else:
         rest = HEADING.sub("", FRONT_MATTER.sub("", body))
-    said = [each for each in worthy(rest) if each.kind in {"sentence", "item"}]
-    said = [each for each in said if not each.text.startswith(TABLE_ROW)]
+    said = (each for each in worthy(rest) if each.kind in {"sentence", "item"})
+    said = (each for each in said if not each.text.startswith(TABLE_ROW))
     for at, each in enumerate(said):
-        goes_on = at > 0 and follows(said[at - 1], each)
-        yield Piece(text=each.lead + each.text, turn=2 if at else 1, under=0, goes_on=goes_on)
+        yield Piece(text=each.lead + each.text, turn=2 if at else 1, under=0)
 
 
 def settings_in(name: str, text: str) -> Iterator[str]:
@@ -240,19 +230,10 @@ def extracts(
         if cost <= left:
             left -= cost
             taken[i] |= needed
-    found = {documents[i].name: tuple(lines_of(documents[i], taken[i])) for i in sorted(taken)}
+    found = {
+        documents[i].name: tuple(
+            line for at in sorted(taken[i]) for line in documents[i].pieces[at].text.split("\n")
+        )
+        for i in sorted(taken)
+    }
     return found, room_tokens - left
-
-
-def lines_of(document: Document, taken: set[int]) -> list[str]:
-    """The pieces taken, as lines; a gap within a paragraph is marked."""
-    found: list[str] = []
-    last = -1
-    for at in sorted(taken):
-        between = document.pieces[last + 1 : at + 1]
-        if found and all(piece.goes_on for piece in between):
-            found[-1] += f"{' ' if len(between) == 1 else ' … '}{document.pieces[at].text}"
-        else:
-            found += document.pieces[at].text.split("\n")
-        last = at
-    return found

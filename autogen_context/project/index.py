@@ -30,7 +30,13 @@ from autogen_context.project.documents import (
     read_document,
 )
 from autogen_context.project.secrets import without_secrets
-from autogen_context.project.symbols import Language, Symbols, language_by_name, symbols_of
+from autogen_context.project.symbols import (
+    Definition,
+    Language,
+    Symbols,
+    language_by_name,
+    symbols_of,
+)
 
 Builder = Callable[[], str]  # called in a thread
 Papers = Mapping[Paper, tuple[Document, ...]]
@@ -197,6 +203,11 @@ class Index:
         self._facts: dict[str, Facts] = {}
         self._due: set[str] = set()
         self._by_grammar: bool | None = None
+
+    @property
+    def definitions(self) -> dict[str, tuple[Definition, ...]]:
+        """What the source files define."""
+        return {name: each.definitions for name, each in self.symbols.items()}
 
     @property
     def papers(self) -> Papers:

@@ -251,46 +251,43 @@ class ProjectContext:
             count=self._count,
         )
         self._head = head = await asyncio.to_thread(write)
-        self._before = {name: each.definitions for name, each in symbols.items()}
+        self._before = index.definitions
         self._unseen, self._newer = frozenset(), (index.version, [])
         return head
 
     def _go_on(self, head: Head) -> None:
         """What files defined when the head was written; one of it that does not now has changed when nobody looked."""
-        before = {name: each.definitions for name, each in self._index.symbols.items()}
+        before = self._index.definitions
         self._unseen = frozenset(
             name
             for name, digest in head.shown.items()
             if name not in head.before and digest_of(before.get(name)) != digest
         )
-        for name, definitions in head.before.items():
-            before.pop(name, None)
-            if definitions is not None:
-                before[name] = definitions
-        self._before, self._newer = before, (-1, [])
+        known = {**before, **head.before}
+        self._before = {name: each for name, each in known.items() if each is not None}
+        self._newer = -1, []
 
     def _changed(self, before: Mapping[str, Defined]) -> dict[str, Defined | None]:
         """What the files defined that define something else now; ``None`` where there was no file."""
-        now = {name: each.definitions for name, each in self._index.symbols.items()}
+        now = self._index.definitions
         names = (before.keys() | now.keys()) - self._unseen
         return {name: before.get(name) for name in names if before.get(name) != now.get(name)}
 
     def _changes(self, head: Head) -> list[Change]:
         """What is newer than the head; worked out again only where something was read again."""
         index = self._index
-        if self._newer[0] != index.version:
-            symbols, found = index.symbols, list(changed_documents(head, index.papers, self._count))
-            for name in sorted(self._unseen):
-                now = symbols[name].definitions if name in symbols else None
-                if digest_of(now) != head.shown[name]:
-                    title = f"{name} is gone." if now is None else f"{name} has changed."
-                    found.append(Change(name=name, title=title))
-            changed = self._changed(self._before or {})
-            for name in sorted(changed, key=lambda name: (name not in head.shown, in_tree(name))):
-                now = symbols[name].definitions if name in symbols else None
-                found += changed_file(name, changed[name], now)
-            self._newer = index.version, found
-        return self._newer[1]
+        if self._newer[0] == index.version:
+            return self._newer[1]
+        now, found = index.definitions, list(changed_documents(head, index.papers, self._count))
+        for name in sorted(self._unseen):
+            if digest_of(now.get(name)) != head.shown[name]:
+                title = f"{name} has changed." if name in now else f"{name} is gone."
+                found.append(Change(name=name, title=title))
+        changed = self._changed(self._before or {})
+        for name in sorted(changed, key=lambda name: (name not in head.shown, in_tree(name))):
+            found += changed_file(name, changed[name], now.get(name))
+        self._newer = index.version, found
+        return found
 
 
 def head_in_state(state: Mapping[str, object]) -> Head | None:

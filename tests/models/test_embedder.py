@@ -7,9 +7,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from importlib.util import find_spec
 from math import hypot
 from pathlib import Path
@@ -24,11 +22,13 @@ from autogen_context.errors import EmbeddingFailed, MissingExtra
 from autogen_context.models import completion
 from autogen_context.models import embedder as local
 from autogen_context.models.embedder import (
+    BATCH_TEXTS,
     TEXT_BYTES,
     Embedder,
     OpenAIEmbedder,
     SentenceTransformerEmbedder,
     beginning,
+    vectors_in,
 )
 from autogen_context.models.similarity import similarities
 from autogen_context.testing import Fault, LoopbackServer, ScriptedModel
@@ -102,100 +102,35 @@ async def test_one_bad_request_of_many() -> None:
             await embedder_of(server).embed([str(number) for number in range(256)])
 
 
-# Servers that lie, and what they see
-
-
-@dataclass
-class Seen:
-    """What a server was sent."""
-
-    url: str = ""
-    keys: list[str] = field(default_factory=list[str])
-    sizes: list[int] = field(default_factory=list[int])
-    at_a_time: list[int] = field(default_factory=list[int])
-
-
-@asynccontextmanager
-async def answering(rows: Callable[[Sequence[str]], Rows]) -> AsyncGenerator[Seen]:
-    """A server that gives these rows for any texts, each answer a moment late."""
-    seen, open_requests = Seen(), set[object]()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower().split("\r\n")
-        headers = dict(line.split(": ", 1) for line in head[1:] if line)
-        body = await reader.readexactly(int(headers["content-length"]))
-        open_requests.add(writer)
-        seen.keys.append(headers.get("authorization", ""))
-        seen.sizes.append(len(body))
-        seen.at_a_time.append(len(open_requests))
-        await asyncio.sleep(0.02)
-        content = json.dumps({"data": rows(json.loads(body)["input"])}).encode()
-        open_requests.discard(writer)
-        writer.write(
-            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(content)
-        )
-        writer.write(content)
-        await writer.drain()
-        writer.close()
-
-    listener = await asyncio.start_server(answer, "127.0.0.1", 0, limit=1_000_000)
-    async with listener:
-        seen.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
-        yield seen
-
-
-def row(index: int, *numbers: float) -> dict[str, object]:
-    """A row of an answer."""
-    return {"index": index, "embedding": list(numbers)}
-
-
-async def test_rows_in_another_order() -> None:
-    """The index says whose vector it is."""
-    async with answering(lambda _: [row(1, 1), row(0, 0)]) as server:
-        vectors = await OpenAIEmbedder(MODEL, base_url=server.url).embed(["a", "b"])
-    assert vectors == [[0], [1]]
+def body(*rows: tuple[int, object]) -> bytes:
+    """An answer with these rows."""
+    return json.dumps({"data": [{"index": n, "embedding": v} for n, v in rows]}).encode()
 
 
 @pytest.mark.parametrize(
     "rows",
     [
-        [row(0, 1)],
-        [row(0, 1), row(0, 1)],
-        [row(1, 1), row(2, 1)],
-        [row(0, 1), row(1, 1), row(1, 1)],
-        [row(0, 1), {"index": 1, "embedding": "AAAA"}],
-        [row(0, 1), row(1, float("nan"))],
+        pytest.param([(0, [1])], id="few"),
+        pytest.param([(0, [1]), (0, [1])], id="twice"),
+        pytest.param([(1, [1]), (2, [1])], id="from one"),
+        pytest.param([(0, [1]), (1, [1]), (1, [1])], id="many"),
+        pytest.param([(0, [1]), (1, "AAAA")], id="packed"),
+        pytest.param([(0, [1]), (1, [float("nan")])], id="nan"),
     ],
-    ids=["few", "twice", "from one", "many", "packed", "nan"],
 )
-async def test_a_lie_is_an_error(rows: Rows) -> None:
-    """Not one vector of finite numbers for each text: nothing is guessed."""
-    async with answering(lambda _: rows) as server:
-        with pytest.raises(EmbeddingFailed, match=r"2 texts|no list"):
-            await OpenAIEmbedder(MODEL, base_url=server.url).embed(["a", "b"])
+def test_a_lie_is_an_error(rows: list[tuple[int, object]]) -> None:
+    """Not one vector of finite numbers for each text: nothing is guessed; the index says whose vector it is."""
+    with pytest.raises(EmbeddingFailed, match=r"2 texts|no list"):
+        vectors_in(body(*rows), 2, model=MODEL)
+    assert vectors_in(body((1, [1]), (0, [0])), 2, model=MODEL) == [[0], [1]]
 
 
-async def test_requests_have_a_size() -> None:
-    """Texts of the longest kind are spread over requests, so that none has more tokens than 300,000; four at a time."""
-    async with answering(lambda texts: [row(i, 1) for i in range(len(texts))]) as server:
-        vectors = await OpenAIEmbedder(MODEL, base_url=server.url).embed(["x" * 10_000] * 200)
-    assert len(vectors) == 200
-    assert max(server.sizes) <= 300_000
-    assert max(server.at_a_time) == 4
-
-
-async def test_no_key_for_a_server_it_was_not_meant_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment's key goes to the environment's address; a server that is named gets the key that is named."""
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    async with answering(lambda _: [row(0, 1)]) as server:
-        await OpenAIEmbedder(MODEL, base_url=server.url).embed(["a"])
-        await OpenAIEmbedder(MODEL, base_url=server.url, api_key="named").embed(["a"])
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        await OpenAIEmbedder(MODEL).embed(["a"])
-    assert server.keys == ["bearer none", "bearer named", f"bearer {SECRET}"]
-    monkeypatch.delenv("OPENAI_API_KEY")
+async def test_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's own words say what to set; of the longest texts a request has no more than 300,000 tokens."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(EmbeddingFailed, match="OPENAI_API_KEY"):
         await OpenAIEmbedder().embed(["a"])
+    assert BATCH_TEXTS * TEXT_BYTES < 300_000
 
 
 needs_model = pytest.mark.skipif(
