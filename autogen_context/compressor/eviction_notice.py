@@ -5,12 +5,13 @@ said is not repeated, and neither is one in whose place another came that is tol
 stays as it was written; of a long one, such as a paste, only the sentences that state something, with marks between them.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
-from autogen_context.compressor.notice import LeftOut, Summarised
+from autogen_context.compressor.notice import ActionLog, LeftOut, Summarised, UnitNote, note_of
 from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
@@ -18,7 +19,7 @@ from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
 from autogen_context.messages.people import People, is_strong, people_in, words_and_output
-from autogen_context.messages.piece import Written, index_of, messages_of, same_at_front
+from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
 from autogen_context.tokens.message_counter import MessageCounter
@@ -83,25 +84,51 @@ class EvictionNotice(Generic[Name]):
         self._named = people
         self._ledger = Ledger(people)
         self._people = People()
-        self._learnt: list[Message] = []
-        self._ranks: dict[int, int] = {}
+        self._learnt, self._last = 0, Message(role="system")
+        self._strong: list[int] = []
+        self._earlier = ActionLog()
+        self._noted = 0
+        self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
+        self._newest_noted: Candidate | None = None
 
-    def follow(self, messages: Sequence[Message]) -> None:
-        """Take in what people and the model stated since the last time."""
-        same = same_at_front(self._learnt, messages)
-        if same < len(self._learnt):
-            self._ledger, self._learnt, same = Ledger(self._named), [], 0
+    def follow(self, messages: Sequence[Message], *, most: int | None = None) -> None:
+        """Take in what people and the model stated since the last time.
+
+        Args:
+            messages: of the host's list; where one is the same object as before, so are those before it.
+            most: how many of them are read at most, those read before included; all where it is left out.
+        """
+        same, stop = self._learnt, len(messages) if most is None else most
+        if same and (same > len(messages) or messages[same - 1] is not self._last):
+            self._ledger, self._strong, same = Ledger(self._named), [], 0
         if not same:
             self._people = people_in(messages, self._named)
-        for position, message in enumerate(messages[same:], same):
+        for position in range(same, stop):
+            message = messages[position]
             if not message.own:
                 self._ledger.learn([message], start=position)
-        self._learnt = list(messages)
-        self._ranks = {}
-        for entry in self._ledger:
-            if not entry.reported:
-                before = self._ranks.get(entry.position, STATES_NOTHING)
-                self._ranks[entry.position] = min(RANKS[entry.kind], before)
+            if is_strong(message):
+                self._strong.append(position)
+        self._learnt = max(same, stop)
+        if self._learnt:
+            self._last = messages[self._learnt - 1]
+
+    def note(self, units: Sequence[UnitText], *, until: int) -> None:
+        """Note what was done in the units up to a position: they are out of reach, and are not looked at again."""
+        noted = self._noted
+        if noted > len(units) or (noted and units[noted - 1].candidate is not self._newest_noted):
+            self._noted, self._earlier = 0, ActionLog()
+        for i in range(self._noted, until):
+            self._earlier.add(self._note(i, units[i]))
+            self._notes.pop(i)
+            self._noted, self._newest_noted = i + 1, units[i].candidate
+
+    def _note(self, i: int, text: UnitText) -> UnitNote:
+        """What a log says of a unit; made once."""
+        known = self._notes.get(i)
+        if known is None or known[0] is not text.candidate:
+            known = self._notes[i] = text.candidate, note_of(text)
+        return known[1]
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
@@ -114,6 +141,7 @@ class EvictionNotice(Generic[Name]):
         messages: Sequence[Message],
         *,
         long_tokens: int,
+        reach: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
         """What people said, what holds longest first; whatever states nothing comes last, the newest first.
@@ -123,17 +151,25 @@ class EvictionNotice(Generic[Name]):
             units: positions of those with an instruction, of a person or of another agent in a person's role.
             messages: all messages of the conversation.
             long_tokens: what a message may have to stay whole; a longer one is cut down to what it states.
+            reach: position of a unit; of those before it only what states something is looked at.
             is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         """
         found: list[Said] = []
         lines: set[str] = set()
-        for i in reversed(units):
+        ranks: dict[int, int] = {}
+        for entry in self._ledger:
+            if not entry.reported:
+                known = ranks.get(entry.position, STATES_NOTHING)
+                ranks[entry.position] = min(RANKS[entry.kind], known)
+        stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
+        older = {i for i in stating if i < reach and units[bisect_left(units, i)] == i}
+        for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
             if not self._people.speaks(message) or is_repeated(message.text, lines):
                 continue
             strong = is_strong(message)
-            rank = self._ranks.get(candidate.unit.start, STATES_NOTHING)
+            rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
             if rank == STATES_NOTHING and is_carried_out(candidates, i):
                 continue
@@ -170,24 +206,39 @@ class EvictionNotice(Generic[Name]):
         *,
         summaries: Mapping[Span, str],
         room_tokens: int,
+        reach: int = 0,
     ) -> str:
-        """What is to be known, within a room, of n units that are left out, or of which only parts stay, as was decided."""
-        gone = {i for i in range(len(units)) if i not in decided}
+        """What is to be known of units that are left out, or of which only parts stay.
+
+        Args:
+            units: n units.
+            decided: the decisions on those of which something stays.
+            summaries: what a model made of spans of them.
+            room_tokens: what may be said, in tokens.
+            reach: position of a unit; what was done before it was noted.
+        """
+        first = max(reach, self._noted) if reach else 0
+        gone = {i for i in range(first, len(units)) if i not in decided}
         summed: list[Summarised] = []
         for span in sorted(summaries, key=lambda span: span.start):
-            covered = sorted(gone.intersection(range(span.start, span.stop)))
+            inside = range(span.start, span.stop)
+            if all(i in decided for i in inside):
+                continue
+            _, said = reopened(
+                summaries[span]
+            )  # without its statements, which are told once for all
             stop = units[span.stop - 1].unit.stop
             newer = [entry for entry in self._ledger if entry.position >= stop]
-            _, said = (
-                reopened(summaries[span]) if covered else (None, "")
-            )  # statements are told apart
             if text := without_outdated(said, [*newer, *self.statements.since(stop)]):
-                summed.append(Summarised(text, [units[i] for i in covered]))
+                covered = [i for i in inside if i in gone]
+                notes = [self._note(i, units[i]) for i in covered]
+                summed.append(Summarised(text, notes))
                 gone.difference_update(covered)
         left_out = LeftOut(
             statements=self._stated(units, decided),
             summaries=summed,
-            units=[units[i] for i in sorted(gone)],
+            units=[self._note(i, units[i]) for i in sorted(gone)],
+            earlier=self._earlier if reach and not summed else None,
         )
         return self._compressor.notice(
             left_out, room_tokens=max(0, room_tokens), count=self._counter.text
@@ -195,23 +246,26 @@ class EvictionNotice(Generic[Name]):
 
     def _stated(self, units: Sequence[UnitText], decided: Mapping[int, Decision]) -> list[Entry]:
         """What was stated out of sight and still holds."""
-        hidden: set[int] = set()
-        shortened: list[str] = []
-        for i, text in enumerate(units):
-            decision = decided.get(i)
-            if decision is None or decision.hides:
-                hidden.update(range(text.unit.start, text.unit.stop))
-            if decision is not None and decision.action == "shorten":
-                written = (p for p in decision.pieces if isinstance(p, Written))
-                shortened += [piece.message.text for piece in written]
-        in_sight = " ".join(" ".join(shortened).split())
-        return [
-            entry
-            for entry in self._ledger
-            if entry.position in hidden
-            and entry.text not in in_sight
-            and not self.statements.replace(entry)
+        shortened = [
+            piece.message.text
+            for decision in decided.values()
+            if decision.action == "shorten"
+            for piece in decision.pieces
+            if isinstance(piece, Written)
         ]
+        in_sight = " ".join(" ".join(shortened).split())
+        stated: list[Entry] = []
+        for entry in self._ledger:
+            decision = decided.get(unit_at(units, entry.position))
+            is_hidden = decision is None or decision.hides
+            if is_hidden and entry.text not in in_sight and not self.statements.replace(entry):
+                stated.append(entry)
+        return stated
+
+
+def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
+    """Which unit has the message at a position."""
+    return bisect_right(units, position, key=lambda each: each.unit.start) - 1
 
 
 def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:

@@ -9,17 +9,17 @@ searches; what failed last and was not done again since stays longest.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
+from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
 from autogen_context.prioritizer.category import ends_of, is_decision, tells_of_error
 from autogen_context.prioritizer.references import UnitText
@@ -39,17 +39,35 @@ DECISION_WEIGHT = 4
 LINE_CHARS = 160  # of one thing, of one error, of one sentence
 ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
 MOST_DECISIONS = 6  # the latest ones
+MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
 
+class Done(NamedTuple):
+    """What a call did, to what, to which part of that (empty where it was all), and how it failed (empty where it went well)."""
+
+    kind: ToolKind
+    thing: str
+    part: str
+    error: str
+
+
+class UnitNote(NamedTuple):
+    """What an action log says of a unit: what its calls did, and the sentences in which the model says what it decided."""
+
+    unit: Unit
+    done: Sequence[Done]
+    decided: Sequence[str]
+
+
 class Summarised(NamedTuple):
-    """What a model made of some units that are left out, without what was overruled since."""
+    """What a model made of some units that are left out, without what was overruled since; a log may speak of them instead."""
 
     text: str
-    units: Sequence[UnitText]
+    units: Sequence[UnitNote]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,26 +77,14 @@ class LeftOut:
     Attributes:
         statements: what was stated out of sight and holds.
         summaries: what a model made of stretches of units, oldest first.
-        units: the units of which there is no summary, oldest first, with what their calls do.
+        units: the units of which there is no summary, oldest first, with what their calls did.
+        earlier: what was done before all these.
     """
 
     statements: Sequence[Entry] = ()
     summaries: Sequence[Summarised] = ()
-    units: Sequence[UnitText] = ()
-
-
-class Step(Protocol):
-    """A unit, and what its calls do."""
-
-    @property
-    def unit(self) -> Unit:
-        """The unit."""
-        ...
-
-    @property
-    def actions(self) -> Sequence[ToolAction]:
-        """What its calls do, in their order."""
-        ...
+    units: Sequence[UnitNote] = ()
+    earlier: "ActionLog | None" = None
 
 
 def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
@@ -95,7 +101,10 @@ def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
         else:
             units += summary.units
     units.sort(key=lambda each: each.unit.start)
-    done = action_log(units, room_tokens=room_tokens, count=count)
+    log = ActionLog(left_out.earlier)
+    for unit in units:
+        log.add(unit)
+    done = log.text(room_tokens=room_tokens, count=count)
     return "\n\n".join(part for part in (stated, *summed, done) if part)
 
 
@@ -111,20 +120,6 @@ def stated_in(text: str) -> str:
         else:
             gap += text[start:end]
     return "".join([*parts, marked(gap)]) if found else ""
-
-
-def action_log(steps: Sequence[Step], *, room_tokens: int, count: CountText) -> str:
-    """What was done in these units, oldest first, in lines; empty where nothing was done, or nothing fits."""
-    lines = [(action.line, action.weight) for action in actions_of(steps)]
-    lines += [(f"- decided: {said}", DECISION_WEIGHT) for said in decisions_of(steps)]
-    kept: set[int] = set()
-    for at in sorted(range(len(lines)), key=lambda at: (-lines[at][1], -at)):
-        tokens = count(lines[at][0]) + 1
-        if tokens <= room_tokens:
-            room_tokens -= tokens
-            kept.add(at)
-    text = "\n".join(lines[at][0] for at in sorted(kept))
-    return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
 
 
 @dataclass(slots=True)
@@ -158,23 +153,77 @@ class Action:
         return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
-def actions_of(steps: Iterable[Step]) -> list[Action]:
-    """What was done, one for each thing and kind, in the order of the first time."""
-    actions: dict[tuple[ToolKind, str], Action] = {}
-    for step in steps:
-        for done, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
-            kind, views = done.kind, done.views if done.kind == "read" else ()
-            thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or done.subjects)))
-            if thing in {"", call.name}:
-                kind, thing = "other", called(call)
-            action = actions.setdefault((kind, thing), Action(kind, thing))
+class ActionLog:
+    """What was done in some units, oldest first: a line for each thing, of so many things at most.
+
+    Args:
+        before: another log that it continues.
+    """
+
+    def __init__(self, before: "ActionLog | None" = None) -> None:
+        self._actions: dict[tuple[ToolKind, str], Action] = {}
+        self._decided: dict[str, None] = {}
+        if before is not None:
+            self._actions = {
+                key: replace(action, parts=dict(action.parts))
+                for key, action in before._actions.items()  # noqa: SLF001 - of its kind
+            }
+            self._decided = dict(before._decided)  # noqa: SLF001 - of its kind
+
+    def add(self, note: UnitNote) -> None:
+        """Log what was done in one more unit."""
+        for done in note.done:
+            action = self._actions.setdefault(
+                (done.kind, done.thing), Action(done.kind, done.thing)
+            )
             action.times += 1
-            if len(views) == 1 and not views[0].whole:
-                lines = views[0].lines
-                action.parts[f"{lines[0]}-{lines[1]}" if lines else views[0].part] = None
-            action.error = error_of(done.kind, answer or "")
-            action.failed += bool(action.error)
-    return list(actions.values())
+            if done.part:
+                action.parts[done.part] = None
+            action.error = done.error
+            action.failed += bool(done.error)
+        for sentence in note.decided:
+            self._decided.pop(sentence, None)
+            self._decided[sentence] = None
+        for sentence in list(self._decided)[:-MOST_DECISIONS]:
+            del self._decided[sentence]
+        if len(self._actions) > 2 * MOST_THINGS:
+            order = sorted(
+                enumerate(self._actions), key=lambda at: (self._actions[at[1]].weight, at[0])
+            )
+            for _, key in order[:-MOST_THINGS]:
+                del self._actions[key]
+
+    def text(self, *, room_tokens: int, count: CountText) -> str:
+        """It in lines, those that stay longest where not all have room; empty where nothing was done, or nothing fits."""
+        lines = [(action.line, action.weight) for action in self._actions.values()]
+        lines += [(f"- decided: {said}", DECISION_WEIGHT) for said in self._decided]
+        kept: set[int] = set()
+        for at in sorted(range(len(lines)), key=lambda at: (-lines[at][1], -at)):
+            tokens = count(lines[at][0]) + 1
+            if tokens <= room_tokens:
+                room_tokens -= tokens
+                kept.add(at)
+        text = "\n".join(lines[at][0] for at in sorted(kept))
+        return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
+
+
+def note_of(step: UnitText) -> UnitNote:
+    """What an action log says of a unit."""
+    done: list[Done] = []
+    for action, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
+        kind, views = action.kind, action.views if action.kind == "read" else ()
+        thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
+        if thing in {"", call.name}:
+            kind, thing = "other", called(call)
+        part = ""
+        if len(views) == 1 and not views[0].whole:
+            lines = views[0].lines
+            part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
+        error = error_of(action.kind, answer or "")
+        done.append(Done(kind, thing, part, error))
+    texts = [message.text for message in step.unit.messages if message.role == "assistant"]
+    decided = tuple(sentence for text in texts for sentence in deciding(text))
+    return UnitNote(step.unit, done, decided)
 
 
 def called(call: ToolCall) -> str:
@@ -198,18 +247,6 @@ def error_of(kind: ToolKind, answer: str) -> str:
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")
-
-
-def decisions_of(steps: Sequence[Step]) -> list[str]:
-    """The latest sentences in which the model says what it decided; none before them is looked for."""
-    latest: dict[str, None] = {}
-    for step in reversed(steps):
-        for message in reversed(step.unit.messages):
-            if len(latest) >= MOST_DECISIONS:
-                break
-            if message.role == "assistant":
-                latest.update(dict.fromkeys(reversed(list(deciding(message.text)))))
-    return list(reversed(list(latest)[:MOST_DECISIONS]))
 
 
 def deciding(text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ pass for those of somebody with more say, whatever lines a tool or the model wro
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from autogen_context.compressor.passage import FENCE
 from autogen_context.ledger.ledger import MARKER
@@ -24,7 +25,7 @@ LINE = re.compile("^", re.MULTILINE)
 UNNAMED = People()  # where nobody has a name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Span:
     """Consecutive units."""
 
@@ -33,38 +34,71 @@ class Span:
     tokens: int
     text: str  # what was said and done in them, a paragraph for each message with the name of its role
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What stands for its content."""
         return content_digest(self.text).hex()
 
 
-def spans_of(
-    candidates: Sequence[Candidate],
-    *,
-    stays: Collection[int],
-    room_tokens: int,
-    people: Collection[str] = (),
-) -> list[Span]:
-    """The spans of a conversation, oldest first; none of nothing but units that must stay.
+class Spans:
+    """The spans of one conversation; each is cut once, when its units are there.
 
-    Where a span has others as well, its text has them all: what must stay changes from turn to turn, and would move the spans
-    behind it. ``people`` are names beside those that can be told.
+    Args:
+        people: names of people, beside those that can be told.
     """
-    spans: list[Span] = []
-    known = people_in((m for c in candidates for m in c.unit.messages), people)
-    least = span_tokens(room_tokens)
-    roles = [candidate.unit.messages[0].role for candidate in candidates]
-    start = next((i for i, role in enumerate(roles) if role not in SYSTEM_ROLES), len(roles))
-    start += roles[start : start + 1] == ["user"]  # the first task, which stays for good
-    tokens = 0
-    for i in range(start, newest_of(candidates, room_tokens)):
-        tokens += candidates[i].tokens
-        if tokens >= least:
-            if not all(unit in stays for unit in range(start, i + 1)):
-                spans.append(span_of(candidates, start, i + 1, known))
-            start, tokens = i + 1, 0
-    return spans
+
+    def __init__(self, people: Collection[str] = ()) -> None:
+        self._named = people
+        self._least = 0
+        self._cut: list[Span] = []
+        self._last: list[Candidate] = []  # of each span, the last unit
+
+    def of(
+        self, candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
+    ) -> list[Span]:
+        """The spans, oldest first.
+
+        Args:
+            candidates: n units; where one is the same object as before, so are those before it.
+            stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
+                changes from turn to turn, and would move the spans behind it.
+            room_tokens: what a request may have.
+        """
+        least = span_tokens(room_tokens)
+        if least != self._least:
+            self._least, self._cut, self._last = least, [], []
+        while self._cut and not is_there(self._last[-1], candidates, self._cut[-1].stop - 1):
+            del self._cut[-1], self._last[-1]
+        start, tokens = self._cut[-1].stop if self._cut else opening_of(candidates), 0
+        stop = newest_of(candidates, room_tokens)
+        known = people_in((m for c in candidates for m in c.unit.messages), self._named)
+        for i in range(start, stop):
+            tokens += candidates[i].tokens
+            if tokens >= least:
+                self._cut.append(span_of(candidates, start, i + 1, known))
+                self._last.append(candidates[i])
+                start, tokens = i + 1, 0
+        return [
+            span
+            for span in self._cut
+            if span.stop <= stop and not all(unit in stays for unit in range(span.start, span.stop))
+        ]
+
+
+def is_there(candidate: Candidate, candidates: Sequence[Candidate], at: int) -> bool:
+    """Whether a unit is still at its place."""
+    return at < len(candidates) and candidates[at] is candidate
+
+
+def opening_of(candidates: Sequence[Candidate]) -> int:
+    """Where the system prompt and the first task, which stay for good, are over."""
+    roles = (candidate.unit.messages[0].role for candidate in candidates)
+    start = 0
+    for role in roles:
+        if role not in SYSTEM_ROLES:
+            return start + (role == "user")
+        start += 1
+    return start
 
 
 def span_tokens(room_tokens: int) -> int:

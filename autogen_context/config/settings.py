@@ -133,7 +133,7 @@ class Settings(BaseModel):
     """For `attention_filter()`: the least relevance, 0 to 1, that keeps a part of a context."""
     attention_top_k: Positive | None = None
     """For `attention_filter()`: keep so many of the best parts instead, above 0; left out, the threshold decides."""
-    versions: Positive = 50
+    versions: Positive = 20
     """How many versions of the context are kept, above 0."""
     tools: Tools = {}
     """What tools of your own do, by name: `read`, `write`, `search`, `run`, `test`, `other` or `shell`."""

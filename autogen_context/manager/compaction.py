@@ -8,12 +8,13 @@ who asks for the past is it what answers that, and then it may fill more of the 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
 from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
 from autogen_context.compressor.shorten import fit_pieces
-from autogen_context.compressor.span import Span, spans_of
+from autogen_context.compressor.span import Span, Spans
 from autogen_context.ledger import Entry, Kind
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.parts import Parts
@@ -59,7 +60,7 @@ class CompactionPlanner:
         self._known = parts.summaries
         self._budget = parts.budget
         self._advice = parts.advice
-        self._people = parts.config.people
+        self._spans = Spans(parts.config.people)
         self.prioritizer = parts.prioritizer or ContextPrioritizer()
         self.references = References(parts.kinds)
         self.telling: EvictionNotice[Name] = EvictionNotice(
@@ -68,13 +69,13 @@ class CompactionPlanner:
 
     def read_ahead(self, conversation: Conversation) -> None:
         """Read the next few units that no compaction has read; the last one may still grow."""
-        read, settled = len(self.references.units), conversation.candidates[:-1]
-        ahead = settled[: read + READ_AHEAD]
-        if len(ahead) > read:
-            self.references.follow(ahead, conversation.messages)
-            for unit in range(read, len(ahead)):
+        read, candidates = len(self.references.units), conversation.candidates
+        ahead = min(read + READ_AHEAD, len(candidates) - 1)
+        if ahead > read:
+            self.references.follow(candidates, conversation.messages, most=ahead)
+            for unit in range(read, ahead):
                 self.references.cut_also(unit)
-            self.telling.follow(conversation.messages[: ahead[-1].unit.stop])
+            self.telling.follow(conversation.messages, most=candidates[ahead - 1].unit.stop)
 
     def follow(self, conversation: Conversation) -> None:
         """Read all that was not read yet."""
@@ -105,6 +106,11 @@ class CompactionPlanner:
         need = self._need(conversation, limit_tokens, stale)
         compared = standing(self.references, need)
         self.references.cut(compared)
+        near = (
+            standing(self.references, replace(need, relevance=())) if need.relevance else compared
+        )
+        reach = near[0] if near else 0
+        self.telling.note(self.references.units, until=reach)
         self.telling.statements = Statements(stated(notices.standing))
         summaries = self._summaries(conversation, limit_tokens, pinned)
         task = TaskDefinition.from_text(request)
@@ -122,13 +128,14 @@ class CompactionPlanner:
         return plan(
             candidates,
             before=before,
-            compared={*before.live, *compared},
+            compared={*before.live, *compared, *near},
             protected=protected,
             said=self.telling.said(
                 candidates,
                 conversation.voices.instructions,
                 conversation.messages,
                 long_tokens=budget.long_message_tokens,
+                reach=reach,
                 is_used=self._is_used,
             ),
             history_tokens=conversation.tokens,
@@ -138,7 +145,11 @@ class CompactionPlanner:
                 fit=lambda candidate, tokens: self._fit(conversation, candidate, tokens),
                 fill=BlockSelector(self.references, self._counter, scores).fill,
                 tell=lambda decided, tokens: self.telling.told(
-                    self.references.units, decided, summaries=summaries, room_tokens=tokens
+                    self.references.units,
+                    decided,
+                    summaries=summaries,
+                    room_tokens=tokens,
+                    reach=reach,
                 ),
                 count=self._counter.message,
             ),
@@ -152,11 +163,8 @@ class CompactionPlanner:
         self, conversation: Conversation, room_tokens: int, pinned: frozenset[int]
     ) -> list[Span]:
         """What of a conversation will go before the rest, in parts that are summarised apart."""
-        return spans_of(
-            conversation.candidates,
-            stays=conversation.protected(pinned),
-            room_tokens=room_tokens,
-            people=self._people,
+        return self._spans.of(
+            conversation.candidates, stays=conversation.protected(pinned), room_tokens=room_tokens
         )
 
     def explained(

@@ -119,12 +119,19 @@ class References:
         """The units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
 
-    def follow(self, candidates: Sequence[Candidate], messages: Sequence[Message]) -> None:
+    def follow(
+        self,
+        candidates: Sequence[Candidate],
+        messages: Sequence[Message],
+        *,
+        most: int | None = None,
+    ) -> None:
         """Read what is new since the last time, and forget what is no longer there.
 
         Args:
             candidates: n units, oldest first; where one is the same object as before, so are those before it.
             messages: all messages of the host's list.
+            most: how many of the units are read at most, those read before included; all where it is left out.
         """
         same = len(self.units)
         if same and (
@@ -134,7 +141,7 @@ class References:
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
-        for candidate in candidates[same:]:
+        for candidate in candidates[same:most]:
             text = unit_text(candidate, messages_of(candidate.pieces, messages), self._kinds)
             for value in text.used:
                 self._uses[value].append(len(self.units))

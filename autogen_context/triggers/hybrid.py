@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from math import isfinite
-from typing import NamedTuple
 
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
@@ -119,13 +118,8 @@ def staleness(
 ) -> float:
     """How stale a thing is, 0..1: 0.3 for its age, 0.4 for want of references, 0.3 for not being what the work is about.
 
-    Args:
-        age: turns since it was brought in; above ``max_age`` it counts like this.
-        recent_references: recent turns that referred to it; above ``max_references`` they count like this.
-        similarity: to what the work is about now, 0..1.
-        max_age: turns, 1 or more.
-        max_references: turns, 0 or more. Where it is 0, references say nothing, and the other two weights are scaled up
-            to 0.5 each.
+    Age and references above their maximum count like that. Where ``max_references`` is 0, references say nothing, and the
+    other two weights are scaled up to 0.5 each.
 
     Raises:
         ValueError: an argument is negative, not a number, or not in its range.
@@ -141,13 +135,6 @@ def staleness(
     if max_references == 0:
         return (aged + apart) / (AGE_WEIGHT + SIMILARITY_WEIGHT)
     return aged + REFERENCE_WEIGHT * (1 - min(recent_references / max_references, 1.0)) + apart
-
-
-class _Named(NamedTuple):
-    """What a turn names itself, and what it brought in."""
-
-    said: frozenset[str]
-    shown: frozenset[str]
 
 
 class StalenessTracker:
@@ -185,7 +172,7 @@ class StalenessTracker:
         self._threshold, self._confidence = threshold, confidence
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
-        self._turns: dict[int, _Named] = {}
+        self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}  # names said, and shown
         self._now = 0
         self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
@@ -194,7 +181,7 @@ class StalenessTracker:
         """Whether a stretch of turns has grown stale; looked for every few turns."""
         self._outcomes.add(turn)
         self._now = turn.number
-        self._turns[turn.number] = _Named(names_in(said_in(turn)), names_in(shown_in(turn)))
+        self._turns[turn.number] = (names_in(said_in(turn)), names_in(shown_in(turn)))
         oldest = self._now - REMEMBERED * max(self._max_age, self._max_references)
         self._turns = {number: each for number, each in self._turns.items() if number >= oldest}
         self._proposed = {number for number in self._proposed if number >= oldest}
@@ -224,11 +211,11 @@ class StalenessTracker:
             KeyError: there is no such turn, or it is older than twice the maximal age.
             ValueError: the similarity that was handed in is not in its range.
         """
-        since, shown = max(number, self._now - self._max_references), self._turns[number].shown
+        since, shown = max(number, self._now - self._max_references), self._turns[number][1]
         recent = islice(reversed(self._turns.items()), self._max_references)
         return staleness(
             age=self._now - number,
-            recent_references=sum(bool(each.said & shown) for n, each in recent if n > since),
+            recent_references=sum(bool(said & shown) for n, (said, _) in recent if n > since),
             similarity=self._similarity(number),
             max_age=self._max_age,
             max_references=self._max_references,
@@ -240,8 +227,8 @@ class StalenessTracker:
     def _shared(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
         newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
-        now = frozenset[str]().union(*(each.said | each.shown for each in newest))
-        names = self._turns[number].said | self._turns[number].shown
+        now = frozenset[str]().union(*(said | shown for said, shown in newest))
+        names = frozenset[str]().union(*self._turns[number])
         return len(names & now) / (min(len(names), len(now)) or 1)
 
 

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -40,10 +40,7 @@ from autogen_context.view.decision import Candidate
 logger = logging.getLogger(__name__)
 
 Intent = Literal["EXPLORE", "DEBUG", "IMPLEMENT", "VERIFY", "DOCUMENT", "REFACTOR"]
-Transition = tuple[Intent, Intent]
-
-INTENTS: tuple[Intent, ...] = get_args(Intent)
-TRANSITIONS: frozenset[Transition] = frozenset(
+TRANSITIONS: frozenset[tuple[Intent, Intent]] = frozenset(
     {
         ("EXPLORE", "IMPLEMENT"),
         ("DEBUG", "VERIFY"),
@@ -56,12 +53,9 @@ CONFIDENCE = 0.85
 _SAYABLE: tuple[Intent, ...] = ("VERIFY", "DEBUG", "DOCUMENT", "REFACTOR", "IMPLEMENT")
 
 
-class KnownIntent(Protocol):
-    """Answers of a model that are there already."""
-
-    def __call__(self, turn: Turn, /) -> Intent | None:
-        """The intent of a turn; ``None`` where no sound answer is there. Never waits."""
-        ...
+KnownIntent = Callable[
+    [Turn], Intent | None
+]  # answers of a model that are there already; never waits
 
 
 class Standing(NamedTuple):
@@ -168,28 +162,15 @@ class IntentBasedTrigger:
 
     Args:
         confidence: that a developer would call a proposal right, 0..1.
-        transitions: from which intent to which.
         known: what a model says, where it has answered; the rules decide where not. An ``IntentModel``, asked ahead.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: the confidence is not in 0..1.
     """
 
-    def __init__(
-        self,
-        confidence: float = CONFIDENCE,
-        *,
-        transitions: Collection[Transition] = TRANSITIONS,
-        known: KnownIntent | None = None,
-    ) -> None:
+    def __init__(self, confidence: float = CONFIDENCE, *, known: KnownIntent | None = None) -> None:
         check_fraction("confidence", confidence)
-        for before, after in transitions:
-            if before not in INTENTS or after not in INTENTS or before == after:
-                raise ValueError(
-                    f"transitions: {before!r} to {after!r}; give two different ones of {', '.join(INTENTS)}"
-                )
         self._confidence = confidence
-        self._transitions = frozenset(transitions)
         self.known = known
         self._phase: _Phase | None = None
         self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
@@ -221,8 +202,7 @@ class IntentBasedTrigger:
         if new is None or self._phase is None:
             return new
         odd, self._odd = self._odd, None
-        repair: Transition = ("DEBUG", "IMPLEMENT")
-        is_repair = (self._phase.intent, new.intent) == repair and repair not in self._transitions
+        is_repair = (self._phase.intent, new.intent) == ("DEBUG", "IMPLEMENT")
         if is_repair or new.intent == self._phase.intent:
             return None
         has_effect = outcome.changed or (outcome.verdict == "passed" and not outcome.failed)
@@ -235,7 +215,7 @@ class IntentBasedTrigger:
 
     def _decision(self, last: _Phase, begun: _Phase, outcome: Outcome) -> TriggerDecision:
         """What is proposed where a phase begins behind another: all of that."""
-        if (last.intent, begun.intent) not in self._transitions or begun.start <= last.start:
+        if (last.intent, begun.intent) not in TRANSITIONS or begun.start <= last.start:
             return NOTHING
         if begun.intent == "VERIFY":  # there must be something to verify
             is_faulty = self._standing.failing or last.intent == "DEBUG"
@@ -290,8 +270,12 @@ class _Answer(BaseModel):
 
 
 @runtime_checkable
-class AskIntent(KnownIntent, Protocol):
+class AskIntent(Protocol):
     """A model that can be asked ahead; an ``IntentModel`` is one."""
+
+    def __call__(self, turn: Turn, /) -> Intent | None:
+        """What it answered; ``None`` where no sound answer is there."""
+        ...
 
     async def ask(self, turn: Turn, /) -> Intent | None:
         """The intent of a turn, kept for whoever looks it up; it never raises but for cancellation."""
@@ -346,7 +330,7 @@ class IntentModel:
 
 
 def read(answer: str) -> Intent | None:
-    """The intent in an answer; ``None`` where it is not sure enough; ``ValueError`` where there is no sound JSON object."""
+    """The intent in an answer; ``None`` where it is not sure enough, an error where there is no sound JSON object."""
     start, stop = answer.find("{"), answer.rfind("}")
     if start < 0 or len(answer) > READ_CHARS:
         raise ValueError("no JSON object, or far too much")

@@ -25,7 +25,7 @@ SignalName = Literal[
 
 SIGNALS: Mapping[SignalName, float] = {
     "tests_passed": 0.90,  # after a change
-    "said_done": 0.85,  # by the agent
+    "said_done": 0.85,  # by the agent, or the work is handed in
     "worked_through": 0.70,  # read, changed, run without trouble, and called good
     "edits_in_a_row": 0.65,  # that went well, and then something else
     "moving_on": 0.60,  # to other work: "now I'll …"
@@ -41,17 +41,8 @@ OPENING = 3  # clauses in which what was done last is judged
 class SubtaskTrigger:
     """Proposes the turns of a subtask when it is complete; one begins where the one before ended.
 
-    The signals, of which the surest that holds is told:
-
-    - ``tests_passed``: tests pass, and something was changed before; the subtask ends with them.
-    - ``said_done``: the agent reports, or hands the work in, and the subtask ends with it; or it says so on its way to
-      something else, and the subtask ends before.
-    - ``worked_through``: something was read, changed and run without trouble, by what does not count passes; then the
-      agent calls it good and turns to something else, and the subtask ends before that.
-    - ``edits_in_a_row``: some edits went well and neither one more nor a run follows; the subtask ends before that.
-    - ``moving_on``: the agent says that it turns to other work ("now I'll …"), and does: it changes or opens other files;
-      the subtask ends before that.
-    - ``quiet``: nothing was changed for some turns; the subtask ends with the last change, or the run that proved it.
+    Of the signals that hold the surest is told. ``tests_passed`` and a report (``said_done``) end the subtask with them, the
+    others before the agent turns to something else, ``quiet`` behind the last change or the run that proved it.
     """
 
     def __init__(self) -> None:
@@ -84,31 +75,18 @@ class SubtaskTrigger:
 
 @dataclass(slots=True, kw_only=True)
 class _Subtask:
-    """What is known of the subtask that is open.
-
-    Attributes:
-        start: number of its first turn.
-        changed: number of the last turn that changed something.
-        files: changed, but for tries, and those that were written here and run.
-        met: the files seen or changed, each with whether it was there before: it was looked at first.
-        edits: how many turns in a row edited, up to the last.
-        worked: whether anything was done.
-        looked: number of the last turn that looked at anything.
-        read_first: whether anything was looked at before the last change.
-        failing: whether what ran last went ill.
-        proven: number of the last turn that ran something, where that went well and nothing was changed since.
-    """
+    """What is known of the subtask that is open."""
 
     start: int
-    changed: int | None = None
-    files: set[str] = field(default_factory=set[str])
-    met: dict[str, bool] = field(default_factory=dict[str, bool])
-    edits: int = 0
+    changed: int | None = None  # the last turn that changed something
+    files: set[str] = field(default_factory=set[str])  # changed, no tries, not written here and run
+    met: dict[str, bool] = field(default_factory=dict[str, bool])  # whether looked at first
+    edits: int = 0  # turns in a row, up to the last
     worked: bool = False
-    looked: int | None = None
-    read_first: bool = False
-    failing: bool = False
-    proven: int | None = None
+    looked: int | None = None  # the last turn that did
+    read_first: bool = False  # before the last change
+    failing: bool = False  # in what ran last
+    proven: int | None = None  # the last run, where it went well and nothing was changed since
 
     def add(self, turn: Turn, outcome: Outcome) -> None:
         """Take one more turn in."""
@@ -126,7 +104,8 @@ class _Subtask:
         if outcome.changed:
             self.changed, self.proven = turn.number, None
             self.read_first = self.read_first or self.looked is not None
-            self.files.update(path for path in outcome.written if sort_of(path) != "try")
+            kept = [path for path in outcome.written if sort_of(path) != "try"]
+            self.files.update(kept[: MOST_FILES - len(self.files)])
         if outcome.ran:
             self.failing = outcome.failed
             self.proven = None if outcome.failed else turn.number

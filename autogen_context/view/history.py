@@ -9,6 +9,7 @@ The host's objects are held for their identity alone; their content is never rea
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from itertools import takewhile
 from operator import eq
 
@@ -73,7 +74,7 @@ class History:
 
     def _common(self, payloads: Sequence[object]) -> int:
         """How many payloads at the front have the content of those before."""
-        identical = same_at_front(self._payloads, payloads)
+        identical = self._identical(payloads)
         self._number(are_own=identical == len(self._payloads))
         common = min(len(self._payloads), len(payloads))
         if self._snapshots[identical:common] == list(payloads[identical:common]):
@@ -83,6 +84,17 @@ class History:
             if known != payload and known != self._snapshot(at, payload):
                 return at
         return common
+
+    def _identical(self, payloads: Sequence[object]) -> int:
+        """How many objects at the front are those that are held; an equal one among them is taken for the same."""
+        known = self._payloads
+        if known and len(payloads) >= len(known) and payloads[len(known) - 1] is known[-1]:
+            with suppress(
+                ValueError, RecursionError
+            ):  # what cannot be compared is told by identity alone
+                if known == list(payloads[: len(known)]):
+                    return len(known)
+        return same_at_front(known, payloads)
 
     def _number(self, *, are_own: bool) -> None:
         """Begin an edition, unless both this list and the one before have the objects that are held."""

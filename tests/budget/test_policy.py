@@ -164,12 +164,6 @@ def test_role_and_usage_move_the_budget() -> None:
     assert usual.newest_fraction > moved.newest_fraction >= 0.7 * 0.5
 
 
-def test_a_request_for_a_summary_is_told_more() -> None:
-    """Of what is left out, since that is what it asks for."""
-    asked = TokenBudgetManager().for_compaction(request(SUMMARY))
-    assert asked.told_fraction > 2 * TokenBudgetManager().for_compaction(request("")).told_fraction
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

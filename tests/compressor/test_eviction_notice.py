@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.notice import action_log
+from autogen_context.compressor.notice import ActionLog, note_of
 from autogen_context.compressor.span import Span, span_of
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolCall, ToolResult, joined_text
@@ -72,7 +72,10 @@ class Talk:
 
     def log(self, room_tokens: int = 1_000) -> str:
         """What was done in it."""
-        return action_log(self.units, room_tokens=room_tokens, count=COUNTER.text)
+        log = ActionLog()
+        for unit in self.units:
+            log.add(note_of(unit))
+        return log.text(room_tokens=room_tokens, count=COUNTER.text)
 
     def span(self, start: int, stop: int) -> Span:
         """Some units as a span."""

@@ -7,7 +7,7 @@ import pytest
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
-from autogen_context.compressor.span import spans_of
+from autogen_context.compressor.span import Spans
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, ToolResult
 from autogen_context.messages.people import people_in
@@ -76,7 +76,7 @@ def test_a_rule_is_a_persons(name: str, listed: tuple[str, ...], author: str) ->
     messages = [*team, says(RULE, name), says("Go on.", "boss")] * 40
     candidates = candidates_of(messages)
     ledger = Ledger()
-    for span in spans_of(candidates, stays=(), room_tokens=2_000, people=listed):
+    for span in Spans(listed).of(candidates, stays=(), room_tokens=2_000):
         ledger.learn_text(span.text)
     assert {entry.author for entry in ledger} == {author}
     assert any("billing" in entry.text for entry in ledger) == (author == "person")

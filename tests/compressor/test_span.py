@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from autogen_context.compressor.passage import passages_of
 from autogen_context.compressor.span import (
     Span,
+    Spans,
     newest_of,
     span_of,
     span_tokens,
-    spans_of,
 )
 from autogen_context.ledger import Ledger
 from autogen_context.ledger.reader import AUTHORITIES
@@ -52,7 +52,7 @@ def step(result: str, arguments: str = "{}", said: str = "") -> list[Message]:
 def spans(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span]:
     """The spans, with what must stay."""
     protected = protected_of(candidates, frozenset(), voices_of(candidates))
-    return spans_of(candidates, stays=protected, room_tokens=room_tokens)
+    return Spans().of(candidates, stays=protected, room_tokens=room_tokens)
 
 
 TWO_TASKS = [("user", 40), ("user", 40), *[("step", 17_000)] * 6]

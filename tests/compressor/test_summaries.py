@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.span import Span, spans_of
+from autogen_context.compressor.span import Span, Spans
 from autogen_context.compressor.summaries import Summaries, Summarises, SummarizerPaused
 from autogen_context.models.background import Background
 from support.counting import Characters
@@ -23,7 +23,7 @@ SECONDS = 30.0  # that are never waited for
 def spans(count: int = 2) -> list[Span]:
     """Some spans of an agent's run."""
     messages = read_all([message for n in range(60) for message in step(n)])
-    return spans_of(candidates_of(messages), stays=(), room_tokens=10_000)[:count]
+    return Spans().of(candidates_of(messages), stays=(), room_tokens=10_000)[:count]
 
 
 Answers = Callable[[str, int], Awaitable[str]]

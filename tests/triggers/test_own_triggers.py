@@ -70,26 +70,16 @@ def test_a_users_own_trigger_decides_when() -> None:
     """Its proposals are cut behind a release, where ours find nothing; one that never proposes cuts nothing."""
     messages = conversation()
     assert rewrites(messages, Never()) == []
-    own = rewrites(messages, AfterRelease())
+    mine = AfterRelease()
+    own = rewrites(messages, mine)
     assert own
+    assert mine.start == 0  # it was copied
+    assert rewrites(messages, mine, compaction="when_full") == []
     assert all(n % 12 in {11, 0} for n in own), own
     alone = TriggerSettings(
         subtasks=False, intents=False, boundaries=False, staleness=False, fallback_turns=0
     )
     assert rewrites(messages, SemanticHybridTrigger(alone, more=[AfterRelease()])) == own
-
-
-def test_it_is_copied() -> None:
-    """The object that was handed in stays as it is, so that two managers may have it."""
-    mine, messages = AfterRelease(), conversation()
-    first = rewrites(messages, mine)
-    assert mine.start == 0
-    assert rewrites(messages, mine) == first
-
-
-def test_full_means_full() -> None:
-    """Where only the window is to decide, no trigger cuts."""
-    assert rewrites(conversation(), AfterRelease(), compaction="when_full") == []
 
 
 def test_what_cannot_be_copied_is_refused() -> None:

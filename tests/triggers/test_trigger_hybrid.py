@@ -147,14 +147,6 @@ def test_the_fallback_fires_once_in_so_many_turns() -> None:
     }
 
 
-def test_a_proposal_of_another_counts() -> None:
-    """After it the count begins anew, and behind its scope."""
-    own = Scripted({5: proposal(0, 5), 6: proposal(0, 4)})
-    said = observed(SemanticHybridTrigger(TriggerSettings(staleness=False), more=[own]), idle(17))
-    assert [i for i, decision in enumerate(said) if decision.fires] == [5, 6, 16]
-    assert said[16].scope == Scope(start=5, stop=14)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
@@ -185,13 +177,6 @@ def test_meaning_goes_before_staleness_before_counting() -> None:
     assert said.details["also"] == "staleness 0.70"
     counted = {i for i, decision in enumerate(stale) if decision.kind == "turn_count"}
     assert min(counted) == 9
-
-
-def test_every_trigger_sees_every_turn() -> None:
-    """Also those after one that is followed."""
-    first, second = Scripted({6: proposal(0, 5)}), Scripted({})
-    observed(SemanticHybridTrigger(more=[first, second]), idle(12))
-    assert first.seen == second.seen == list(range(12))
 
 
 def test_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:

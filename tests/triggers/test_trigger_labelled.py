@@ -1,12 +1,7 @@
-"""Intents and completed subtasks, measured on sessions that were labelled by hand before the rules were tuned.
-
-``python tests/triggers/test_trigger_labelled.py`` prints the numbers that stand in the guide.
-"""
+"""Intents and completed subtasks, measured on sessions that were labelled by hand before the rules were tuned."""
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,31 +46,6 @@ class Session(BaseModel):
             for number, each in enumerate(self.labelled)
         ]
 
-    @property
-    def ends(self) -> list[int]:
-        """Numbers of the turns with which a subtask is complete."""
-        return [number for number, each in enumerate(self.labelled) if each.ends]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """How much of what is told is right, and how much of what is right is told, each 0..1."""
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """Both in one number."""
-        return 2 * self.precision * self.recall / (self.precision + self.recall or 1)
-
-
-def share(*, right: int, told: int, labelled: int) -> Share:
-    """Of counts."""
-    return Share(
-        precision=right / told if told else 1.0, recall=right / labelled if labelled else 1.0
-    )
-
 
 @lru_cache(2)
 def sessions(*, untouched: bool) -> tuple[Session, ...]:
@@ -84,98 +54,49 @@ def sessions(*, untouched: bool) -> tuple[Session, ...]:
     return tuple(each for each in read if each.untouched is untouched)
 
 
-def intents(session: Session) -> list[Intent | None]:
-    """What the rules say of each turn, with what went before."""
-    standing, told = AT_FIRST, list[Intent | None]()
-    for each in session.turns:
-        told.append(intent_of(each, standing))
-        standing = standing.after(each)
-    return told
-
-
-def intent_shares(chosen: Sequence[Session]) -> tuple[float, float]:
-    """Accuracy, and F1 averaged over the intents and none."""
-    pairs = Counter[tuple[Intent | None, Intent | None]]()
-    for each in chosen:
-        pairs.update(zip((row.intent for row in each.labelled), intents(each), strict=True))
-    names: set[Intent | None] = {name for pair in pairs for name in pair}
-    accuracy = sum(n for (label, told), n in pairs.items() if label == told) / pairs.total()
-    f1 = [
-        share(
-            right=pairs[name, name],
-            told=sum(n for (_, told), n in pairs.items() if told == name),
-            labelled=sum(n for (label, _), n in pairs.items() if label == name),
-        ).f1
-        for name in names
-    ]
-    return accuracy, sum(f1) / len(f1)
-
-
-def completion_fraction(chosen: Sequence[Session]) -> Share:
-    """Of ends of subtasks, each label counted once."""
-    right = told = labelled = 0
-    for each in chosen:
-        ends, left = ends_told(each), list(each.ends)
-        told, labelled = told + len(ends), labelled + len(left)
-        for end in ends:
-            near = sorted((abs(label - end), label) for label in left)
-            if near and near[0][0] <= NEAR:
-                left.remove(near[0][1])
-                right += 1
-    return share(right=right, told=told, labelled=labelled)
-
-
-def ends_told(session: Session) -> list[int]:
-    """Numbers of the last turns of the subtasks that are proposed."""
-    trigger = SubtaskTrigger()
-    scopes = [trigger.observe(each).scope for each in session.turns]
-    return [scope.stop - 1 for scope in scopes if scope]
-
-
-@pytest.mark.parametrize("untouched", [False, True], ids=["tuned on", "untouched"])
-def test_there_are_enough_turns(untouched: bool) -> None:  # noqa: FBT001 - a column
-    """Of both halves, with every intent, and ids that are unique."""
-    chosen = sessions(untouched=untouched)
-    rows = [row for each in chosen for row in each.labelled]
-    assert len(rows) >= 75
-    assert len({row.intent for row in rows}) == 7
-    assert len({each.id for each in chosen}) == len(chosen)
-
-
 @pytest.mark.parametrize(
-    ("untouched", "accuracy", "f1"),
+    ("untouched", "least_accuracy", "least_f1"),
     [
         pytest.param(False, 0.90, 0.78, id="tuned on"),
         pytest.param(True, 0.85, 0.80, id="untouched"),
     ],
 )
-def test_intents_are_told(untouched: bool, accuracy: float, f1: float) -> None:  # noqa: FBT001 - a column
-    """At least as often as this."""
-    reached = intent_shares(sessions(untouched=untouched))
-    assert reached[0] >= accuracy
-    assert reached[1] >= f1
+def test_intents_are_told(untouched: bool, least_accuracy: float, least_f1: float) -> None:  # noqa: FBT001 - a column
+    """At least as often as this, and with this F1 averaged over the intents and none."""
+    pairs = Counter[tuple[Intent | None, Intent | None]]()
+    for session in sessions(untouched=untouched):
+        standing = AT_FIRST
+        for each, row in zip(session.turns, session.labelled, strict=True):
+            pairs[row.intent, intent_of(each, standing)] += 1
+            standing = standing.after(each)
+    names = {name for pair in pairs for name in pair}
+    assert len(names) == 7
+    assert pairs.total() >= 75
+    assert sum(pairs[name, name] for name in names) / pairs.total() >= least_accuracy
+    f1 = [
+        2 * pairs[name, name] / sum(n * pair.count(name) for pair, n in pairs.items())
+        for name in names
+    ]
+    assert sum(f1) / len(f1) >= least_f1
 
 
 @pytest.mark.parametrize(
-    ("untouched", "precision", "recall"),
-    [
-        pytest.param(False, 0.95, 0.85, id="tuned on"),
-        pytest.param(True, 0.95, 0.80, id="untouched"),
-    ],
+    ("untouched", "least_recall"),
+    [pytest.param(False, 0.85, id="tuned on"), pytest.param(True, 0.80, id="untouched")],
 )
-def test_completions_are_told(untouched: bool, precision: float, recall: float) -> None:  # noqa: FBT001 - a column
-    """At least as surely, and at least so many."""
-    reached = completion_fraction(sessions(untouched=untouched))
-    assert reached.precision >= precision
-    assert reached.recall >= recall
-
-
-if __name__ == "__main__":
-    for untouched in (False, True):
-        chosen = sessions(untouched=untouched)
-        accuracy, f1 = intent_shares(chosen)
-        ends = completion_fraction(chosen)
-        turns = sum(len(each.labelled) for each in chosen)
-        print(f"untouched={untouched}: {len(chosen)} sessions, {turns} turns")  # noqa: T201 - what this is for
-        print(f"  intents: accuracy {accuracy:.3f}, macro F1 {f1:.3f}")  # noqa: T201
-        print(f"  completions: precision {ends.precision:.3f}, recall {ends.recall:.3f}")  # noqa: T201
+def test_completions_are_told(untouched: bool, least_recall: float) -> None:  # noqa: FBT001 - a column
+    """95 of a hundred that are told are right, each label counted once, and at least so many are told."""
+    right = told = labelled = 0
+    for session in sessions(untouched=untouched):
+        trigger = SubtaskTrigger()
+        scopes = [trigger.observe(each).scope for each in session.turns]
+        left = [number for number, each in enumerate(session.labelled) if each.ends]
+        labelled += len(left)
+        for end in (scope.stop - 1 for scope in scopes if scope):
+            told += 1
+            near = min(left, key=lambda label: abs(label - end), default=-9)
+            if abs(near - end) <= NEAR:
+                left.remove(near)
+                right += 1
+    assert right / told >= 0.95
+    assert right / labelled >= least_recall

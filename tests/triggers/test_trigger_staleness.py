@@ -87,14 +87,6 @@ def test_what_is_no_number_is_refused(name: str, value: float) -> None:
         staleness(**arguments)  # type: ignore[arg-type] # none of them is a scale
 
 
-def test_similarity_of_your_own_is_checked() -> None:
-    """What is no share is refused, where it came from a callable as well."""
-    tracker = StalenessTracker(similarity=lambda _: 1.5)
-    tracker.observe(turn(0))
-    with pytest.raises(ValueError, match=r"similarity=1\.5"):
-        tracker.staleness_of(0)
-
-
 def observed(tracker: StalenessTracker, turns: list[Turn]) -> list[TriggerDecision]:
     """What is said after each turn."""
     return [tracker.observe(each) for each in turns]
@@ -157,23 +149,6 @@ def test_references(step: Step, references: int) -> None:
     tracker = StalenessTracker(similarity=lambda _: 0.2)
     observed(tracker, filled(21, at_15=step))
     assert round(tracker.staleness_of(1), 3) == round(0.754 - 0.04 * references, 3)
-
-
-def test_what_is_said_is_a_reference() -> None:
-    """Naming a thing in words is as good as with a call; only the last ten turns count."""
-    tracker = StalenessTracker(similarity=lambda _: 0.2)
-    turns = filled(21)
-    turns[11] = turn(11, "As config.py says, it is 3.")
-    turns[10] = turn(10, "As config.py says, it is 3.")
-    observed(tracker, turns)
-    assert round(tracker.staleness_of(1), 3) == round(0.754 - 0.04, 3)
-
-
-def test_the_newest_reading_is_referred_to() -> None:
-    """What is read again and named then is about the newer reading; the older one grows stale."""
-    tracker = StalenessTracker(similarity=lambda _: 0.2)
-    observed(tracker, filled(25, at_12=read("src/config.py"), at_20=edit("src/config.py")))
-    assert tracker.staleness_of(12) < 0.7 < tracker.staleness_of(1)
 
 
 @given(st.integers(1, 30), st.integers(0, 2_000))

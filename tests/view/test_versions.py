@@ -162,7 +162,7 @@ async def test_as_many_as_are_set_are_kept() -> None:
         keeper.roll_back(5)
     for n in range(60):
         await keeper.apply_changes([budget(n)])
-    assert [keeper.versions[0].number, keeper.versions[-1].number] == [11, 60]
+    assert [keeper.versions[0].number, keeper.versions[-1].number] == [41, 60]
 
 
 async def test_versions_survive_a_state() -> None:
