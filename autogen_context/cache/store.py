@@ -136,7 +136,7 @@ class DiskStore:
 
         def delete(table: "_Table") -> None:
             with table.transact():
-                for name in list(table):
+                for name in cast("list[object]", list(table)):
                     if isinstance(name, str) and name.startswith(prefix):
                         table.delete(name)
 

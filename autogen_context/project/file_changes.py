@@ -305,7 +305,7 @@ class FilesProvider:
                     text = AGAIN.format(path=name)
                     withdrawn.append(Notice(topic="file", key=name, text=text))
                 told, times = "", 0
-            elif is_news(before, change, stands=name in standing):
+            elif change.key != told or (before.stamp is None and name not in standing):
                 told, times = change.key, times + 1
                 detail = change.detail if len(notices) < MOST_DIFFS else ""
                 detail = NO_MORE if times >= MOST_TOLD and change.line == CHANGED else detail
@@ -316,14 +316,6 @@ class FilesProvider:
             )
         self._trim()
         return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
-
-
-def is_news(file: SeenFile, change: Change, *, stands: bool) -> bool:
-    """Whether a change is to be told; what was told before and stands is not."""
-    is_same = change.key == file.told
-    if is_same and file.stamp is not None:
-        return False
-    return not (stands and (is_same or file.times >= MOST_TOLD))
 
 
 def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:

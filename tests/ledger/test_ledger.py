@@ -139,8 +139,8 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["order #1 was refunded", "order #2 was shipped"],
     ),
     "one more": (
-        ["The host is Ann.", "The host is Bo as well."],
-        ["The host is Ann", "The host is Bo as well"],
+        ["The host is Bo too.", "The host is Cy too."],
+        ["The host is Bo too", "The host is Cy too"],
     ),
     "two sides of one": (
         ["The server is in Frankfurt.", "The server is db-3."],

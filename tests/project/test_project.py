@@ -171,8 +171,11 @@ async def test_a_cancelled_build_goes_on_the_next_time(tmp_path: Path) -> None:
     assert (await context.current()).head == (await project(root).current()).head
 
 
-async def test_a_cancelled_look_loses_nothing(tmp_path: Path) -> None:
+async def test_a_cancelled_look_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a watch told is told once; the next turn still knows of it."""
+    monkeypatch.setattr("autogen_context.project.index.SETTLED_NS", -1)  # no file is too young
     root, watch = shop(tmp_path, **{"apart/data.bin": ""}), Told()
     context = ProjectContext(root, watch=watch, budget_tokens=BUDGET, count=len)
     await context.current()
