@@ -84,7 +84,8 @@ class ScriptEnded(ContextError):
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
-        super().__init__(f"the script has {steps} steps; request {steps + 1} is one too many")
+        noun = "step" if steps == 1 else "steps"
+        super().__init__(f"the script has {steps} {noun}; request {steps + 1} is one too many")
 
 
 class ScriptedModel:
