@@ -314,10 +314,14 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             damaged(("digests",), []), "10 messages are decided, and there are 0", id="gone"
         ),
         pytest.param(
-            damaged(("view", "decisions", 1, "start"), 2), "the unit at 2 to 2 stands behind 1", id="a gap"
+            damaged(("view", "decisions", 1, "start"), 2),
+            "the unit at 2 to 2 stands behind 1",
+            id="a gap",
         ),
         pytest.param(
-            damaged(("view", "decisions", 0, "stop"), 0), "at 0 to 0 stands behind 0", id="empty unit"
+            damaged(("view", "decisions", 0, "stop"), 0),
+            "at 0 to 0 stands behind 0",
+            id="empty unit",
         ),
         pytest.param(
             damaged(("view", "decisions", 0, "action"), "burn"),
