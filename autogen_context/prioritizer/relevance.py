@@ -17,7 +17,7 @@ LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts agai
 USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
-MOST_HOLDERS = 512  # documents of a term that are looked at for its sake: a query costs no more in a longer history
+MOST_HOLDERS = 256  # documents of a term that are looked at for its sake: a query costs no more in a longer history
 REACH = 4  # neighbours on each side that count, each half as much as the one before it
 NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 
