@@ -15,7 +15,9 @@ from autogen_context.project.symbols import Symbols
 MOST_OWNERS = 6  # of a name; what more files define says nothing where it is not imported
 MEMBER_WEIGHT = 0.5  # of what is a member of something: of what, is not known
 ASIDE_WEIGHT = 0.3  # of a file that is there for the others
-ASIDE = frozenset("test tests __tests__ spec benchmarks examples docs scripts".split())
+ASIDE = frozenset(
+    {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
+)
 WANTED_WEIGHT = 10.0  # of a name that the task mentions
 IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
 NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions

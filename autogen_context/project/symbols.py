@@ -8,13 +8,13 @@ TypeScript), a bare name counts only if it was imported.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from posixpath import splitext
 from typing import Literal, NamedTuple
 
 from autogen_context.compressor.arrival.code import (
     Grammar,
     Span,
+    holders,
     outline,
     spans_by_grammar,
 )
@@ -42,6 +42,7 @@ NAMES = tuple(
         r"(?!(?:test|it|describe|expect|if|for|while|switch|return)\b)(?:[\w<>\[\],.&*:?@]+\s+)*[*&]*(?:\w+::)?([A-Za-z_~$][\w$]*)\s*\(",
     )
 )
+TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # at the margin
 REMARK = re.compile(
     r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
 )  # before the body, no part of a head
@@ -132,14 +133,19 @@ def symbols_of(text: str, language: Language) -> Symbols:
     grammar = language.grammar
     spans = spans_by_grammar(text, grammar) if grammar else []
     spans = spans or outline(lines)
+    found = list(definitions_in(lines, spans))
+    for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
+        if holder is None and (named := TYPE.match(line)):
+            found.append((at, Definition(name=named[1], head=head_of([line]))))
+    found.sort(key=lambda row: row[0])
     return Symbols(
-        definitions=tuple(islice(definitions_in(lines, spans), MOST_DEFINITIONS)),
+        definitions=tuple(definition for _, definition in found[:MOST_DEFINITIONS]),
         references=references_in(text, language.family),
     )
 
 
-def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[Definition]:
-    """The definitions with a body, in their order, but for those that only a function knows."""
+def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[int, Definition]]:
+    """The definitions with a body, but for those that only a function knows, and their lines."""
     around: list[tuple[int, bool]] = []  # where each ends, and whether others see what is in it
     for span in spans:
         while around and around[-1][0] <= span.start:
@@ -150,7 +156,7 @@ def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[Defi
         name = next((found[1] for pattern in NAMES if (found := pattern.match(head))), "")
         around.append((span.end, bool(name) and CONTAINER.match(head) is not None))
         if seen and name:
-            yield Definition(name=name, head=head, depth=len(around) - 1)
+            yield span.start, Definition(name=name, head=head, depth=len(around) - 1)
 
 
 def head_of(lines: Sequence[str]) -> str:
