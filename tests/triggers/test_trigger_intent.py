@@ -141,8 +141,8 @@ def test_the_new_intent_is_recorded() -> None:
 
 def test_the_scope_is_the_whole_phase() -> None:
     """Trap of the wrong start: from the first turn of the phase to the last before the new intent, glances included."""
-    changes = [("", edit("a.py")), LOOK, ("I see.",), ("", edit("b.py"))]
-    turns = numbered(*[LOOK] * 4, *changes, LOOK, ("", ran_tests()))
+    changed = numbered(*[LOOK] * 4, ("", edit("a.py")), LOOK, ("I see.",), ("", edit("b.py")))
+    turns = [*changed, turn(8, "", read("z.py")), turn(9, "", ran_tests())]
     scopes = [decision.scope for decision in fired(turns)]
     assert scopes == [Scope(start=0, stop=4), Scope(start=4, stop=9, outcomes=(4, 7))]
 
