@@ -17,9 +17,8 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import cuts_finished
+from autogen_context.manager.parts import cuts_finished, limits_of
 from autogen_context.manager.state import State
-from autogen_context.manager.window import limits_of
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of

@@ -37,21 +37,14 @@ from autogen_context.recall.exchanges import newest_request, said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import Name, Notice, Topic
-from autogen_context.view.notices import Notices
+from autogen_context.view.notice import Name, Notice, Notices, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 
 
 class CompactionPlanner:
-    """Plans a conversation anew.
-
-    Attributes:
-        prioritizer: says what matters.
-        references: the values of the conversation, as far as it was read.
-        telling: tells of what is out of sight.
-    """
+    """Plans a conversation anew."""
 
     def __init__(self, parts: Parts) -> None:
         self._counter = parts.counter
@@ -93,11 +86,7 @@ class CompactionPlanner:
         notices: Notices,
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """A decision for each unit of which something was sent or may be, by position.
-
-        Raises:
-            ContextWindowExceeded: what must stay does not fit.
-        """
+        """A decision for each unit of which something was sent or may be, by position."""
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)

@@ -80,11 +80,7 @@ class Conversation:
         return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Take the host's list in.
-
-        Raises:
-            InvalidTranscript: a payload is no message, or there are orphans and they are to be refused.
-        """
+        """Take the host's list in."""
         # Where an update broke off, what it found to be changed is still to be told.
         same = self._same = min(self._same, self.history.update(payloads))
         settled = self._settled(same)
