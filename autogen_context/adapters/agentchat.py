@@ -71,7 +71,14 @@ def register_agentchat(
     if isinstance(client, MeteredChatCompletionClient):
         raise ValueError("agent: it is registered already; register each once")  # noqa: TRY004 - likewise
     if not isinstance(before, ManagedChatCompletionContext):
-        context = new_context(client, before, model, options)
+        several = client.model_info.get("multiple_system_messages", False)
+        # What the client sees needs no reserve.
+        said = {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
+        options["config"] = settings_in(model, options, said)
+        if options.get("model_client") == "host":
+            options["model_client"] = client
+        context = ManagedChatCompletionContext(**options)
+        context.go_on_with(before)
     elif model is None and not options:
         context = before
     else:
@@ -86,23 +93,6 @@ def register_agentchat(
     if client.model_info["function_calling"] and takes_tools(attributes):
         changed[TOOLS] = [*attributes[TOOLS], RecallWorkbench(context)]
     attributes.update(changed)
-    return context
-
-
-def new_context(
-    client: ChatCompletionClient,
-    before: ChatCompletionContext,
-    model: str | None,
-    options: ManagerOptions,
-) -> ManagedChatCompletionContext:
-    """A context that goes on with the conversation of another; what the client sees needs no reserve."""
-    several = client.model_info.get("multiple_system_messages", False)
-    said = {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
-    options["config"] = settings_in(model, options, said)
-    if options.get("model_client") == "host":
-        options["model_client"] = client
-    context = ManagedChatCompletionContext(**options)
-    context.go_on_with(before)
     return context
 
 

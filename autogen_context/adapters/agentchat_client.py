@@ -16,6 +16,7 @@ from autogen_core.models import (
     ModelCapabilities,  # pyright: ignore[reportDeprecated]  # abstract in the base class
     ModelInfo,
     RequestUsage,
+    SystemMessage,
 )
 from autogen_core.tools import FunctionTool, StaticStreamWorkbench, Tool, ToolSchema
 from pydantic import BaseModel
@@ -85,7 +86,8 @@ class MeteredChatCompletionClient(ChatCompletionClient):
             return request, None
         if around != context.envelope:
             context.envelope = around
-            request = [*around.system, *await context.get_messages()]
+            before = [SystemMessage(content=text) for text in around.system]
+            request = [*before, *await context.get_messages()]
         return request, context.last_prepared
 
     def _record(self, prepared: Prepared[LLMMessage] | None, result: CreateResult) -> None:

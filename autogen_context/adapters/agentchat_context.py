@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import is_
-from typing import Any, NamedTuple, Self, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
@@ -40,35 +40,26 @@ AgentTool = Tool | ToolSchema | Callable[..., object]
 """A tool as ``AssistantAgent`` takes it, or its schema."""
 
 
-class Envelope(NamedTuple):
-    """What stands around a context in a request: system messages before it, and the schemas of the tools."""
+class Envelope(BaseModel):
+    """What stands around a context in a request: texts of system messages before it, and the schemas of the tools."""
 
-    system: tuple[SystemMessage, ...] = ()
-    tools: tuple[ToolSchema, ...] = ()
+    model_config = ConfigDict(frozen=True)
 
-    @property
-    def tools_as_sent(self) -> list[Mapping[str, object]]:
-        """The schemas as OpenAI's API has them."""
-        return [{"type": "function", "function": schema} for schema in self.tools]
+    system: tuple[str, ...]
+    tools: tuple[Json, ...]
 
     def opened(self, request: Sequence[LLMMessage]) -> list[LLMMessage]:
         """The messages of a prepared request that belong to the context.
 
         Where the model takes one system message alone, those that lead were joined to one.
         """
-        if all(map(is_, self.system, request)):
-            return list(request[len(self.system) :])
+        count = len(self.system)
+        if [message.content for message in request[:count]] == list(self.system):
+            return list(request[count:])
         first, *rest = request
-        ours = BETWEEN.join(filter(None, (message.content for message in self.system)))
+        ours = BETWEEN.join(filter(None, self.system))
         more = str(first.content).removeprefix(ours).removeprefix(BETWEEN)
         return [SystemMessage(content=more), *rest] if more else rest
-
-
-class EnvelopeState(BaseModel):
-    """The part of a saved state that tells what the agent sends beside its context."""
-
-    system: list[str]
-    tools: list[Json]
 
 
 class ManagedContextConfig(BaseModel):
@@ -138,7 +129,7 @@ class ManagedChatCompletionContext(
         **options: Unpack[ManagerOptions],
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
-        self.envelope = envelope_of([system_message] if system_message else [], tools)
+        self.envelope = envelope_of([system_message] if system_message else [], tools or ())
         self._told = (system_message, None if tools is None else self.envelope.tools)
         options["config"] = with_reserve(settings_in(model, options), unseen=self._told.count(None))
         options.setdefault("clock", time.time)
@@ -178,11 +169,12 @@ class ManagedChatCompletionContext(
     @property
     def _request(self) -> list[LLMMessage]:
         """All that would be sent in an endless window."""
+        before = [SystemMessage(content=text) for text in self.envelope.system]
         if self.sees_images:
-            return [*self.envelope.system, *self._messages]
+            return [*before, *self._messages]
         from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - for agents, which have it
 
-        return [*self.envelope.system, *remove_images(self._messages)]
+        return [*before, *remove_images(self._messages)]
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
         """Take over the conversation of another context, which stays as it is."""
@@ -198,7 +190,8 @@ class ManagedChatCompletionContext(
                 as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
             InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
-        prepared = await self.manager.prepare(self._request, self.envelope.tools_as_sent)
+        tools = [{"type": "function", "function": schema} for schema in self.envelope.tools]
+        prepared = await self.manager.prepare(self._request, tools)
         self.last_prepared = prepared
         self.handed_out = tuple(self.envelope.opened(prepared.messages))
         self._is_answer_due = True
@@ -219,10 +212,8 @@ class ManagedChatCompletionContext(
     async def save_state(self) -> Mapping[str, Any]:
         """All messages, and what the manager holds of them, as JSON data."""
         saved = await super().save_state()
-        around = self.envelope
-        texts, tools = [each.content for each in around.system], list(map(dict, around.tools))
-        beside = EnvelopeState(system=texts, tools=tools)
-        return {**saved, "manager": self.manager.save_state(), "envelope": beside.model_dump()}
+        around = self.envelope.model_dump(mode="json")
+        return {**saved, "manager": self.manager.save_state(), "envelope": around}
 
     @override
     async def load_state(self, state: Mapping[str, Any]) -> None:
@@ -234,9 +225,9 @@ class ManagedChatCompletionContext(
         """
         messages = ChatCompletionContextState.model_validate(state).messages
         if "manager" in state:
-            beside = EnvelopeState.model_validate(state.get("envelope"))
+            around = Envelope.model_validate(state.get("envelope"))
             self.manager.load_state(state["manager"])
-            self.envelope = envelope_of(beside.system, schemas(beside.tools))
+            self.envelope = around
         else:
             await self._begin_anew()
         self._messages = messages
@@ -247,7 +238,7 @@ class ManagedChatCompletionContext(
         return ManagedContextConfig(
             settings=self.manager.config.model_dump(mode="json", exclude_unset=True),
             system_message=system_message,
-            tools=None if tools is None else list(map(dict, tools)),
+            tools=None if tools is None else list(tools),
             initial_messages=self._initial_messages,
             **self._folders,
         )
@@ -257,7 +248,7 @@ class ManagedChatCompletionContext(
     def _from_config(cls, config: ManagedContextConfig) -> Self:
         return cls(
             system_message=config.system_message,
-            tools=schemas(config.tools),
+            tools=cast("list[AgentTool] | None", config.tools),  # schemas, as they were saved
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
             files=config.files,
@@ -265,20 +256,9 @@ class ManagedChatCompletionContext(
         )
 
 
-def schemas(tools: list[Json] | None) -> list[AgentTool] | None:
-    """Plain dicts as tools."""
-    return cast("list[AgentTool] | None", tools)  # they were schemas when they were saved
-
-
-def envelope_of(
-    system: Sequence[str | SystemMessage], tools: Sequence[AgentTool] | None
-) -> Envelope:
-    """An envelope of system messages and of tools as an agent takes them; it shares no message with the agent."""
-    texts = [message if isinstance(message, str) else message.content for message in system]
-    return Envelope(
-        system=tuple(SystemMessage(content=text) for text in texts),
-        tools=tuple(schema_of(tool) for tool in tools or ()),
-    )
+def envelope_of(system: Sequence[str], tools: Sequence[AgentTool]) -> Envelope:
+    """An envelope of the texts of system messages and of tools as an agent takes them."""
+    return Envelope(system=tuple(system), tools=tuple(dict(schema_of(tool)) for tool in tools))
 
 
 def envelope_around(
@@ -293,7 +273,7 @@ def envelope_around(
     start = len(request) - len(own)
     if start < 0 or not all(map(is_, own, request[start:])):
         return None
-    before = [message for message in request[:start] if isinstance(message, SystemMessage)]
+    before = [each.content for each in request[:start] if isinstance(each, SystemMessage)]
     return envelope_of(before, tools) if len(before) == start else None
 
 

@@ -46,7 +46,7 @@ class Recorder:
 
     def record(self, messages: Sequence[object], prepared: Prepared[Any]) -> TurnRecord:
         """Record a turn: the history that was handed to the manager, and what it returned for it."""
-        return self._add(
+        self.records.append(
             TurnRecord(
                 turn=len(self.records) + 1,
                 limit_tokens=prepared.certificate.limit_tokens,
@@ -56,12 +56,13 @@ class Recorder:
                 happened=self._in_words(prepared),
             )
         )
+        return self.records[-1]
 
     def record_impossible(
         self, messages: Sequence[object], error: ContextWindowExceeded
     ) -> TurnRecord:
         """Record a turn for which the manager raised an error: nothing was sent."""
-        return self._add(
+        self.records.append(
             TurnRecord(
                 turn=len(self.records) + 1,
                 limit_tokens=error.limit_tokens,
@@ -71,10 +72,7 @@ class Recorder:
                 happened=f"impossible: needs {error.floor_tokens:,}",
             )
         )
-
-    def _add(self, record: TurnRecord) -> TurnRecord:
-        self.records.append(record)
-        return record
+        return self.records[-1]
 
     def _in_words(self, prepared: Prepared[Any]) -> str:
         """What the turn did."""

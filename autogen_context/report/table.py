@@ -43,12 +43,9 @@ def print_turns(
 
     Args:
         records: n turns.
-        every: as for ``sampled``; with 1 each turn is shown.
+        every: show each so many-th turn of those in which nothing happened; with 1 each.
         input_per_million: dollars for a million uncached input tokens, where known.
         file: where to; left out, standard output.
-
-    Raises:
-        MissingExtra: rich is not installed.
     """
     shown = sampled(records, every=every)
     table = new_table(*TURN_HEADERS)

@@ -21,6 +21,9 @@ class Request:
     cost_tokens: float
 
 
+NOTHING = Request(messages=0, tokens=0, cached_tokens=0, cost_tokens=0.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
     """One turn.
@@ -93,27 +96,28 @@ def totals_of(records: Iterable[TurnRecord], *, input_per_million: float | None 
 
 def totals_of_turn(record: TurnRecord, input_per_million: float | None) -> Totals:
     """One turn as totals."""
+    is_sent = record.sent is not None
 
-    def summed(request: Request | None, *, is_sent: bool) -> Sum:
-        cost = request.cost_tokens if request and is_sent else 0.0
+    def summed(request: Request | None) -> Sum:
+        counted = request if request and is_sent else NOTHING
+        cost = counted.cost_tokens
         return Sum(
             requests=int(is_sent),
             above_limit=int(request is not None and request.tokens > record.limit_tokens),
             most_tokens=request.tokens if request else 0,
-            tokens=request.tokens if request and is_sent else 0,
-            cached_tokens=request.cached_tokens if request and is_sent else 0,
+            tokens=counted.tokens,
+            cached_tokens=counted.cached_tokens,
             cost_tokens=cost,
             dollars=None if input_per_million is None else cost * input_per_million / 1_000_000,
         )
 
-    is_sent = record.sent is not None
     return Totals(
         turns=1,
         impossible=int(not is_sent),
         compactions=int(record.compacted),
         limit_tokens=record.limit_tokens,
-        whole=summed(record.whole, is_sent=is_sent),
-        sent=summed(record.sent, is_sent=is_sent),
+        whole=summed(record.whole),
+        sent=summed(record.sent),
     )
 
 
@@ -146,18 +150,9 @@ def merged_sum(sums: Sequence[Sum]) -> Sum:
 
 
 def sampled(records: Sequence[TurnRecord], *, every: int | None = None) -> list[TurnRecord]:
-    """The turns that a person reads: all in which something happened, and the first and the last.
+    """The turns that a person reads: all in which something happened, the first and the last, of the others each so many-th.
 
-    Args:
-        records: n turns.
-        every: of the turns in which nothing happened, show each so many-th; left out, so many that there are about
-            ``READABLE_ROWS`` in all.
-
-    Returns:
-        Some of them, same order.
-
-    Raises:
-        ValueError: ``every`` is below 1.
+    ``every`` left out, so many that there are about ``READABLE_ROWS`` in all.
     """
     if every is not None and every < 1:
         raise ValueError(f"every={every}: show each turn with 1, each tenth with 10")

@@ -134,7 +134,7 @@ async def test_what_is_sent_fits_by_openais_rules(
         MODEL, window_tokens=WINDOW, system_message=PROMPT, tools=used, config=config
     )
     model = ScriptedModel([], count=exact_tokens)
-    tools = cast("list[ChatMessage]", context.envelope.tools_as_sent)
+    tools = [{"type": "function", "function": schema} for schema in context.envelope.tools]
     for message in messages:
         await context.add_message(message)
         sent = await outcome(context)

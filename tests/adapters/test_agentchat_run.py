@@ -27,6 +27,7 @@ from autogen_context.adapters.agentchat import (
     ManagedChatCompletionContext,
     MeteredChatCompletionClient,
 )
+from autogen_context.adapters.agentchat_context import Envelope
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
@@ -273,7 +274,7 @@ async def test_others_requests_are_neither_changed_nor_billed() -> None:
         await client.create([more])
         await client.create([more, *own])
     assert context.manager.usage.requests == 0
-    assert context.envelope == ((), ())
+    assert context.envelope == Envelope(system=(), tools=())
     assert [len(request.messages) for request in server.requests] == [2, 1, 2]
     for is_cached in (True, False):
         replayed = ReplayChatCompletionClient(["a"])
