@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from autogen_context.compressor.concepts import Holdings, concepts_of
 from autogen_context.compressor.passage import Passage, joined, passages_of
 from autogen_context.compressor.steps import (
-    BLOCK_LINES,
     TELLING_WEIGHT,
     Target,
     abstracted,
@@ -102,9 +101,6 @@ def test_what_steps_never_do(text: str, room: int) -> None:
     assert all(word in text for word in core.split())
 
 
-ROWS = "\n".join(["```", *(f"row {i}" for i in range(BLOCK_LINES)), "```"])
-
-
 @pytest.mark.parametrize(
     ("step", "text", "left"),
     [
@@ -143,12 +139,6 @@ ROWS = "\n".join(["```", *(f"row {i}" for i in range(BLOCK_LINES)), "```"])
             "Examples:\n- red\n- green\n- blue\n\nRules:\n- one\n- two",
             "Examples:\n- red [… 2 more examples …]\n\nRules:\n- one\n- two",
             id="a list",
-        ),
-        pytest.param(
-            with_short_examples,
-            ROWS,
-            "```\nrow 0\nrow 1\nrow 2\nrow 3\n[… 6 lines …]\nrow 10\nrow 11\n```",
-            id="a long block",
         ),
     ],
 )

@@ -8,10 +8,8 @@ import pytest
 
 from support.waiting import until
 from support.working import (
-    Summarising,
     lived_through,
     manager,
-    notice_in,
     run,
     summarised,
     turns_of,
@@ -19,7 +17,7 @@ from support.working import (
 
 
 class Failing:
-    """A model that goes wrong in one way after the other, until it is left alone."""
+    """A model that goes wrong in one way after the other."""
 
     ANSWERS = (
         RuntimeError("HTTP 500"),
@@ -50,7 +48,7 @@ async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureF
     await summarised()
     assert json.dumps(messages) == kept
     warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert len(warned) == model.asked == len(Failing.ANSWERS)
+    assert len(warned) == model.asked > len(Failing.ANSWERS)
     await one.aclose()
 
 
@@ -96,29 +94,5 @@ async def test_a_turn_that_waits_can_be_cancelled() -> None:
     with pytest.raises(asyncio.CancelledError):
         await turn
     assert keeper.prepare_nowait(messages) == manager().prepare_nowait(messages)
-    await keeper.aclose()
-    assert model.under_way == 0
-
-
-def test_each_turn_may_have_a_loop_of_its_own() -> None:
-    """As in hosts that run each turn by itself."""
-    messages, keeper = run(80), manager(Summarising(), summary_timeout_s=30.0)
-    turn = keeper.prepare_nowait(messages[:2])
-    for stop in turns_of(messages):
-        turn = asyncio.run(keeper.prepare(messages[:stop]))
-    assert "Summed up." in notice_in(turn)
-    asyncio.run(keeper.aclose())
-
-
-async def test_what_an_earlier_state_began_ends_with_the_manager() -> None:
-    """Loading a state in the middle leaves no task behind."""
-    model, messages = Hanging(), run(80)
-    keeper = manager(model)
-    await keeper.prepare(messages[:100])
-    await until(lambda: bool(model.texts))
-    keeper.load_state(keeper.save_state())
-    await keeper.prepare(messages)
-    await until(lambda: any("part_50" in text for text in model.texts))  # behind the hundred
-    assert model.under_way > 1
     await keeper.aclose()
     assert model.under_way == 0

@@ -132,12 +132,3 @@ def test_a_saved_state_continues_to_the_byte(at: int, said: dict[int, str]) -> N
             await keeper.aclose()
 
     asyncio.run(compare())
-
-
-async def test_spans_are_prepared_where_compactions_come_early() -> None:
-    """Also where the mark of a compaction is below the one of the work ahead."""
-    model = Summarising()
-    keeper = manager(model, compact_at_fraction=0.6, summary_timeout_s=30.0)
-    await lived_through(keeper, run(60))
-    assert len(model.asked) == len(set(model.asked)) > 0
-    await keeper.aclose()

@@ -268,16 +268,6 @@ def test_a_note_never_leaves_its_line() -> None:
     assert all(short[i - 1].startswith("waiting for worker") for i in notes)
 
 
-def test_of_tests_outcome_and_failures_stay() -> None:
-    """The name, the message and the outcome, whatever passed."""
-    passed = [f"tests/test_a.py::test_{i} PASSED [ 1%]" for i in range(300)]
-    told_of = ["____ test_b ____", ">       assert total == 7", "E       AssertionError: 8 != 7"]
-    end = "==== 1 failed, 300 passed in 2s ===="
-    text = "\n".join((*passed, *told_of, *passed, end))
-    short = told(text).cut(text, room_of(150))
-    assert all(line in short for line in (*told_of, end))
-
-
 # Traces, diffs, paths, tables, prose
 
 FRAMES = {  # the first line, a library's frame, an own frame, and the last line

@@ -21,7 +21,7 @@ from autogen_context.compressor.shorten import (
     shorten_arguments,
     shorten_text,
 )
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, image_note
+from autogen_context.messages.message import Image, Message, image_note
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.testing.transcripts import transcripts
@@ -247,17 +247,3 @@ def test_images_go_where_texts_alone_do_not_suffice(room: int, images: int) -> N
     (piece,) = fitted[0]
     assert isinstance(piece, Written)
     assert (piece.index, len(piece.message.images)) == (None, images)
-
-
-def test_long_arguments_give_too() -> None:
-    """A call with large arguments is shortened like any text; a short result beside it is not."""
-    call = ToolCall(id="a", name="write", arguments='{"text": "%s"}' % ("y" * 4_000))
-    unit = (
-        Message(role="assistant", calls=(call,)),
-        Message(role="tool", results=(ToolResult(call_id="a", text="written"),)),
-    )
-    short = fit(unit, 100)
-    assert short is not None
-    assert short[1] is unit[1]
-    assert "shortened from" in short[0].calls[0].arguments
-    assert fit(unit, 100, keep_calls=True) is None
