@@ -223,8 +223,8 @@ def note_of(step: UnitText) -> UnitNote:
     for message in step.unit.messages:
         text = message.text if message.role == "assistant" and is_decision(message.text) else ""
         sentences = [found.group().strip(" -*#\t") for found in SENTENCE.finditer(ends_of(text))]
-        short = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
-        decided += filter(is_decision, short)
+        told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
+        decided += filter(is_decision, told)
     return UnitNote(step.unit, done, decided)
 
 
