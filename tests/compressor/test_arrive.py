@@ -190,16 +190,3 @@ def test_whoever_has_what_stands_above_has_it_all(texts: list[str], text: str) -
     assert restored(short, [other for other in texts if len(other) >= LEAST_ABOVE]) == text
     assert short == text or len(short) < len(text)
     assert len(short) >= min(len(text), LEAST_LEFT)
-
-
-@pytest.mark.parametrize("inner", ["old", "new"])
-def test_of_two_versions_the_nearest_is_meant(inner: str) -> None:
-    """A mark never points at an older version when a newer one begins and ends alike."""
-    frame = ["# " * 300, *["filler " * 30] * 2]
-    texts = {
-        v: "\n".join([*frame, "begin", *[f"{v} {i} " * 20 for i in range(9)], "end"])
-        for v in ("old", "new")
-    }
-    short = above(texts["old"], texts["new"]).without(texts[inner])
-    assert restored(short, [texts["old"], texts["new"]]) == texts[inner]
-    assert len(short) < len(texts[inner])

@@ -162,19 +162,6 @@ def test_the_least_telling_sentence_goes_first() -> None:
     assert "weather" not in core
 
 
-@settings(max_examples=50)
-@given(TEXTS)
-def test_details_are_no_concepts(text: str) -> None:
-    """A shorter sentence has the values, numbers and negations of the long one, and is not longer."""
-    for passage in passages_of(text):
-        if passage.kind in {"sentence", "item"}:
-            short = abstracted(passage.text)
-            has = Holdings(short).has
-            assert len(short) <= len(passage.text)
-            concepts = concepts_of(passage.text)
-            assert all(has(c) for c in concepts if c.kind not in {"name", "quote", "statement"})
-
-
 @pytest.mark.parametrize(
     ("sentence", "short"),
     [

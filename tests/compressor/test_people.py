@@ -119,7 +119,7 @@ def sent(said: tuple[str, ...], window: int, profile: str = "value") -> list[str
 
 
 @pytest.mark.filterwarnings("ignore:window_tokens=")
-@pytest.mark.parametrize("profile", ["value", "balanced", "conservative", "strict"])
+@pytest.mark.parametrize("profile", ["value", "strict"])
 def test_rules_stay_verbatim(profile: str) -> None:
     """F8: all five, in a small window, under every profile."""
     texts = sent(RULES, 2_500, profile)
