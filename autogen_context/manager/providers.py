@@ -129,15 +129,15 @@ class Providers:
         return ProviderTurn(
             units=units,
             known=known,
-            window_tokens=runner.engine.window.limit_tokens,
-            used_tokens=runner.engine.used_tokens(runner.view, fixed_tokens),
-            room_tokens=runner.engine.room_tokens(runner.view),
-            standing=runner.view.notices.standing,
+            window_tokens=runner.kept.engine.window.limit_tokens,
+            used_tokens=runner.kept.engine.used_tokens(runner.kept.view, fixed_tokens),
+            room_tokens=runner.kept.engine.room_tokens(runner.kept.view),
+            standing=runner.kept.view.notices.standing,
         )
 
     def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
         """The units as they are now; where some of those before are gone, nobody knows what stands there instead."""
-        known, candidates = self._units, runner.engine.conversation.candidates
+        known, candidates = self._units, runner.kept.engine.conversation.candidates
         same = len(known)
         if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
             same = same_at_front(known, [candidate.unit for candidate in candidates])
@@ -148,7 +148,7 @@ class Providers:
 
     def _take(self, provider: ContextProvider, told: Told, runner: "TurnRunner") -> None:
         """Take in what a provider told; that files changed makes a version, as every change does."""
-        view, engine = runner.view, runner.engine
+        view, engine = runner.kept.view, runner.kept.engine
         notices, changed = view.notices, list[str]()
         for notice in told.notices:
             candidates = engine.conversation.candidates
@@ -159,7 +159,7 @@ class Providers:
                 changed += [notice.text] if before.due != notices.due else []
         for notice in told.withdrawn:
             notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
-        runner.view = replace(view, notices=notices)
+        runner.kept.view = replace(view, notices=notices)
         if changed:
             runner.record(f"told by {provider.name}", "; ".join(changed))
         for offer in told.preambles:
@@ -173,7 +173,7 @@ class Providers:
             return
         newer = [replace(notice, topic="project") for notice in offer.newer]
         head = Head(parts=offer.parts, most_tokens=offer.most_tokens)
-        runner.view = offered(runner.view, head, newer)
+        runner.kept.view = offered(runner.kept.view, head, newer)
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None
