@@ -23,7 +23,6 @@ from autogen_context.manager.state import State
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
-from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
@@ -124,7 +123,7 @@ class Ahead:
         if self._advising and engine.is_full(
             view, fixed_tokens, at_fraction=config.prepare_at_fraction
         ):
-            self._advising[-1].ask(newest_request(engine.conversation.messages))
+            self._advising[-1].ask(engine.conversation.newest_request)
         if self._intents is not None:
             self._intents.ask(engine.conversation.candidates)
 

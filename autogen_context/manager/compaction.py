@@ -33,7 +33,7 @@ from autogen_context.prioritizer.score import (
     explained,
 )
 from autogen_context.prioritizer.selection import BlockSelector, standing
-from autogen_context.recall.exchanges import newest_request, said_now
+from autogen_context.recall.exchanges import said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.decisions import Decisions
@@ -90,7 +90,7 @@ class CompactionPlanner:
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
-        request = newest_request(conversation.messages)
+        request = conversation.newest_request
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
         compared = standing(self.references, need)
@@ -175,7 +175,7 @@ class CompactionPlanner:
 
     def _need(self, conversation: Conversation, room_tokens: int, stale: frozenset[int]) -> Need:
         """What is chosen for."""
-        task = newest_request(conversation.messages)
+        task = conversation.newest_request
         advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
         return Need(
             room_tokens=room_tokens,

@@ -344,6 +344,11 @@ class Engine:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room_tokens(view)
 
+    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next request, with so much beside messages, is above the mark from which on it is compacted."""
+        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
+        return self.used_tokens(view, fixed_tokens) > mark
+
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""
         return view.tokens + self._preamble_tokens(view) + fixed_tokens

@@ -145,12 +145,15 @@ class IncrementalContextManager:
 
         With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
         background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
-        for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
+        for it, ``summary_timeout_s`` at most. A turn that reads many messages or compacts does so in a thread: the event
+        loop goes on. Arguments, result and errors are those of ``prepare_nowait``.
         """
         if self._is_closed:
             raise ManagerClosed
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         await self._runner.before_turn(payloads, schemas)
+        if self._runner.takes_long(payloads, schemas):
+            return await asyncio.to_thread(self.prepare_nowait, messages, tools)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(

@@ -52,6 +52,7 @@ logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
 RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
+MANY_NEW = 20  # messages; with more, a turn is prepared in a thread
 
 
 class TurnRunner:
@@ -116,6 +117,18 @@ class TurnRunner:
         fixed_tokens = self.fixed(tools).tokens
         await self._providers.before_turn(self, fixed_tokens)
         await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed_tokens)
+
+    def takes_long(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
+        """Whether the turn reads many messages, or is likely to compact; what is new is read."""
+        if not self.given.config.enabled:
+            return False
+        with self.lock:
+            engine, fixed = self.kept.engine, self.fixed(tools)
+            if len(payloads) - len(engine.conversation.messages) > MANY_NEW:
+                return True
+            engine.can_recall(can=has_recall_tool(tools))
+            self._follow(payloads)
+            return engine.is_due(self.kept.view, fixed.tokens)
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
