@@ -61,13 +61,7 @@ class Turn:
 class Engine:
     """Prepares the turns of one conversation."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        *,
-        window: Window,
-        digests: Sequence[bytes] = (),
-    ) -> None:
+    def __init__(self, parts: Parts, *, window: Window, digests: Sequence[bytes] = ()) -> None:
         self.window = window
         config, counter, host = parts.config, parts.counter, parts.host
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)

@@ -62,13 +62,7 @@ class TurnRunner:
         self.given = given
         self.lock = threading.RLock()
         self._ahead = Ahead(given)
-        self._providers = providers_of(
-            given.config,
-            files=given.files,
-            project=given.project,
-            count=self._count,
-            others=given.providers,
-        )
+        self._providers = providers_of(given, self._count)
         self._tokenizer_awaited = given.counter is not None
         self._bill_doubted = False  # a provider that always bills so would fill the log
         self._kept: _Conversation | None = None
