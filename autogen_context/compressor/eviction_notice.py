@@ -161,7 +161,11 @@ class EvictionNotice(Generic[Name]):
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
         stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
-        older = {i for i in stating if i < reach and units[bisect_left(units, i)] == i}
+        older: set[int] = set()
+        for i in stating:
+            at = bisect_left(units, i)
+            if i < reach and at < len(units) and units[at] == i:
+                older.add(i)
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
