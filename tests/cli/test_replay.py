@@ -6,16 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
 from autogen_context.cli.main import main
-from autogen_context.cli.recording import RecordedConversation
-from autogen_context.cli.replay import count_note, replayed, turn_stops
-from autogen_context.config import ContextConfig
+from autogen_context.cli.replay import turn_stops
 from autogen_context.testing.conversation import conversation
 
 Json = dict[str, object]
@@ -128,6 +125,24 @@ def test_many_conversations_have_a_row_each(
     found = facts(capsys, "replay", two_runs, "--window", "3000")
     assert [one["model"] for one in found["conversations"]] == ["gpt-4o", "gpt-4.1"]
     assert number(found["totals"], "turns") == 25
+    for wanted in ("[long]", "2"):
+        out = shown(capsys, "replay", two_runs, "--conversation", wanted)
+        assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
+
+
+def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --all; fewer with --every."""
+    for argv, least, most in ((["--all"], 61, 61), (["--every", "20"], 4, 4), ([], 21, 41)):
+        lines = shown(capsys, "replay", long_run, *argv).splitlines()
+        assert least <= sum(line.endswith("hold") for line in lines) <= most
+
+
+def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise a cut below the limit looks like a fault; and dollars that are not known are not made up."""
+    out = shown(capsys, "replay", long_run, "--model", "claude-9", "--window", "4000")
+    assert "may be 4,000 for the provider" in out
+    assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
+    assert "for the provider" not in shown(capsys, "replay", long_run)
 
 
 def test_settings_come_from_arguments_environment_and_file(
@@ -237,18 +252,6 @@ def test_nothing_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
         captured = capsys.readouterr()
         assert "\x1b" not in captured.out + captured.err
         assert "\x07" not in captured.out + captured.err
-
-
-@pytest.mark.parametrize(
-    ("source", "room_tokens", "notes"),
-    [("tokenizer", 4000, 0), ("tokenizer", 3000, 1), ("estimate", 4000, 1), ("estimate", 3000, 2)],
-)
-def test_what_the_counts_are_worth_is_said(source: str, room_tokens: int, notes: int) -> None:
-    """An estimate, and a tokenizer that is not the provider's."""
-    turn = RecordedConversation(id="c", messages=[{"role": "user", "content": "x"}], tools=[])
-    done = replayed(turn, ContextConfig(window_tokens=4000), on_turn=lambda: None)
-    assert (done.source, done.room_tokens) == ("tokenizer", 4000)
-    assert len(list(count_note(replace(done, source=source, room_tokens=room_tokens)))) == notes
 
 
 def test_the_command_runs_as_a_program_in_a_pipe(long_run: str) -> None:
