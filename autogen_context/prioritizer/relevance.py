@@ -5,7 +5,8 @@ of the query as densely as the query itself, 0 for one that shares no term with 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from math import isfinite, log
 from operator import mul
 
@@ -16,6 +17,7 @@ LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts agai
 USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
+MOST_HOLDERS = 256  # documents of a term that are looked at for its sake: a query costs no more in a longer history
 REACH = 4  # neighbours on each side that count, each half as much as the one before it
 NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 
@@ -126,11 +128,20 @@ class LexicalIndex:
         pivot = max(wanted.total(), self._total_length / max(1, len(self)))
         own_damping, own = damping_of(wanted.total(), pivot), 0.0
         dampings: dict[int, float] = {}
+        all_holders = {term: self._holders.get(term, {}) for term in wanted}
+        frequent = [each for each in all_holders.values() if len(each) > MOST_HOLDERS]
+        near: Collection[int] = ()
+        if frequent:  # what stands everywhere tells the documents apart that a rarer word found, else the newest
+            rare = [each for each in all_holders.values() if len(each) <= MOST_HOLDERS]
+            near = {at for each in rare for at in held_by(each)}
+            near = near or list(islice(reversed(frequent[0]), MOST_HOLDERS))
         for term, count in wanted.items():
-            holders = self._holders.get(term, {})
+            holders = all_holders[term]
             frequency = max(1, len(holders)) + 0.5
             rarity = log(1 + (len(self) - frequency + 1) / frequency)
             own += rarity * count / (count + own_damping)
+            if len(holders) > MOST_HOLDERS:
+                holders = {at: holders[at] for at in near if at in holders}
             for at, often in held_by(holders).items():
                 damping = dampings.get(at)
                 if damping is None:
