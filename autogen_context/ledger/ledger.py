@@ -10,8 +10,7 @@ messages where there are any.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator
 from typing import cast
 
 from autogen_context.argument import require_text
@@ -36,9 +35,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.people import People, is_users, people_in, words_and_output
-from autogen_context.messages.saved import read_saved
 
-SCHEMA = 2
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, str]
 MOST_REPORTED = 200  # entries that an assistant said; the oldest go first
@@ -130,18 +127,6 @@ class Ledger:
         require_text("rendering", text, give="what rendered() gave, or its text")
         for block in BLOCK.finditer(text):
             ledger._put(entries_in(block["lines"], position))
-        return ledger
-
-    def to_json(self) -> dict[str, object]:
-        """The ledger as JSON data."""
-        return {"schema": SCHEMA, "entries": [asdict(entry) for entry in self]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> "Ledger":
-        """The ledger in JSON data."""
-        ledger = cls()
-        saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
-        ledger._put(saved.entries)
         return ledger
 
     def _learn(self, text: str, author: Author, position: int) -> list[Entry]:
@@ -312,11 +297,3 @@ def spoken(
         yield words, "person" if people.speaks(message) else "assistant"
     elif message.role == "assistant":
         yield message.text, "assistant"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedLedger:
-    """The shape of a saved state."""
-
-    schema: int
-    entries: tuple[Entry, ...]

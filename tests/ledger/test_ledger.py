@@ -1,11 +1,7 @@
 """A ledger holds what was stated and still holds, from those who may say it."""
 
-import json
-from typing import cast
-
 import pytest
 
-from autogen_context.errors import StateError
 from autogen_context.ledger import Author, Entry, Kind, Ledger
 from autogen_context.ledger.rendering import shortened
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -289,35 +285,6 @@ def test_nothing_stands_in_the_room_of_a_safety_rule() -> None:
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
     assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
-
-
-def test_saved_and_loaded() -> None:
-    """Through JSON text and back it is the same, and goes on learning."""
-    ledger = Ledger()
-    ledger.learn_text("The budget is 500. I prefer tea.")
-    loaded = Ledger.from_json(json.loads(json.dumps(ledger.to_json())))
-    assert loaded.entries == ledger.entries
-    loaded.learn_text("The budget is 700 now.", position=1)
-    assert [entry.text for entry in loaded] == ["I prefer tea", "The budget is 700 now"]
-
-
-ENTRY = {"kind": "fact", "key": "k", "text": "t", "author": "tool", "position": 0}
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({"schema": 3, "entries": []}, "schema 3 and this release reads 2"),
-        ({}, "^the saved ledger entries are damaged: 'schema' is missing; 'entries' is missing"),
-        (cast("dict[str, object]", []), "expected an object, got list"),
-        ({"schema": 2, "entries": [{**ENTRY, "kind": "rumour"}]}, "kind"),
-        ({"schema": 2, "entries": [{**ENTRY, "author": "root"}]}, "author"),
-    ],
-)
-def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> None:
-    """It says what is wrong."""
-    with pytest.raises(StateError, match=message):
-        Ledger.from_json(data)
 
 
 def test_reports_are_not_kept_for_ever() -> None:
