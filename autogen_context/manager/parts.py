@@ -12,7 +12,7 @@ from autogen_context.compressor.compressor import Compressor
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.recall.recaller import Memory
+from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
 from autogen_context.triggers.turn import Trigger
@@ -50,7 +50,7 @@ class Parts:
     rates: Rates
     budget: BudgetPolicy
     original_store: OriginalStore
-    memory: Memory
+    memory: Recaller
     compressor: Compressor
     summaries: Mapping[str, str]
     advice: Mapping[str, "Advice"]

@@ -104,10 +104,10 @@ def tiers(
         ValueError: a number is negative, or it is no list.
         InvalidTranscript: one is no message.
     """
-    if immediate_exchanges < 0:
-        raise ValueError(f"immediate_exchanges must be 0 or more, got {immediate_exchanges}")
-    if working_exchanges < 0:
-        raise ValueError(f"working_exchanges must be 0 or more, got {working_exchanges}")
+    sizes = {"immediate_exchanges": immediate_exchanges, "working_exchanges": working_exchanges}
+    for name, size in sizes.items():
+        if size < 0:
+            raise ValueError(f"{name} must be 0 or more, got {size}")
     said = list(messages_in(messages))
     borders = [exchange.start for exchange in exchanges(said)] + [len(said)]
     last = len(borders) - 1

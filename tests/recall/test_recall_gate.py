@@ -1,7 +1,7 @@
 """The gate opens for the past, for what is known and not in sight, and for who speaks in the conversation."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -49,22 +49,26 @@ def test_names_are_whole_words(text: str) -> None:
     assert gate.decide(", ".join(named), in_sight=[text]).names == named
 
 
-PARTS = ["falcon", "app.py", "ann's", "ann", "a.b", "b", *"-. 'x7(=\n"]
-
-
-@settings(max_examples=200)
-@given(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), st.sampled_from(PARTS[:6]))
-def test_a_name_stands_where_none_of_its_words_is_part_of_another(text: str, name: str) -> None:
-    """As one looks at each place of it by itself."""
-    places = [at for at in range(len(text)) if text.startswith(name, at)]
-    alone: list[int] = []
-    for at in places:
-        before, behind = text[:at], text[at + len(name) :].removeprefix("'s")
-        joined = before[-1:] in {*".'-"} and before[-2:-1].isalnum()
-        part = before[-1:].isalnum() or joined or behind[:1].isalnum()
-        goes_on = behind[:1] in {*".'-"} and behind[1:2].isalnum()
-        alone += [] if part or goes_on else [at]
-    assert stands_in(text, name) == bool(alone)
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("b", True),
+        ("(b)", True),
+        ("a b's", True),
+        ("xb b", True),
+        ("a.b", False),
+        ("ab", False),
+        ("b7", False),
+        ("b-c", False),
+        ("b.", True),
+        ("-b", True),
+    ],
+)
+def test_a_name_stands_where_none_of_its_words_is_part_of_another(
+    text: str, *, stands: bool
+) -> None:
+    """Beside punctuation, behind what is part of a word as well."""
+    assert stands_in(text, "b") == stands
 
 
 SEEN = {
@@ -100,12 +104,12 @@ def test_what_costs_something_is_looked_at_only_where_it_matters() -> None:
     assert decided("Is Quill at home?", [], iter(["Quill"])).retrieve
 
 
-def test_an_index_that_grows_may_be_known() -> None:
-    """Only ``in`` is asked of it, at each decision."""
-    known: dict[str, int] = {}
+def test_what_is_known_may_grow() -> None:
+    """It is looked at in each decision."""
+    known: set[str] = set()
     gate = RecallGate(known)
     assert not gate.decide("how is falcon").retrieve
-    known["falcon"] = 1
+    known.add("Falcon")
     assert gate.decide("how is falcon").retrieve
 
 
