@@ -12,16 +12,29 @@ help:
 	@echo "make check  formatting, lint and types"
 	@echo "make bench  what a turn costs, beside others"
 
-# One stamp per set of dependencies: made again when pyproject.toml changes.
-$(VENV)/.installed: pyproject.toml
+# One stamp per set of packages, made again when pyproject.toml changes. The demo and the tests need no torch: the tests of
+# embeddings run where the extra is installed, as in .ci/run, which says EXTRAS=all.
+EXTRAS ?= classic,code,redis,fast,yaml,cli,testing
+GROUPS := --group dev $(if $(findstring all,$(EXTRAS)),--group embeddings)
+PIP := $(BIN)/pip install --quiet --quiet --disable-pip-version-check
+
+$(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check "pip>=25.1"
-	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@$(PIP) "pip>=25.1"
 	@touch $@
 
-demo: $(VENV)/.installed
+$(VENV)/.demo: pyproject.toml | $(VENV)/.python
+	@echo "Installing into $(VENV) (the first time) ..."
+	@$(PIP) --editable ".[fast,cli]"
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.python
+	@echo "Installing what the tests need into $(VENV) (about a minute the first time) ..."
+	@$(PIP) --editable ".[$(EXTRAS)]" $(GROUPS)
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo/run.py
 
 test: $(VENV)/.installed

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/project.py [MODULES]
 
-A made-up tree of MODULES modules that use each other (10,000 where left out), looked at with a watch and without one.
+A made-up tree of MODULES modules that use each other (10,000 where left out), looked at as a whole in each turn.
 """
 
 import asyncio
@@ -15,11 +15,9 @@ from pathlib import Path
 from side_by_side import ms, table
 
 from autogen_context import ProjectContext
-from autogen_context.cache.watch import FileWatch
 
 MODULES = 10_000
 ROUNDS = 30
-PAUSE_S = 0.2  # a model takes longer, and a watch tells in that time
 SETTLED_S = 2.2  # a file that was written just now is read again
 TASK = "Make the reduction of logs faster; keep its promises."
 
@@ -47,7 +45,6 @@ async def timed(project: ProjectContext, rounds: int, edited: Path | None = None
         if edited is not None:
             with edited.open("a", encoding="utf-8") as file:
                 file.write(f"\n\ndef added_{turn}(x: int) -> int:\n    return x\n")
-            await asyncio.sleep(PAUSE_S)
         start = time.process_time()
         await project.current(TASK)
         taken.append(time.process_time() - start)
@@ -57,17 +54,15 @@ async def timed(project: ProjectContext, rounds: int, edited: Path | None = None
 async def main() -> None:
     """Print a row for each kind of turn."""
     modules = int(sys.argv[1]) if len(sys.argv) > 1 else MODULES
-    with tempfile.TemporaryDirectory() as folder, FileWatch() as watch:
+    with tempfile.TemporaryDirectory() as folder:
         root = made_up(Path(folder) / "tree", modules)
         await asyncio.sleep(SETTLED_S)
-        project, unwatched = ProjectContext(root, watch=watch), ProjectContext(root)
+        project = ProjectContext(root)
         rows = [["first build", *await timed(project, 1)]]
         await timed(project, 1)
         rows.append(["nothing changed", *await timed(project, ROUNDS)])
         edited = root / "part3" / "module_3.py"
         rows.append(["one file edited", *await timed(project, ROUNDS, edited)])
-        await timed(unwatched, 1)
-        rows.append(["nothing changed, no watch", *await timed(unwatched, ROUNDS // 3)])
         print(table(("", "median", "worst"), *rows))
 
 

@@ -1,4 +1,4 @@
-"""Two classic AutoGen agents read 60 files in a small window: ``pip install "autogen-context[classic,openai]"``.
+"""Two classic AutoGen agents read 60 files in a small window: ``pip install "autogen-context[classic]"``.
 
 Runs without a model: a server on loopback answers by a script and refuses what OpenAI refuses. For the real API leave
 the server out and give the agent your own ``llm_config``.

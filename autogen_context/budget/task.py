@@ -38,8 +38,9 @@ COMPLEXITY_POINTS: Mapping[str, tuple[tuple[int, int], ...]] = {  # so many poin
 
 _NEGATED = re.compile(r"[^,.;:!?\n]{0,24}")  # behind "don't": what stands so near is not asked for
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_NAMES = re.compile(r"\S*(?:[/\\_]|\w\.(?=[a-z]\w{0,5}\b))\S*")  # paths, files and identifiers
-_FILE = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,5}\b(?!\()")
+_RUN = re.compile(r"\S+")
+_NAME = re.compile(r"[/\\_]|\w\.(?=[a-z]\w{0,5}\b)")  # in a path, a file or an identifier
+_FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.[A-Za-z]\w{0,5}\b(?!\()")
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 _STEP_LINE = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
@@ -79,7 +80,7 @@ class TaskDefinition:
         read = text
         if len(text) > READ_CHARS:
             read = f"{text[: READ_CHARS * 3 // 4]}\n{text[-READ_CHARS // 4 :]}"
-        prose = _NAMES.sub(" ", _CODE.sub(" ", read))
+        prose = _RUN.sub(lambda run: " " if _NAME.search(run[0]) else run[0], _CODE.sub(" ", read))
         found = phrases("task").find(prose)
         told = list(type_signals(prose, found))
         task_type, type_reason = type_of(told)

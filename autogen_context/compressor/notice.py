@@ -10,7 +10,7 @@ searches; what failed last and was not done again since stays longest.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ DECISION_WEIGHT = 4
 LINE_CHARS = 160  # of one thing, of one error, of one sentence
 ARGUMENT_CHARS = 60  # of one argument of a call of which nothing else is known
 MOST_DECISIONS = 6  # the latest ones
+MOST_PARTS = 40  # of a thing that a line names
+LEAST_LINE_TOKENS = 4  # a shorter line says nothing
 MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
@@ -122,14 +124,13 @@ def stated_in(text: str) -> str:
     return "".join([*parts, marked(gap)]) if found else ""
 
 
-@dataclass(slots=True)
-class Action:
+class Action(NamedTuple):
     """What was done to one thing: how often, to which parts, the error of the last time, and how often it failed."""
 
     kind: ToolKind
     thing: str
     times: int = 0
-    parts: dict[str, None] = field(default_factory=dict[str, None])
+    parts: tuple[str, ...] = ()
     error: str = ""
     failed: int = 0
 
@@ -164,46 +165,51 @@ class ActionLog:
         self._actions: dict[tuple[ToolKind, str], Action] = {}
         self._decided: dict[str, None] = {}
         if before is not None:
-            self._actions = {
-                key: replace(action, parts=dict(action.parts))
-                for key, action in before._actions.items()  # noqa: SLF001 - of its kind
-            }
-            self._decided = dict(before._decided)  # noqa: SLF001 - of its kind
+            self._actions |= before._actions  # noqa: SLF001 - of its kind
+            self._decided |= before._decided  # noqa: SLF001 - of its kind
 
     def add(self, note: UnitNote) -> None:
         """Log what was done in one more unit."""
-        for done in note.done:
-            action = self._actions.setdefault(
-                (done.kind, done.thing), Action(done.kind, done.thing)
+        for kind, thing, part, error in note.done:
+            known = self._actions.get((kind, thing), Action(kind, thing))
+            is_new = bool(part) and part not in known.parts and len(known.parts) < MOST_PARTS
+            self._actions[kind, thing] = Action(
+                kind,
+                thing,
+                times=known.times + 1,
+                parts=(*known.parts, part) if is_new else known.parts,
+                error=error,
+                failed=known.failed + bool(error),
             )
-            action.times += 1
-            if done.part:
-                action.parts[done.part] = None
-            action.error = done.error
-            action.failed += bool(done.error)
         for sentence in note.decided:
             self._decided.pop(sentence, None)
             self._decided[sentence] = None
         for sentence in list(self._decided)[:-MOST_DECISIONS]:
             del self._decided[sentence]
         if len(self._actions) > 2 * MOST_THINGS:
-            order = sorted(
-                enumerate(self._actions), key=lambda at: (self._actions[at[1]].weight, at[0])
-            )
-            for _, key in order[:-MOST_THINGS]:
-                del self._actions[key]
+            keys = list(self._actions)
+            order = sorted(range(len(keys)), key=lambda at: (self._actions[keys[at]].weight, at))
+            for at in order[:-MOST_THINGS]:
+                del self._actions[keys[at]]
 
     def text(self, *, room_tokens: int, count: CountText) -> str:
         """It in lines, those that stay longest where not all have room; empty where nothing was done, or nothing fits."""
-        lines = [(action.line, action.weight) for action in self._actions.values()]
-        lines += [(f"- decided: {said}", DECISION_WEIGHT) for said in self._decided]
-        kept: set[int] = set()
-        for at in sorted(range(len(lines)), key=lambda at: (-lines[at][1], -at)):
-            tokens = count(lines[at][0]) + 1
+        actions, decided = list(self._actions.values()), list(self._decided)
+        weights = [action.weight for action in actions] + [DECISION_WEIGHT] * len(decided)
+        kept: dict[int, str] = {}
+        for at in sorted(range(len(weights)), key=lambda at: (-weights[at], -at)):
+            if room_tokens < LEAST_LINE_TOKENS:
+                break
+            line = (
+                actions[at].line
+                if at < len(actions)
+                else f"- decided: {decided[at - len(actions)]}"
+            )
+            tokens = count(line) + 1
             if tokens <= room_tokens:
                 room_tokens -= tokens
-                kept.add(at)
-        text = "\n".join(lines[at][0] for at in sorted(kept))
+                kept[at] = line
+        text = "\n".join(kept[at] for at in sorted(kept))
         return READINGS.sub(lambda run: run.group().replace("\n- read ", ", "), text)
 
 

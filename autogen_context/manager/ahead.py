@@ -17,14 +17,12 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.parts import cuts_finished
+from autogen_context.manager.parts import cuts_finished, limits_of
 from autogen_context.manager.state import State
-from autogen_context.manager.window import limits_of
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
 from autogen_context.models.embedder import WarmVectors
-from autogen_context.recall.exchanges import newest_request
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
@@ -133,7 +131,7 @@ class Ahead:
         if self._advising and engine.is_full(
             view, fixed_tokens, at_fraction=config.prepare_at_fraction
         ):
-            self._advising[-1].ask(newest_request(engine.conversation.messages))
+            self._advising[-1].ask(engine.conversation.newest_request)
         if self._intents is not None:
             self._intents.ask(engine.conversation.candidates)
 

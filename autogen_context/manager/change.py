@@ -1,20 +1,30 @@
-"""What a host tells the manager beside its messages: files that changed, tasks, requirements, decisions.
+"""What a host tells the manager beside its messages, and what that does: files that changed, tasks, requirements, decisions.
 
 Promise: a change that exists is valid; a wrong one is a ``ValueError`` that names the field and what to give. Changes are
-values: nothing happens until they are applied.
+applied all or none, and the result is checked before it counts; what makes no sense is refused with what is known instead.
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from functools import partial
+from typing import Self, cast
 
 from typing_extensions import override
 
+from autogen_context.argument import require_several, wrong_argument
+from autogen_context.errors import ChangeRefused, InvalidTranscript
+from autogen_context.manager.engine import Engine
 from autogen_context.messages.message import Message
+from autogen_context.project.shown import CHANGED, DELETED
+from autogen_context.view.integrity import faults_of
+from autogen_context.view.notice import Notice, Notices, Topic
+from autogen_context.view.view import ContextView
 
 SHOWN_CHARS = 60  # of a text, where a change is named
+MOST_OUTCOMES = 20  # of tasks; the oldest go first
+WAY_OUT = "nothing was applied; leave this change out, or correct it"
 
 FilePath = str | os.PathLike[str]
 
@@ -48,7 +58,7 @@ class ChangeType(StrEnum):
         return cls.__members__.get(named)
 
 
-NEEDED: Mapping[ChangeType, tuple[str, ...]] = {
+NEEDED: Mapping[ChangeType, tuple[str, ...]] = {  # fields, beside the message
     ChangeType.FILE_MODIFIED: ("key",),
     ChangeType.FILE_CREATED: ("key",),
     ChangeType.FILE_DELETED: ("key",),
@@ -208,11 +218,7 @@ class UpdatedContext:
 
 
 def type_of(given: str) -> ChangeType:
-    """The type of a change.
-
-    Raises:
-        ValueError: there is none such.
-    """
+    """The type of a change."""
     try:
         return ChangeType(given)
     except ValueError:
@@ -228,3 +234,130 @@ def written(path: FilePath) -> str:
 def one_line(text: str) -> str:
     """A text without line breaks and blanks at its ends."""
     return " ".join(text.split())
+
+
+def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:
+    """The changes in a list of them, each of which is looked at."""
+    require_several("changes", given, give="a list, such as [ContextChange.file_modified(path)]")
+    changes = tuple(given)
+    for at, change in enumerate(changes):
+        if not isinstance(change, ContextChange):
+            give = "a ContextChange, such as ContextChange.file_modified(path)"
+            raise wrong_argument(f"changes[{at}]", change, give)
+    return cast("tuple[ContextChange, ...]", changes)  # each was looked at
+
+
+def changed(
+    view: ContextView, changes: Sequence[ContextChange], engine: Engine, *, open_pairs: bool
+) -> ContextView:
+    """The view after changes; raises ``ChangeRefused`` where one cannot be applied, and nothing was."""
+
+    def refused(index: int, reason: str) -> ChangeRefused:
+        change = str(changes[index])
+        return ChangeRefused(index=index, change=change, reason=reason, way_out=WAY_OUT)
+
+    notices = view.notices
+    for index, change in enumerate(changes):  # what they say of files always makes sense
+        try:
+            notices = applied(change, notices, position=0, shows=lambda _: False)
+        except Unfit as error:
+            raise refused(index, str(error)) from None
+    conversation, new = engine.conversation, view
+    payloads = conversation.history.payloads
+    added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
+    if added and len(payloads) < view.decisions.stop:
+        reason = "the messages of the loaded state were not handed in yet; prepare or observe them"
+        raise refused(added[0], reason)
+    if added:
+        try:
+            engine.read([*payloads, *(changes[i].message for i in added)])
+        except InvalidTranscript as error:
+            engine.read(payloads)
+            raise refused(added[max(0, error.index - len(payloads))], error.reason) from error
+        new = engine.synced(view)
+    shown = partial(engine.notices.is_shown, view=new, candidates=conversation.candidates)
+    notices, position = new.notices, new.decisions.stop
+    for change in changes:
+        notices = applied(change, notices, position=position, shows=shown)
+    new = replace(new, notices=notices)
+    is_read = len(conversation.messages) >= position
+    faults = list(faults_of(new, conversation.messages, open_pairs=open_pairs)) if is_read else []
+    if faults:
+        engine.read(payloads)
+        raise refused(len(changes) - 1, f"the context would not be whole: {'; '.join(faults)}")
+    return new
+
+
+class Unfit(ValueError):
+    """A change makes no sense in this context; says why and what would."""
+
+
+TOLD_OF_FILES: Mapping[ChangeType, str] = {
+    ChangeType.FILE_MODIFIED: CHANGED,
+    ChangeType.FILE_CREATED: "{path} was created on disk since it was looked for above",
+    ChangeType.FILE_DELETED: DELETED,
+    ChangeType.FILE_MOVED: "{path} was moved to {moved_to} since it was read above",
+}
+TOPICS: Mapping[str, Topic] = {
+    "task": "task",
+    "requirement": "requirement",
+    "decision": "decision",
+}
+NEWS: Mapping[ChangeType, Callable[[str, str], str]] = {  # how it is told the first time
+    ChangeType.TASK_STARTED: lambda text, _: f"Task started: {text}",
+    ChangeType.REQUIREMENT_ADDED: lambda text, _: f"New requirement: {text}",
+    ChangeType.REQUIREMENT_CHANGED: lambda text, old: (
+        f"Requirement changed: {text} (before: {old})"
+    ),
+    ChangeType.DECISION_RECORDED: lambda text, old: (
+        f"Decided now: {text} (before: {old})" if old else ""
+    ),
+}
+
+
+def applied(
+    change: ContextChange, notices: Notices, *, position: int, shows: Callable[[str], bool]
+) -> Notices:
+    """The notices after a change, given which files the context shows; raises ``Unfit`` where it makes no sense here."""
+    if change.type is ChangeType.MESSAGE_ADDED:
+        return notices
+    if not change.type.is_of_file:
+        return stated(change, notices, position)
+    if shows(change.key):
+        text = TOLD_OF_FILES[change.type].format(path=change.key, moved_to=change.moved_to)
+        notices = notices.put(
+            Notice(topic="file", key=change.key, text=text, position=position, detail=change.text)
+        )
+    if change.moved_to:
+        moved = ContextChange.file_modified(change.moved_to)
+        return applied(moved, notices, position=position, shows=shows)
+    return notices
+
+
+def stated(change: ContextChange, notices: Notices, position: int) -> Notices:
+    """The notices after a change of a task, a requirement or a decision."""
+    kind, key, text = change.type, change.key, change.text
+    topic = TOPICS[kind.value.partition(" ")[0]]
+    known = notices.get(topic, key)
+    if known is None and "key" in NEEDED[kind]:
+        keys = ", ".join(map(repr, notices.of(topic))) or "none"
+        begin = "start" if topic == "task" else "add"
+        raise Unfit(f"no {topic} {key!r} is known (known: {keys}); {begin} it first")
+    if known and kind is ChangeType.TASK_STARTED:
+        raise Unfit(f"the task {key!r} is open already; complete it first, or give a key")
+    if known and kind is ChangeType.REQUIREMENT_ADDED:
+        raise Unfit(f"the requirement {key!r} is known already; change it, or give another key")
+    old = known.text if known else ""
+    if kind is ChangeType.REQUIREMENT_REMOVED:
+        return notices.withdraw((topic, key), f"This requirement no longer holds: {old}")
+    if kind in (ChangeType.TASK_COMPLETED, ChangeType.TASK_FAILED):
+        ended = f"{kind.value.capitalize()}: {old}" + (f". Outcome: {text}" if text else "")
+        outcome = Notice(topic="outcome", key=key, text=ended, position=position)
+        notices = notices.withdraw((topic, key)).put(outcome)
+        for oldest in notices.of("outcome")[:-MOST_OUTCOMES]:
+            notices = notices.withdraw(("outcome", oldest))
+        return notices
+    if kind is ChangeType.TASK_STARTED:
+        notices = notices.withdraw(("outcome", key))
+    said = Notice(topic=topic, key=key, text=text, position=position, news=NEWS[kind](text, old))
+    return notices.put(said)

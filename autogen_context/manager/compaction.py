@@ -33,25 +33,18 @@ from autogen_context.prioritizer.score import (
     explained,
 )
 from autogen_context.prioritizer.selection import BlockSelector, standing
-from autogen_context.recall.exchanges import newest_request, said_now
+from autogen_context.recall.exchanges import said_now
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import Name, Notice, Topic
-from autogen_context.view.notices import Notices
+from autogen_context.view.notice import Name, Notice, Notices, Topic
 
 STATED: Mapping[Topic, Kind] = {"requirement": "constraint", "decision": "decision"}
 READ_AHEAD = 3  # units in a turn; more than come in, so that a compaction finds most of them read
 
 
 class CompactionPlanner:
-    """Plans a conversation anew.
-
-    Attributes:
-        prioritizer: says what matters.
-        references: the values of the conversation, as far as it was read.
-        telling: tells of what is out of sight.
-    """
+    """Plans a conversation anew."""
 
     def __init__(self, parts: Parts) -> None:
         self._counter = parts.counter
@@ -93,15 +86,11 @@ class CompactionPlanner:
         notices: Notices,
         stale: frozenset[int],
     ) -> dict[int, Decision]:
-        """A decision for each unit of which something was sent or may be, by position.
-
-        Raises:
-            ContextWindowExceeded: what must stay does not fit.
-        """
+        """A decision for each unit of which something was sent or may be, by position."""
         candidates = conversation.candidates
         self.follow(conversation)
         protected = conversation.protected(pinned)
-        request = newest_request(conversation.messages)
+        request = conversation.newest_request
         advice = self._advice.get(key_of(request)) if self._advice else None
         need = self._need(conversation, limit_tokens, stale)
         compared = standing(self.references, need)
@@ -186,7 +175,7 @@ class CompactionPlanner:
 
     def _need(self, conversation: Conversation, room_tokens: int, stale: frozenset[int]) -> Need:
         """What is chosen for."""
-        task = newest_request(conversation.messages)
+        task = conversation.newest_request
         advice: Advice | None = self._advice.get(key_of(task)) if self._advice else None
         return Need(
             room_tokens=room_tokens,

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from autogen_context.compressor.arrival.arrival import Arrival, Mode
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager import preamble
-from autogen_context.manager.notices import NoticeWriter
-from autogen_context.manager.parts import Parts, cuts_finished
+from autogen_context.manager.notices import NoticeWriter, chosen, head_told, placed_anew
+from autogen_context.manager.parts import Fixed, Parts, Window, cuts_finished
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
-from autogen_context.manager.window import Fixed, Window
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import RoleRules, messages_of
 from autogen_context.tokens.calibrate import Calibration
@@ -38,10 +36,8 @@ from autogen_context.triggers.price import (
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.pace import Situation
-from autogen_context.view.preamble import as_message
 from autogen_context.view.protected import satisfied
-from autogen_context.view.view import ContextView
+from autogen_context.view.view import ContextView, Situation, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
@@ -56,30 +52,14 @@ READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, turns read for the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What became of a turn.
-
-    Attributes:
-        view: how the conversation is sent from now on.
-        prepared: what is sent.
-    """
+    """What became of a turn."""
 
     view: ContextView
     prepared: Prepared[object]
 
 
 class Engine:
-    """Prepares the turns of one conversation.
-
-    Args:
-        parts: what it works with.
-        window: what a request may have.
-        digests: the messages of a saved state.
-
-    Attributes:
-        conversation: the host's list, in units.
-        notices: tells what is due.
-        window: what a request may have.
-    """
+    """Prepares the turns of one conversation."""
 
     def __init__(
         self,
@@ -115,16 +95,7 @@ class Engine:
     # The stages of a turn
 
     def prepare(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
-        """Prepare a turn, for a view that follows the host's list.
-
-        Args:
-            view: what ``synced`` returned.
-            payloads: the host's list.
-            fixed: what the request has beside messages.
-
-        Raises:
-            ContextWindowExceeded: what must stay does not fit.
-        """
+        """Prepare a turn, for a view that follows the host's list."""
         try:
             return self.turn(view, payloads, fixed)
         except ContextWindowExceeded:
@@ -166,9 +137,7 @@ class Engine:
         self._arrived = view.decisions
         is_cut = finished is not None and finished.is_done
         prepared = Prepared(
-            messages=self._writer.payloads(
-                request, payloads, edition=self.conversation.history.edition
-            ),
+            messages=self._writer.outbox.payloads(request.pieces, payloads),
             certificate=request.certificate,
             decisions=view.decisions,
             compacted=compacted or is_cut,
@@ -178,17 +147,7 @@ class Engine:
         return Turn(view=view, prepared=prepared)
 
     def read(self, payloads: Sequence[object]) -> int:
-        """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known.
-
-        Args:
-            payloads: n messages, oldest first.
-
-        Returns:
-            How many messages at the front are as they were when a view followed the list last.
-
-        Raises:
-            InvalidTranscript: a message cannot be read.
-        """
+        """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known."""
         self._same = min(self._same, self.conversation.update(payloads))
         return self._same
 
@@ -201,7 +160,7 @@ class Engine:
         same, self._same = self._same, len(self.conversation.messages)
         if same >= view.decisions.stop:
             return view
-        self._writer.forget()
+        self._writer.certifier.forget()
         return view.cut_back(same)
 
     def _with_new(self, view: ContextView) -> ContextView:
@@ -228,13 +187,10 @@ class Engine:
         if view.sent or not view.preamble.is_offered:
             return view
         used = fixed.tokens + self._room_due(view) + view.tokens
-        chosen = preamble.chosen(
-            view,
-            self.conversation.messages,
-            self._mark(view) - used,
-            self._parts.counter.message,
+        count = self._parts.counter.message
+        return placed_anew(
+            view, chosen(view, self.conversation, self._mark(view) - used, count), count
         )
-        return preamble.placed_anew(view, chosen, self._parts.counter.message)
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
@@ -269,22 +225,14 @@ class Engine:
         )
 
     def compacted(self, view: ContextView, fixed_tokens: int) -> ContextView:
-        """The view planned anew, behind the newest preamble; that yields to what must stay.
-
-        Args:
-            view: how the conversation is sent.
-            fixed_tokens: what the request has beside messages and preamble.
-
-        Raises:
-            ContextWindowExceeded: what must stay does not fit.
-        """
+        """The view planned anew, behind the newest preamble; that yields to what must stay."""
         candidates, pinned = self.conversation.candidates, self.pinned(view)
-        chosen, count = view.preamble, self._parts.counter.message
-        if chosen.is_offered:
+        preamble, count = view.preamble, self._parts.counter.message
+        if preamble.is_offered:
             protected = sum(candidates[i].tokens for i in self.conversation.protected(pinned))
             free = self._mark(view) - fixed_tokens - protected
-            chosen = preamble.chosen(view, self.conversation.messages, free, count)
-        used = fixed_tokens + (count(as_message(chosen.text)) if chosen.text else 0)
+            preamble = chosen(view, self.conversation, free, count)
+        used = fixed_tokens + (count(as_message(preamble.text)) if preamble.text else 0)
         situation = self.situation(view, used)
         promised = self._possible(view, used).saved_tokens
         free = self.notices.room_kept_free(view, self._room_after(view))
@@ -297,7 +245,7 @@ class Engine:
         view = self.rewritten(view, changes, situation, promised_tokens=promised)
         overruled = self.planner.overruled()
         view = self.notices.anew(view, candidates, overruled=overruled, waits=not free)
-        view = preamble.placed_anew(view, chosen, count)
+        view = placed_anew(view, preamble, count)
         self._tell_of_protected(view, used, pinned)
         return view
 
@@ -310,15 +258,7 @@ class Engine:
         promised_tokens: int,
         since: int = 0,
     ) -> ContextView:
-        """The view with other decisions; the originals of what left are kept.
-
-        Args:
-            view: how the conversation is sent.
-            changes: what becomes of units, by position; of all others nothing was sent, and nothing is.
-            situation: in which they were made.
-            promised_tokens: what they were to save.
-            since: position of the first unit of which anything else is sent.
-        """
+        """The view with other decisions; the originals of what left are kept."""
         settled = self._arrival.settle(
             view.decisions.changed(changes),
             self.conversation.candidates,
@@ -362,7 +302,7 @@ class Engine:
         """The view with what is due to be told in front of the newest message."""
         candidates, room = self.conversation.candidates, self.room_tokens(view)
         beside = fixed.tokens + self._preamble_tokens(view)
-        view = preamble.told(
+        view = head_told(
             view,
             candidates,
             room_tokens=room,
@@ -413,18 +353,17 @@ class Engine:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room_tokens(view)
 
+    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next request, with so much beside messages, is above the mark from which on it is compacted."""
+        mark = self._budget.for_turn(self.room_tokens(view)).compact_at_tokens
+        return self.used_tokens(view, fixed_tokens) > mark
+
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""
         return view.tokens + self._preamble_tokens(view) + fixed_tokens
 
     def spans_due(self, view: ContextView, fixed_tokens: int, *, at_fraction: float) -> list[Span]:
-        """What will go next, in parts that are summarised apart; nothing while the room is less full than this fraction.
-
-        Args:
-            view: how the conversation is sent.
-            fixed_tokens: what the next request has beside messages.
-            at_fraction: of the room.
-        """
+        """What will go next, in parts that are summarised apart; nothing while the room is less full than this fraction."""
         if not self.is_full(view, fixed_tokens, at_fraction=at_fraction):
             return []
         return self.planner.spans(self.conversation, self.room_tokens(view), self.pinned(view))
@@ -525,11 +464,7 @@ class Engine:
     def _planned(
         self, view: ContextView, fixed_tokens: int, pinned: frozenset[int]
     ) -> dict[int, Decision]:
-        """What a compaction decides, by position; on all others it decided before.
-
-        Raises:
-            ContextWindowExceeded: what must stay does not fit; in the provider's tokens, as the limit is.
-        """
+        """What a compaction decides, by position; on all others it decided before."""
         stale = self.notices.stale(view, self.conversation.candidates)
         try:
             return self.planner.planned(

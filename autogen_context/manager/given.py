@@ -97,11 +97,7 @@ class Given:
     providers: tuple[ContextProvider, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what cannot do what it is for.
-
-        Raises:
-            ValueError: a part is none of its kind.
-        """
+        """Refuse what cannot do what it is for."""
         for name in PARTS:
             require_part(name, getattr(self, name))
         if self.model_client is not None:
@@ -113,11 +109,7 @@ class Given:
 def project_of(
     project: "ProjectContext | str | Path | None", cache: "Cache | None" = None
 ) -> "ProjectContext | None":
-    """A project, or that of a folder, whose files are read once for all who share a cache.
-
-    Raises:
-        ValueError: there is no such folder.
-    """
+    """A project, or that of a folder, whose files are read once for all who share a cache."""
     if not isinstance(project, str | Path):
         return project
     from autogen_context.project.project import ProjectContext  # noqa: PLC0415 - for who has one
@@ -129,11 +121,7 @@ def project_of(
 
 
 def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTracker | None":
-    """Files that are followed, or those of a folder.
-
-    Raises:
-        ValueError: there is no such folder.
-    """
+    """Files that are followed, or those of a folder."""
     if not isinstance(files, str | Path):
         return files
     from autogen_context.project.file_changes import FileChangeTracker  # noqa: PLC0415 - likewise
@@ -143,21 +131,13 @@ def tracker_of(files: "FileChangeTracker | str | Path | None") -> "FileChangeTra
 
 
 def require_folder(name: str, folder: str | Path) -> None:
-    """Refuse what is no folder.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Refuse what is no folder."""
     if not Path(folder).is_dir():
         raise wrong_argument(name, folder, PARTS[name][1])
 
 
 def require_providers(providers: Sequence[ContextProvider]) -> None:
-    """Refuse what cannot tell anything, and two of one name.
-
-    Raises:
-        ValueError: one is no provider, or has a name that is taken.
-    """
+    """Refuse what cannot tell anything, and two of one name."""
     names = {*OWN_PROVIDERS}
     for at, provider in enumerate(providers):
         if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
@@ -170,22 +150,14 @@ def require_providers(providers: Sequence[ContextProvider]) -> None:
 
 
 def require_part(name: str, part: object) -> None:
-    """Refuse what cannot do what it is for; what was left out is not needed.
-
-    Raises:
-        ValueError: it cannot.
-    """
+    """Refuse what cannot do what it is for; what was left out is not needed."""
     needed, give = PARTS[name]
     if part is not None and not can(part, needed):
         raise wrong_argument(name, part, give)
 
 
 def require_copyable(name: str, part: object) -> None:
-    """Refuse what is copied for each conversation and cannot be.
-
-    Raises:
-        ValueError: it cannot.
-    """
+    """Refuse what is copied for each conversation and cannot be."""
     try:
         copy.deepcopy(part)
     except Exception as error:

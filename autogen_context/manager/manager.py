@@ -24,18 +24,16 @@ from autogen_context.manager.change import ContextChange, UpdatedContext
 from autogen_context.manager.given import Given, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.runner import TurnRunner
-from autogen_context.manager.state import dump, load
-from autogen_context.manager.state_file import read_state, write_state
+from autogen_context.manager.state import dump, load, read_state, write_state
 from autogen_context.messages.message import HostFormat, Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.tool_schema import as_text, schemas_in
 from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
-from autogen_context.view.diff import VersionDiff, difference
 from autogen_context.view.history import digest_of
 from autogen_context.view.provider import ContextProvider
-from autogen_context.view.versions import Version
+from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
 
 if TYPE_CHECKING:  # loaded for those who ask for it
@@ -147,12 +145,15 @@ class IncrementalContextManager:
 
         With ``vectors``, a person's question is embedded, within ``embedding_timeout_s``, and what was said is in the
         background. With a model to ask, what will go next is summarised in the background; a turn that compacts waits
-        for it, ``summary_timeout_s`` at most. Arguments, result and errors are those of ``prepare_nowait``.
+        for it, ``summary_timeout_s`` at most. A turn that reads many messages or compacts does so in a thread: the event
+        loop goes on. Arguments, result and errors are those of ``prepare_nowait``.
         """
         if self._is_closed:
             raise ManagerClosed
         payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
         await self._runner.before_turn(payloads, schemas)
+        if self._runner.takes_long(payloads, schemas):
+            return await asyncio.to_thread(self.prepare_nowait, messages, tools)
         return self.prepare_nowait(messages, tools)
 
     def prepare_nowait(

@@ -1,36 +1,38 @@
-"""Tell what is due beside the messages, in front of the newest unit.
+"""Tell what is due beside the messages: notices in front of the newest unit, a preamble behind the system prompt.
 
 Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. All that is
 told at once has its fraction of the room at most, leaves as much again to the turns to come, and never makes a request
-impossible. With nothing to tell a turn costs nothing.
+impossible. A preamble is placed where nothing of what was sent is continued; until then it is told as a notice is.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Written
+from autogen_context.messages.piece import Piece, Written
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.project.shown import FilesShown, in_sight
+from autogen_context.project.shown import FURTHER, FilesShown, in_sight
 from autogen_context.tokens.message_counter import MessageCounter
-from autogen_context.view.decision import Candidate
-from autogen_context.view.notice import Name, Notice
-from autogen_context.view.notices import RANKS
-from autogen_context.view.view import ContextView
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.notice import RANKS, Name, Notice
+from autogen_context.view.view import ContextView, Head, Preamble, as_message
 
 ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 OPENING, CLOSING = "[Told beside the conversation:", "]"
+FREE_FRACTION = 0.5  # of the room that must stay for nothing else, for a preamble
+HEAD: Name = ("project", "")  # a head that stands in front of a unit
+AGAIN = "{name} is again as the project's context says"
 
 Candidates = Sequence[Candidate]
+Count = Callable[[Message], int]
 
 
 class NoticeWriter:
-    """Tells what is due in one conversation.
-
-    It remembers which units show which file; that can be read again from the units.
-    """
+    """Tells what is due in one conversation; which units show which file can be read again from them."""
 
     def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
         self._budget = budget
@@ -69,11 +71,11 @@ class NoticeWriter:
         notices = view.notices
         if not notices.due or notices.waits or not has_place(view, candidates):
             return 0
-        return ROOM_NEEDED * self._cost(self._block(notices.due, room_tokens))
+        return self._needed(notices.due, room_tokens)
 
     def room_kept_free(self, view: ContextView, room_tokens: int) -> int:
         """The room that a compaction leaves to what is told behind it, in tokens."""
-        return ROOM_NEEDED * self._cost(self._block(view.notices.anew().due, room_tokens))
+        return self._needed(view.notices.anew().due, room_tokens)
 
     def told(
         self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
@@ -81,13 +83,13 @@ class NoticeWriter:
         """The view with what is due in front of the newest unit, if that was not sent yet and there is room."""
         if not view.notices.due or not has_place(view, candidates):
             return view
-        block = self._block(view.notices.due, room_tokens)
-        tokens = self._cost(block)
-        if not block.names or ROOM_NEEDED * tokens > room_tokens - used_tokens:
+        text, names = self._block(view.notices.due, room_tokens)
+        message = as_message(text)
+        tokens = self._counter.message(message)
+        if not names or ROOM_NEEDED * tokens > room_tokens - used_tokens:
             return view
-        message = Message(role="user", text=block.text, own=True)
         view = view.with_before_last(Written(message=message), tokens)
-        return replace(view, notices=view.notices.after_telling(block.names))
+        return replace(view, notices=view.notices.after_telling(names))
 
     def anew(
         self,
@@ -101,14 +103,14 @@ class NoticeWriter:
         notices = view.notices.anew(overruled=overruled, waits=waits)
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
 
-    def _block(self, notices: Collection[Notice], room_tokens: int) -> "Block":
+    def _block(self, notices: Collection[Notice], room_tokens: int) -> tuple[str, frozenset[Name]]:
         room = self._budget.for_turn(room_tokens).notice_tokens
-        frame = self._counter.message(Message(role="user", own=True))
+        frame = self._counter.message(as_message(""))
         return block_of(notices, room_tokens=room - frame, count=self._counter.text)
 
-    def _cost(self, block: "Block") -> int:
-        own = Message(role="user", text=block.text, own=True)
-        return self._counter.message(own) if block.names else 0
+    def _needed(self, notices: Collection[Notice], room_tokens: int) -> int:
+        text, names = self._block(notices, room_tokens)
+        return ROOM_NEEDED * self._counter.message(as_message(text)) if names else 0
 
 
 def has_place(view: ContextView, candidates: Candidates) -> bool:
@@ -121,44 +123,131 @@ def has_place(view: ContextView, candidates: Candidates) -> bool:
 
 def messages_due(view: ContextView) -> tuple[Message, ...]:
     """What is due, all of it: one message, or none where nothing is."""
-    text = block_of(view.notices.due, room_tokens=2**62, count=len).text
-    return (Message(role="user", text=text, own=True),) if text else ()
+    text, _ = block_of(view.notices.due, room_tokens=2**62, count=len)
+    return (as_message(text),) if text else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """Notices as one text.
-
-    Attributes:
-        text: empty where nothing has room.
-        names: of those that are in it.
-    """
-
-    text: str = ""
-    names: frozenset[Name] = frozenset()
-
-
-def block_of(notices: Iterable[Notice], *, room_tokens: int, count: CountText) -> Block:
-    """Notices within a room, the most important ones first."""
+def block_of(
+    notices: Iterable[Notice], *, room_tokens: int, count: CountText
+) -> tuple[str, frozenset[Name]]:
+    """Notices within a room as one text, the most important ones first, and the names of those that are in it."""
     parts: list[str] = []
     names: set[Name] = set()
     for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
         if count(framed([*parts, notice.told])) <= room_tokens:
             parts.append(notice.told)
             names.add(notice.name)
-        elif not parts:
-            parts += shortened(notice.told, room_tokens - count(framed([])) - 2, count)
-            names.update([notice.name] if parts else [])
+        elif not parts:  # too long for any block
+            room = room_tokens - count(framed([])) - 2
+            short = shorten_text(notice.told, room_tokens=room, count=count)
+            if short and not short.startswith(("[…", "…")):
+                parts.append(short)
+                names.add(notice.name)
     text = framed(parts) if parts else ""
-    return Block(text=text, names=frozenset(names)) if count(text) <= room_tokens else Block()
-
-
-def shortened(text: str, room_tokens: int, count: CountText) -> list[str]:
-    """A notice that is too long for any block, shortened, if that leaves something of it."""
-    short = shorten_text(text, room_tokens=room_tokens, count=count)
-    return [short] if short and not short.startswith(("[…", "…")) else []
+    return (text, frozenset(names)) if count(text) <= room_tokens else ("", frozenset())
 
 
 def framed(parts: Iterable[str]) -> str:
     """Notices with what says what they are."""
     return "\n".join([OPENING, *parts, CLOSING])
+
+
+# The preamble
+
+
+def offered(view: ContextView, head: Head, since: Iterable[Notice]) -> ContextView:
+    """The view with the newest head ready, and what is newer than it to be told."""
+    known, newer = view.preamble, tuple(since)
+    if head == known.head and newer == known.since:
+        return view
+    if head == known.head:
+        view = replace(view, preamble=replace(known, since=newer))
+        view = taken_back(view, {notice.name for notice in known.since})
+    else:
+        offer = replace(known, head=head, since=newer, is_placed=False, is_told=False)
+        view = replace(view, preamble=offer)
+    return with_newer(view)
+
+
+def chosen(
+    view: ContextView, conversation: Conversation, free_tokens: int, count: Count
+) -> Preamble:
+    """What would stand behind the system prompt if it were placed anew."""
+    known, is_place = view.preamble, conversation.system_messages < len(conversation.messages)
+    room = min(int(FREE_FRACTION * free_tokens), known.head.most_tokens)
+    text = known.head.fitted(room, count=count) if is_place else ""
+    return replace(known, text=text, is_placed=is_place and known.is_offered)
+
+
+def placed_anew(view: ContextView, preamble: Preamble, count: Count) -> ContextView:
+    """The view with another preamble, where nothing of what was sent is continued; what was told has to agree with it."""
+    view = replace(view, preamble=preamble)
+    if HEAD in view.notices.in_sight and preamble.head.parts:
+        # a version that everything was set back to had a head in front of a unit
+        decisions = without_heads(view.decisions, preamble.head.parts[0], count)
+        notices = replace(view.notices, in_sight=view.notices.in_sight - {HEAD})
+        view = replace(view, decisions=decisions, notices=notices)
+    return with_newer(taken_back(view, {("project", key) for key in view.notices.of("project")}))
+
+
+def head_told(
+    view: ContextView,
+    candidates: Candidates,
+    *,
+    room_tokens: int,
+    used_tokens: int,
+    count: Count,
+) -> ContextView:
+    """The view with a head that came too late in front of the newest unit, if that was not sent yet and there is room."""
+    preamble = view.preamble
+    if not preamble.waits or is_in_sight(view) or not has_place(view, candidates):
+        return view
+    room = min((room_tokens - used_tokens) // ROOM_NEEDED, preamble.head.most_tokens)
+    message = as_message(preamble.head.fitted(room, count=count))
+    if not message.text:
+        return view
+    view = view.with_before_last(Written(message=message), count(message))
+    notices = view.notices.after_telling(frozenset({HEAD}))
+    return with_newer(replace(view, notices=notices, preamble=replace(preamble, is_told=True)))
+
+
+def is_in_sight(view: ContextView) -> bool:
+    """Whether a head is read, the newest or another."""
+    return bool(view.preamble.text) or HEAD in view.notices.in_sight
+
+
+def with_newer(view: ContextView) -> ContextView:
+    """The view with what is newer than the head to be told, where one is in sight."""
+    notices = view.notices
+    for notice in view.preamble.since if is_in_sight(view) else ():
+        notices = notices.put(notice)
+    return replace(view, notices=notices)
+
+
+def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
+    """The view where some of what was told is newer than the head no more; beside an older head it cannot be said so."""
+    preamble, notices = view.preamble, view.notices
+    is_told = preamble.is_told and HEAD in notices.in_sight
+    is_older = is_in_sight(view) and not (preamble.is_placed or is_told)
+    for name in sorted(set(names) - {notice.name for notice in preamble.since}):
+        key = name[1]
+        if is_older:
+            notices = notices.put(Notice(topic="project", key=key, text=FURTHER.format(name=key)))
+        else:
+            notices = notices.withdraw(name, AGAIN.format(name=key))
+    return replace(view, notices=notices)
+
+
+def without_heads(decisions: Decisions, opening: str, count: Count) -> Decisions:
+    """Decisions without heads in front of their units."""
+
+    def is_head(piece: Piece) -> bool:
+        return isinstance(piece, Written) and piece.message.text.startswith(opening)
+
+    def without(decision: Decision) -> Decision:
+        heads = [p.message for p in decision.before if isinstance(p, Written) and is_head(p)]
+        tokens = decision.tokens_after - sum(map(count, heads))
+        before = tuple(piece for piece in decision.before if not is_head(piece))
+        return replace(decision, before=before, tokens_after=tokens) if heads else decision
+
+    return Decisions(map(without, decisions))

@@ -32,14 +32,7 @@ Fill = Callable[[Mapping[int, Decision], int], Filled]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a plan works with.
-
-    Attributes:
-        fit: shortens a unit that must stay.
-        fill: chooses among the units that need not stay.
-        tell: says what was in those that are left out.
-        count: tokens of a message.
-    """
+    """What a plan works with."""
 
     fit: Fit
     fill: Fill
@@ -59,25 +52,7 @@ def plan(  # noqa: PLR0913 - all that it depends on
     budget: CompactionBudget,
     means: Means,
 ) -> dict[int, Decision]:
-    """Choose what becomes of units.
-
-    Args:
-        candidates: n units, oldest first.
-        before: what was decided on them; what was left out then and is again keeps that decision.
-        compared: positions of those that are sent, or stand for choice.
-        protected: which of all must stay, from ``protected_of``.
-        said: what people said in others, what stays first in front.
-        history_tokens: what all n units cost.
-        limit_tokens: what all may have together, whatever the budget says.
-        budget: how much is kept, and of what.
-        means: what shortens, chooses, tells and counts.
-
-    Returns:
-        Decisions by position; of a unit that is not among them nothing was sent, and nothing is.
-
-    Raises:
-        ContextWindowExceeded: what must stay does not fit, not even shortened.
-    """
+    """Choose what becomes of units."""
     chosen = ProtectedPlan(
         candidates=candidates,
         protected=protected,
@@ -129,18 +104,7 @@ def people_first(
     budget: CompactionBudget,
     beside_tokens: int,
 ) -> dict[int, Decision]:
-    """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps.
-
-    Instructions that must stay count as theirs. Where a system prompt takes much of the window, their part shrinks as all
-    else does.
-
-    Args:
-        said: what people said, what stays first in front.
-        protected: which units must stay, and why.
-        chosen: what became of these.
-        budget: how much all may have, and people of it.
-        beside_tokens: what the compaction fills beside what must stay.
-    """
+    """What people said, within its fraction; beyond that what they stated, before all else that a compaction keeps."""
     own = sum(
         decision.tokens_after
         for i, decision in chosen.items()

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
-from autogen_context.manager.preamble import offered
+from autogen_context.manager.notices import offered
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.view.notice import Notice
-from autogen_context.view.preamble import Head
 from autogen_context.view.provider import (
     NOTHING,
     ContextProvider,
@@ -26,6 +25,7 @@ from autogen_context.view.provider import (
     SavedProvider,
     Told,
 )
+from autogen_context.view.view import Head
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.manager.runner import TurnRunner
@@ -95,11 +95,7 @@ class Providers:
         return self._resumed(self.state)
 
     def resumed(self, states: Saved) -> "Providers":
-        """Others, for a conversation whose state was loaded.
-
-        Raises:
-            StateError: what one of them saved is damaged.
-        """
+        """Others, for a conversation whose state was loaded."""
         try:
             return self._resumed(states)
         except (KeyError, TypeError, ValueError) as error:

@@ -1,19 +1,27 @@
 """From a view to what is sent, with the proof that it may be.
 
-Promise: the certificate is of exactly the pieces beside it; both cost what is new in them.
+Promise: the certificate is of exactly the pieces beside it. What was checked at the front of a list that only grew is not
+checked again, and what was written anew is written once.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from autogen_context.manager.outbox import Outbox
-from autogen_context.manager.window import Fixed, Window
-from autogen_context.messages.message import HostFormat
-from autogen_context.messages.piece import Piece, RoleRules, Verbatim, Written, coalesce
+from autogen_context.manager.parts import Fixed, Window
+from autogen_context.messages.message import HostFormat, Message
+from autogen_context.messages.piece import (
+    Piece,
+    RoleRules,
+    Verbatim,
+    Written,
+    coalesce,
+    equal_at_front,
+    messages_of,
+)
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.certificate import (
     Certificate,
-    Certifier,
+    Checked,
     ends_with,
     holds_some,
     holds_verbatim,
@@ -21,18 +29,11 @@ from autogen_context.view.certificate import (
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.preamble import as_message, placed
-from autogen_context.view.view import ContextView
+from autogen_context.view.view import ContextView, as_message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is sent, and what holds for it.
-
-    Attributes:
-        pieces: what is sent.
-        certificate: what holds for it.
-    """
+class Request(NamedTuple):
+    """What is sent, and what holds for it."""
 
     pieces: tuple[Piece, ...]
     certificate: Certificate
@@ -42,17 +43,13 @@ class RequestWriter:
     """Writes and certifies the requests of one conversation; what it remembers can be made again from a view."""
 
     def __init__(self, host: HostFormat, *, counter: MessageCounter, roles: RoleRules) -> None:
-        self._outbox = Outbox(host)
         self._counter = counter
         self._roles = roles
-        self._certifier = Certifier(counter.message)
         self._decided = Decisions()
         self._settled: list[Piece] = []  # what is sent of all units but the newest
         self._preamble = Written(message=as_message(""))
-
-    def forget(self) -> None:
-        """Check everything next time: the messages under the same positions may be others."""
-        self._certifier.forget()
+        self.certifier = Certifier(counter.message)
+        self.outbox = Outbox(host)
 
     def pieces(self, decisions: Decisions) -> tuple[Piece, ...]:
         """What is sent of the units, neighbouring stretches joined."""
@@ -77,10 +74,16 @@ class RequestWriter:
         pinned: frozenset[int],
     ) -> Request:
         """What is sent for a view."""
-        sent = self.pieces(view.decisions)
-        pieces = self._with_preamble(sent, view.preamble.text, conversation)
-        pieces = self._roles.apply(pieces, conversation.messages)
-        checked = self._certifier.check(pieces, conversation.messages)
+        sent, messages = self.pieces(view.decisions), conversation.messages
+        pieces, text, at = sent, view.preamble.text, conversation.system_messages
+        if text and at < len(messages):
+            if (
+                text != self._preamble.message.text
+            ):  # the same object goes out as it went out before
+                self._preamble = Written(message=as_message(text))
+            pieces = placed(pieces, self._preamble, at=at)
+        pieces = self._roles.apply(pieces, messages)
+        checked = self.certifier.check(pieces, messages)
         tokens, overheads = checked.tokens + fixed.tokens, self._counter.overheads
         assumed = overheads.assumed(calls=checked.calls, results=checked.results)
         certificate = Certificate(
@@ -89,19 +92,13 @@ class RequestWriter:
             counted_tokens=tokens,
             pairs_closed=not checked.orphans,
             pins_present=holds_verbatim(sent, pinned),
-            newest_present=ends_with(sent, len(conversation.messages) - 1),
+            newest_present=ends_with(sent, len(messages) - 1),
             instruction_present=holds_some(sent, conversation.latest_instruction),
             orphans=conversation.orphans,
             assumed_tokens=fixed.assumed + assumed,
             rewrites=view.rewrites,
         )
-        return Request(pieces=pieces, certificate=certificate)
-
-    def payloads(
-        self, request: Request, payloads: Sequence[object], *, edition: int
-    ) -> list[object]:
-        """The list to send, of the host's kind; the edition is that of its list."""
-        return self._outbox.payloads(request.pieces, payloads, edition=edition)
+        return Request(pieces, certificate)
 
     def _settle(self, decision: Decision) -> None:
         """Put its pieces behind those that will not change any more."""
@@ -112,12 +109,86 @@ class RequestWriter:
         else:
             self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
 
-    def _with_preamble(
-        self, pieces: tuple[Piece, ...], text: str, conversation: Conversation
-    ) -> tuple[Piece, ...]:
-        at = conversation.system_messages
-        if not text or at == len(conversation.messages):
-            return pieces
-        if text != self._preamble.message.text:  # the same object goes out as it went out before
-            self._preamble = Written(message=as_message(text))
-        return placed(pieces, self._preamble, at=at)
+
+def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:
+    """Pieces with another one in front of the host's message at a position, or of what is sent in its place."""
+    for i, piece in enumerate(pieces):
+        if isinstance(piece, Verbatim) and piece.start < at < piece.stop:
+            front, rest = Verbatim(start=piece.start, stop=at), Verbatim(start=at, stop=piece.stop)
+            return (*pieces[:i], front, preamble, rest, *pieces[i + 1 :])
+        stop = piece.stop if isinstance(piece, Verbatim) else (piece.index or 0) + 1
+        if stop > at or (isinstance(piece, Written) and piece.index is None):
+            return (*pieces[:i], preamble, *pieces[i:])
+    return (*pieces, preamble)
+
+
+class Certifier:
+    """Checks lists that grow."""
+
+    def __init__(self, count: Callable[[Message], int]) -> None:
+        self._count = count
+        self.forget()
+
+    def forget(self) -> None:
+        """Check everything next time: the messages under the same positions may be others."""
+        self._pieces: tuple[Piece, ...] = ()
+        self._states: list[Checked] = []  # behind each piece
+
+    def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
+        """What holds for the messages that these pieces name."""
+        pieces = tuple(pieces)
+        same = equal_at_front(self._pieces, pieces)
+        state, rest = self._states[same - 1] if same else Checked(), list(pieces[same:])
+        if rest and same < len(self._pieces):
+            new, old = rest[0], self._pieces[same]
+            if (
+                isinstance(new, Verbatim)
+                and isinstance(old, Verbatim)
+                and old.start == new.start
+                and old.stop < new.stop
+            ):  # a stretch that goes further
+                state, rest[0] = self._states[same], Verbatim(start=old.stop, stop=new.stop)
+        self._pieces = pieces
+        del self._states[same:]
+        for piece in rest:
+            state = state.after(messages_of([piece], messages), self._count)
+            self._states.append(state)
+        return state
+
+
+class Outbox:
+    """Hands out what is sent, and writes again what a caller made something else of."""
+
+    def __init__(self, host: HostFormat) -> None:
+        self._host = host
+        self._pieces: tuple[Piece, ...] = ()
+        self._written: dict[int, tuple[object, object]] = {}  # by identity: payload, and a copy
+
+    def payloads(self, pieces: Sequence[Piece], payloads: Sequence[object]) -> list[object]:
+        """The list to send: the caller's own objects where nothing was rewritten."""
+        same = equal_at_front(self._pieces, tuple(pieces))
+        pieces = (*self._pieces[:same], *pieces[same:])
+        sent: list[object] = []
+        written: dict[int, tuple[object, object]] = {}
+        for piece in pieces:
+            if isinstance(piece, Verbatim):
+                sent += payloads[piece.start : piece.stop]
+                continue
+            known = self._written.get(id(piece))
+            if known is None or not self._is_unchanged(*known):
+                payload = (
+                    self._host.compose(piece.message)
+                    if piece.index is None
+                    else self._host.rewrite(payloads[piece.index], piece.message)
+                )
+                known = payload, self._host.snapshot(payload)
+            written[id(piece)] = known
+            sent.append(known[0])
+        self._pieces, self._written = pieces, written
+        return sent
+
+    def _is_unchanged(self, payload: object, copy: object) -> bool:
+        try:
+            return payload == copy or self._host.snapshot(payload) == copy
+        except (ValueError, RecursionError):  # the caller made something of it that is no message
+            return False

@@ -19,16 +19,21 @@ from autogen_context.compressor.guard import guarded
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead
-from autogen_context.manager.change import UpdatedContext
-from autogen_context.manager.changes import changed, changes_in
+from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.given import Given
 from autogen_context.manager.notices import messages_due
-from autogen_context.manager.parts import Parts, originals_of, rates_in
+from autogen_context.manager.parts import (
+    Fixed,
+    Parts,
+    Window,
+    originals_of,
+    rates_in,
+    window_tokens_of,
+)
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.state import State
-from autogen_context.manager.window import Fixed, Window, window_tokens_of
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.piece import messages_of
 from autogen_context.messages.tool_call import ToolKinds
@@ -47,15 +52,11 @@ logger = logging.getLogger(__name__)
 
 ToolSchemas = Sequence[Mapping[str, object]]
 RECALLED_FRACTION = 0.25  # of the window, for one answer of the tool ``recall_context``
+MANY_NEW = 20  # messages; with more, a turn is prepared in a thread
 
 
 class TurnRunner:
-    """Runs the turns of one manager.
-
-    Attributes:
-        given: the same.
-        lock: held while the conversation is used.
-    """
+    """Runs the turns of one manager."""
 
     def __init__(self, given: Given) -> None:
         self.given = given
@@ -124,6 +125,18 @@ class TurnRunner:
         await self._providers.before_turn(self, fixed_tokens)
         await self._ahead.before_turn(self.engine, self.view, fixed_tokens)
 
+    def takes_long(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
+        """Whether the turn reads many messages, or is likely to compact; what is new is read."""
+        if not self.given.config.enabled:
+            return False
+        with self.lock:
+            engine, fixed = self.engine, self.fixed(tools)
+            if len(payloads) - len(engine.conversation.messages) > MANY_NEW:
+                return True
+            engine.can_recall(can=has_recall_tool(tools))
+            self._follow(payloads)
+            return engine.is_due(self.view, fixed.tokens)
+
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
         if not self._tokenizer_awaited:
@@ -191,11 +204,7 @@ class TurnRunner:
         return kept.versions.newest
 
     def roll_back(self, number: int) -> Version:
-        """Have decisions, notices and pins as in a version; what the host handed in since comes in anew.
-
-        Raises:
-            NoSuchVersion: there is none, or it is not kept any more.
-        """
+        """Have decisions, notices and pins as in a version; what the host handed in since comes in anew."""
         kept = self._conversation
         kept.view = kept.view.rolled_back(kept.versions.view(number))
         self._providers.begin_anew()
@@ -204,12 +213,7 @@ class TurnRunner:
         return self.record("roll back", f"as in version {number}")
 
     def updated(self, given: Iterable[object]) -> UpdatedContext:
-        """Apply changes, all of them or none, and say what the context is then; without any it is as it was.
-
-        Raises:
-            ValueError: it is no list of changes.
-            ChangeRefused: one cannot be applied; nothing was.
-        """
+        """Apply changes, all of them or none, and say what the context is then; without any it is as it was."""
         kept, changes = self._conversation, changes_in(given)
         if changes:
             open_pairs = self.given.config.orphans == "report"
@@ -227,11 +231,7 @@ class TurnRunner:
         )
 
     def explain(self, digest: bytes) -> "Explanation":
-        """What became of a message in the last turn, and why.
-
-        Raises:
-            NotInHistory: the list that was taken in last does not have it, or it is not decided yet.
-        """
+        """What became of a message in the last turn, and why."""
         known = self.engine.conversation.history.positions({digest})
         decided = [position for position in known if position < self.view.decisions.stop]
         if not decided:
@@ -270,11 +270,7 @@ class TurnRunner:
         )
 
     def resume(self, state: State) -> None:
-        """Go on from a state that was loaded.
-
-        Raises:
-            StateError: what a provider saved is damaged; nothing was changed.
-        """
+        """Go on from a state that was loaded."""
         self._go_on(state, self._providers.resumed(state.providers))
 
     def branch(self, other: "TurnRunner") -> None:

@@ -1,63 +1,58 @@
-"""What a conversation needs to go on in another process, as one value and as JSON data.
+"""What a conversation needs to go on in another process, as one value, as JSON data, and in a file.
 
 Promise: a loaded state equals the saved one. A state that is damaged, or of another schema, is refused with its reason
-before anything is changed.
+before anything is changed. A file holds a whole state at any time, the old one or the new one; only its owner can read it.
 
 The host's messages are not in it, the host has them; there is a digest for each, by which they are recognised. A decision
 that several versions share, or a version and the view, is written once; a version names stretches of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
+from pathlib import Path
+from threading import get_ident
 from typing import Annotated, Any
+from zlib import crc32
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 
+from autogen_context.errors import StateError
 from autogen_context.messages.message import Message, Text
-from autogen_context.messages.piece import Verbatim
-from autogen_context.messages.saved import damaged, read_saved, saved
+from autogen_context.messages.saved import damaged, faults, read_saved, saved
 from autogen_context.prioritizer.advice import Advice
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.integrity import faults_of_notices
-from autogen_context.view.notices import Notices
+from autogen_context.view.integrity import faults_of_decisions
+from autogen_context.view.notice import Notices
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest, Digests
 
 SCHEMA = 5
 SOURCE = "save_state()"
+FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
 KeptVersion = tuple[Version, ContextView]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a conversation needs to go on elsewhere.
-
-    Attributes:
-        view: how it is sent.
-        digests: one for each of the host's messages.
-        originals: by handle.
-        versions: what the view was after each change, oldest first.
-        context_id: which conversation; empty where nobody said so yet.
-        branches: how many were made of it.
-        summaries: what a model made of spans, by the key of the span.
-        advice: what a model advised on the task at hand, by the key of the task.
-        providers: what those need to go on who tell of the world beside it, by their names, as JSON data.
-    """
+    """What a conversation needs to go on elsewhere."""
 
     view: ContextView = field(default_factory=ContextView)
-    digests: tuple[Digest, ...] = ()
-    originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()
+    digests: tuple[Digest, ...] = ()  # one for each of the host's messages
+    originals: tuple[tuple[Text, tuple[Message, ...]], ...] = ()  # by handle
     versions: Annotated[tuple[KeptVersion, ...], PlainValidator(tuple), Field(exclude=True)] = ()
-    context_id: Text = ""
-    branches: int = 0
+    context_id: Text = ""  # empty where nobody said so yet
+    branches: int = 0  # how many were made of it
     summaries: Mapping[Text, Text] = field(default_factory=dict[str, str])
     advice: Mapping[Text, Advice] = field(default_factory=dict[str, Advice])
     providers: Annotated[Mapping[Text, Mapping[Text, object]], Field(exclude=True)] = field(
         default_factory=dict[str, Mapping[str, object]]
-    )
+    )  # what those need to go on who tell of the world beside it, by their names, as JSON data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,33 +79,32 @@ def dump(state: State) -> dict[str, object]:
     """The state as JSON data."""
     numbers: dict[Decision, int] = {}
     by_identity: dict[int, int] = {}  # what is shared need not be compared
-    given = [tuple(view.decisions) for _, view in state.versions]
-
-    def number(decision: Decision) -> int:
-        known = by_identity.get(id(decision))
-        if known is None:
-            known = by_identity[id(decision)] = numbers.setdefault(decision, len(numbers))
-        return known
-
-    for decision in state.view.decisions:
-        by_identity[id(decision)] = len(by_identity)
-        numbers.setdefault(decision, by_identity[id(decision)])
-    own = len(state.view.decisions)
-    versions = [
-        SavedVersion(
+    own = list(state.view.decisions)
+    for n, decision in enumerate(own):
+        by_identity[id(decision)] = n
+        numbers.setdefault(decision, n)
+    others: list[Decision] = []
+    versions: list[SavedVersion] = []
+    given = [list(view.decisions) for _, view in state.versions]  # alive, as their identities are
+    for (version, view), decisions in zip(state.versions, given, strict=True):
+        for decision in decisions:
+            if id(decision) not in by_identity:
+                if decision not in numbers:
+                    numbers[decision] = len(own) + len(others)
+                    others.append(decision)
+                by_identity[id(decision)] = numbers[decision]
+        saved_version = SavedVersion(
             version=version,
-            decided=tuple(stretches([number(decision) for decision in decisions])),
+            decided=tuple(stretches([by_identity[id(decision)] for decision in decisions])),
             pins=view.pins,
             notices=view.notices,
             must_replan=view.must_replan,
         )
-        for (version, view), decisions in zip(state.versions, given, strict=True)
-    ]
-    others = tuple(decision for decision, n in numbers.items() if n >= own)
+        versions.append(saved_version)
     return written(
         SavedState(
             schema=SCHEMA,
-            version_decisions=others,
+            version_decisions=tuple(others),
             saved_versions=tuple(versions),
             **fields_of(state),
         )
@@ -118,20 +112,27 @@ def dump(state: State) -> dict[str, object]:
 
 
 def load(data: object) -> State:
-    """The state in JSON data.
-
-    Raises:
-        StateError: it is of a schema that this release does not know, or damaged.
-    """
+    """The state in JSON data; ``StateError`` where it is of a schema that this release does not know, or damaged."""
     found = read_saved(SavedState, data, what="state", schema=SCHEMA, source=SOURCE)
     table = (*found.view.decisions, *found.version_decisions)
-    kept = [(each, decided_in(each, table)) for each in found.saved_versions]
+    kept: list[KeptVersion] = []
+    for each in found.saved_versions:
+        for first, last in each.decided:
+            if not 0 <= first <= last < len(table):
+                raise damaged("state", f"decisions {first} to {last} of {len(table)}", SOURCE)
+        stretched = (table[first : last + 1] for first, last in each.decided)
+        view = ContextView(
+            decisions=Decisions(decision for stretch in stretched for decision in stretch),
+            pins=each.pins,
+            notices=each.notices,
+            must_replan=each.must_replan,
+        )
+        kept.append((each.version, view))
     for fault in faults_of(found, kept):
         raise damaged("state", fault, SOURCE)
     if written(found) != data:  # what pydantic made fit, such as "5" for 5, or left unread
         raise damaged("state", "a value is not as it was written", SOURCE)
-    versions = tuple((each.version, view_of(each, decisions)) for each, decisions in kept)
-    return replace(State(**fields_of(found)), versions=versions)
+    return replace(State(**fields_of(found)), versions=tuple(kept))
 
 
 def written(state: SavedState) -> dict[str, object]:
@@ -145,16 +146,6 @@ def fields_of(state: State) -> dict[str, Any]:
     return {each.name: getattr(state, each.name) for each in fields(State)}
 
 
-def view_of(version: SavedVersion, decisions: Sequence[Decision]) -> ContextView:
-    """The view of a version."""
-    return ContextView(
-        decisions=Decisions(decisions),
-        pins=version.pins,
-        notices=version.notices,
-        must_replan=version.must_replan,
-    )
-
-
 def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Where a sequence counts up, the first and the last of each stretch."""
     breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
@@ -163,31 +154,15 @@ def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
             yield numbers[start], numbers[stop - 1]
 
 
-def decided_in(version: SavedVersion, table: Sequence[Decision]) -> list[Decision]:
-    """The decisions of a version.
-
-    Raises:
-        StateError: it names decisions that there are not.
-    """
-    for first, last in version.decided:
-        if not 0 <= first <= last < len(table):
-            raise damaged("state", f"decisions {first} to {last} of {len(table)}", SOURCE)
-    return [decision for first, last in version.decided for decision in table[first : last + 1]]
-
-
-def faults_of(
-    state: State, kept: Sequence[tuple[SavedVersion, Sequence[Decision]]]
-) -> Iterator[str]:
+def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
     """What fits its types and cannot be."""
-    known = len(state.digests)
-    yield from faults_of_decisions(state.view.decisions, known=known)
-    for each, decisions in kept:
-        yield from faults_of_decisions(decisions, known=known)
-        yield from faults_of_notices(each.notices)
-    yield from faults_of_notices(state.view.notices)
+    for view in (state.view, *(view for _, view in kept)):
+        yield from faults_of_decisions(view.decisions, known=len(state.digests))
+        if not view.notices.is_sound:
+            yield "two notices are about the same"
     for (older, _), (newer, _) in pairwise(kept):
-        if newer.version.number <= older.version.number:
-            yield f"version {newer.version.number} after {older.version.number}"
+        if newer.number <= older.number:
+            yield f"version {newer.number} after {older.number}"
     if not state.view.calibration.is_sound:
         yield "a calibration from impossible bills or ratios"
     if any(notice.topic != "project" for notice in state.view.preamble.since):
@@ -196,18 +171,67 @@ def faults_of(
         yield "advice beyond its bounds"
 
 
-def faults_of_decisions(decisions: Iterable[Decision], *, known: int) -> Iterator[str]:
-    """Where decisions do not cover the front of ``known`` messages without a gap, or send what is not their own."""
-    stop = 0
-    for decision in decisions:
-        if decision.start != stop or decision.stop <= stop:
-            yield f"decision on {decision.start} to {decision.stop} after {stop}"
-        for piece in decision.pieces:
-            first = piece.start if isinstance(piece, Verbatim) else piece.index
-            last = piece.stop - 1 if isinstance(piece, Verbatim) else piece.index
-            own = first is None or last is None or stop <= first <= last < decision.stop
-            if not own:
-                yield f"a piece with {first} to {last} in the decision on {stop}"
-        stop = decision.stop
-    if stop > known:
-        yield f"{stop} messages are decided and {known} are known"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a file holds: a state, and the checksum of its JSON."""
+
+    crc32: StrictInt
+    state: dict[Text, object]
+
+
+CONTENT = TypeAdapter(Content)
+
+
+def write_state(path: Path, state: Mapping[str, object]) -> None:
+    """Put a state into a file, in place of what is there; its folder is made where there is none."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own = f".{target.name}.{os.getpid()}-{get_ident()}"  # no other writer's; what a dead one left is written over
+    temporary = target.with_name(own)
+    try:
+        with os.fdopen(os.open(temporary, FLAGS, 0o600), "wb") as file:
+            file.write(as_bytes(state))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)  # it is gone where all went well
+    synchronise(target.parent)
+
+
+def read_state(path: Path) -> Mapping[str, object]:
+    """The state in a file."""
+    content = path.read_bytes()
+    try:
+        read = CONTENT.validate_python(json.loads(content.decode("utf-8", "surrogatepass")))
+    except ValidationError as error:
+        reason = faults(error)
+        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from None
+    except (ValueError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise StateError(f"{path}: no state was saved in it, or it is damaged: {reason}") from error
+    if crc32(json_of(read.state)) != read.crc32:
+        raise StateError(f"{path}: the state is damaged: its checksum is another one")
+    return read.state
+
+
+def as_bytes(state: Mapping[str, object]) -> bytes:
+    """What a file holds: the state as JSON, with a checksum."""
+    data = json_of(state)
+    return b'{"crc32":%d,"state":%b}\n' % (crc32(data), data)
+
+
+def json_of(state: Mapping[str, object]) -> bytes:
+    """JSON without escapes beside those that it asks for: of two lone surrogates they would make one character."""
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def synchronise(folder: Path) -> None:
+    """Have the name of a new file on the disk, where the system can do that for folders."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
-from autogen_context.argument import require_several
+from autogen_context.argument import listed, require_several
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, content_digest
 
@@ -74,17 +74,16 @@ class OpenAIChat:
         fields = fields_of(payload)
         if fields.get("role") != message.role:
             return self.compose(message)
-        written = {k: copied(v) for k, v in fields.items()}
+        written = {key: copied(value) for key, value in fields.items()}
         written["content"] = written_content(fields.get("content"), message)
-        call_id = message.results[0].call_id if message.results else ""
-        if call_id:
+        if call_id := message.results[0].call_id if message.results else "":
             written["tool_call_id"] = call_id
-        elif fields.get("tool_call_id"):
+        elif written.get("tool_call_id"):
             del written["tool_call_id"]
         calls = cast("list[dict[str, dict[str, object]]]", written.get("tool_calls") or [])
-        for listed, call in zip(calls, message.calls, strict=False):
-            if "function" in listed:
-                listed["function"]["arguments"] = call.arguments
+        for each, call in zip(calls, message.calls, strict=False):
+            if "function" in each:
+                each["function"]["arguments"] = call.arguments
         older = written.get("function_call")
         if isinstance(older, dict) and message.calls:
             cast("dict[str, object]", older)["arguments"] = message.calls[-1].arguments
@@ -92,12 +91,12 @@ class OpenAIChat:
 
     def compose(self, message: Message, /) -> dict[str, object]:
         """A dict for a message of our own; it has one result at most."""
-        if message.results:
-            result = message.results[0]
-            if not result.call_id and result.name:
-                return {"role": "function", "name": result.name, "content": result.text}
-            return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-        return {"role": message.role, "content": message.text}
+        if not message.results:
+            return {"role": message.role, "content": message.text}
+        result = message.results[0]
+        if not result.call_id and result.name:
+            return {"role": "function", "name": result.name, "content": result.text}
+        return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
@@ -117,9 +116,8 @@ def messages_in(given: Iterable[object]) -> Iterator[Message]:
 
 def intensity_of(fields: Fields) -> float:
     """The emotional intensity, 0..1, as assistants with an emotion model write it into ``metadata``; 0 where none is given."""
-    if "metadata" not in fields:
-        return 0.0
-    emotion = part_fields(part_fields(fields["metadata"]).get("emotion_data"))
+    metadata = object_fields(fields.get("metadata")) or {}
+    emotion = object_fields(metadata.get("emotion_data")) or {}
     value = emotion.get("emotional_intensity")
     known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return float(cast("float", value)) if known else 0.0
@@ -141,12 +139,13 @@ def read_content(content: object) -> Content:
     texts: list[str] = []
     images: list[Image] = []
     other: list[object] = []
-    for part in listed(content, "'content' must be a string, a list of parts or null"):
+    for part in listed("content", content, give="a string, a list of parts or null"):
         if (text := text_of(part)) is not None:
             texts.append(text)
         elif is_image(part):
-            fields = part_fields(part)
-            detail = part_fields(fields.get("image_url")).get("detail", fields.get("detail"))
+            fields = object_fields(part) or {}
+            url = object_fields(fields.get("image_url")) or {}
+            detail = url.get("detail", fields.get("detail"))
             images.append(Image(detail=detail if isinstance(detail, str) else "auto"))
         else:
             other.append(part)
@@ -157,7 +156,7 @@ def text_of(part: object) -> str | None:
     """The text of a text part."""
     if isinstance(part, str):
         return part
-    fields = part_fields(part)
+    fields = object_fields(part) or {}
     text = fields.get("text")
     is_text = fields.get("type") in ("text", "input_text", "output_text", None)
     return text if isinstance(text, str) and is_text else None
@@ -165,7 +164,7 @@ def text_of(part: object) -> str | None:
 
 def is_image(part: object) -> bool:
     """Whether a part is an image; its size is not read from the data."""
-    return part_fields(part).get("type") in IMAGE_TYPES
+    return (object_fields(part) or {}).get("type") in IMAGE_TYPES
 
 
 def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
@@ -179,7 +178,7 @@ def read_calls(fields: Fields) -> tuple[ToolCall, ...]:
 
 def call_fields(fields: Fields) -> Iterator[Fields]:
     """The objects in ``tool_calls``."""
-    calls = listed(fields.get("tool_calls") or (), "'tool_calls' must be a list")
+    calls = listed("tool_calls", fields.get("tool_calls") or (), give="a list of calls")
     return (fields_of(call, "a tool call") for call in calls)
 
 
@@ -206,17 +205,18 @@ def unread(fields: Fields, parts: Sequence[object]) -> str:
         extra["content"] = list(parts)
     if not isinstance(fields.get("name") or "", str):
         extra["name"] = fields["name"]
-    if not CALL_FIELDS.isdisjoint(fields):
+    if CALL_FIELDS.isdisjoint(fields):
+        return canonical(extra) if extra else ""
+    if fields.get("role") in RESULT_ROLES:  # calls on a result
+        extra |= {key: fields[key] for key in CALL_FIELDS if fields.get(key)}
+    else:
         older = fields.get("function_call")
-        if fields.get("role") in RESULT_ROLES:  # calls on a result
-            extra |= {key: fields[key] for key in CALL_FIELDS if fields.get(key)}
-        else:
-            extra |= {"function_call": older} if older and isinstance(older, str) else {}
-            beside = [  # of name and arguments: signatures
-                {key: value for key, value in call.items() if key not in OF_A_CALL and value}
-                for call in call_fields(fields)
-            ]
-            extra |= {"tool_calls": beside} if any(beside) else {}
+        extra |= {"function_call": older} if older and isinstance(older, str) else {}
+        beside = [  # of name and arguments: signatures
+            {key: value for key, value in call.items() if key not in OF_A_CALL and value}
+            for call in call_fields(fields)
+        ]
+        extra |= {"tool_calls": beside} if any(beside) else {}
     return canonical(extra) if extra else ""
 
 
@@ -241,31 +241,17 @@ def text_in(fields: Fields, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def listed(value: object, wanted: str) -> Sequence[object]:
-    """A value that must be a list."""
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
-        raise ValueError(f"{wanted}, got {type(value).__name__}")  # noqa: TRY004 - a wrong argument is a ValueError here
-    return cast("Sequence[object]", value)
-
-
 def fields_of(payload: object, what: str = "a message") -> Fields:
     """The fields of a dict or client object; a ``ValueError`` where it is neither."""
-    if type(payload) is dict:  # the usual one
-        return cast("Fields", payload)  # JSON objects have string keys
     fields = object_fields(payload)
     if fields is None:
         raise ValueError(f"{what} must be a dict or a client object, got {type(payload).__name__}")
     return fields
 
 
-def part_fields(part: object) -> Fields:
-    """The fields of a content part; none if it is no object."""
-    return object_fields(part) or {}
-
-
 def object_fields(value: object) -> Fields | None:
     """The fields of a mapping or client object; ``None`` if it is neither."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):  # the first is quicker
         return cast("Fields", value)  # JSON objects have string keys
     dump = cast("Callable[..., Fields] | None", getattr(value, "model_dump", None))
     return dump(exclude_none=True) if callable(dump) else None
@@ -278,7 +264,7 @@ def copied(value: object) -> object:
         return value
     if kind is list or kind is tuple:
         return [copied(item) for item in cast("Sequence[object]", value)]
-    fields = cast("Fields", value) if kind is dict else object_fields(value)
+    fields = object_fields(value)
     if fields is None:
         return value
     return {k: item if type(item) in PLAIN else copied(item) for k, item in fields.items()}

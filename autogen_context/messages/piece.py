@@ -7,9 +7,9 @@ Source of the rules: the chat templates of Mistral and Gemma, which raise on any
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from functools import reduce
+from itertools import chain, takewhile
 from operator import is_
-from typing import NamedTuple
 
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 
@@ -38,14 +38,14 @@ Piece = Verbatim | Written
 
 def coalesce(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """The same pieces with neighbouring stretches joined: as many pieces as there are interruptions."""
-    joined: list[Piece] = []
+    found: list[Piece] = []
     for piece in pieces:
-        last = joined[-1] if joined else None
+        last = found[-1] if found else None
         if isinstance(piece, Verbatim) and isinstance(last, Verbatim) and last.stop == piece.start:
-            joined[-1] = Verbatim(start=last.start, stop=piece.stop)
+            found[-1] = Verbatim(start=last.start, stop=piece.stop)
         else:
-            joined.append(piece)
-    return tuple(joined)
+            found.append(piece)
+    return tuple(found)
 
 
 def messages_of(pieces: Iterable[Piece], messages: Sequence[Message]) -> list[Message]:
@@ -99,79 +99,69 @@ class RoleRules:
         """The pieces as the model takes them: plain neighbours joined, others parted by a filler; the same without rules."""
         if not (self.alternate or self.single_system):
             return tuple(pieces)
-        rows: list[Row] = []
-        for piece in pieces:
-            if isinstance(piece, Written):
-                rows.append(Row(piece, piece.message))
-            else:
-                places = range(piece.start, piece.stop)
-                rows += (Row(Verbatim(start=i, stop=i + 1), messages[i]) for i in places)
+        rows: Iterable[Written] = chain.from_iterable(
+            [piece]
+            if isinstance(piece, Written)
+            else (Written(message=messages[i], index=i) for i in range(piece.start, piece.stop))
+            for piece in pieces
+        )
         if self.single_system:
-            rows = list(with_one_system(rows))
+            rows = with_one_system(list(rows))
         if self.alternate:
-            rows = list(alternating(rows))
-        return coalesce(row.piece for row in rows)
+            rows = alternating(rows)
+        return coalesce(
+            row
+            if row.index is None or row.message is not messages[row.index]
+            else Verbatim(start=row.index, stop=row.index + 1)
+            for row in rows
+        )
 
 
-class Row(NamedTuple):
-    """One message that is sent, and the piece that it comes from."""
-
-    piece: Piece
-    message: Message
-
-    @property
-    def side(self) -> str:
-        """Whose turn it is: results are the user's side, calls and answers the assistant's."""
-        role = self.message.role
-        return role if role in SYSTEM_ROLES or role == "assistant" else "user"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing in it but text."""
-        message = self.message
-        return not (message.calls or message.results or message.images or message.extra)
-
-    def as_written(self, message: Message) -> "Row":
-        """The row with another message in the place of the same payload."""
-        return Row(Written(message=message, index=index_of(self.piece)), message)
-
-    def joined(self, other: "Row") -> "Row":
-        """Two rows as one message."""
-        texts = (self.message.text, other.message.text)
-        return self.as_written(replace(self.message, text=BETWEEN.join(filter(None, texts))))
-
-
-def with_one_system(rows: Sequence[Row]) -> Iterator[Row]:
+def with_one_system(rows: Sequence[Written]) -> Iterator[Written]:
     """The leading system messages joined to one; later ones as messages of the user."""
-    leading = len(list(takewhile(lambda row: row.message.role in SYSTEM_ROLES, rows)))
+    leading = list(takewhile(lambda row: row.message.role in SYSTEM_ROLES, rows))
     if leading:
-        first = rows[0]
-        for row in rows[1:leading]:
-            first = first.joined(row)
-        yield first
-    for row in rows[leading:]:
+        yield reduce(joined, leading)
+    for row in rows[len(leading) :]:
         is_system = row.message.role in SYSTEM_ROLES
-        yield row.as_written(replace(row.message, role="user")) if is_system else row
+        yield replace(row, message=replace(row.message, role="user")) if is_system else row
 
 
-def alternating(rows: Iterable[Row]) -> Iterator[Row]:
+def alternating(rows: Iterable[Written]) -> Iterator[Written]:
     """The rows with neighbours of one side joined, or parted by a filler; the user begins."""
-    last: Row | None = None
+    last: Written | None = None
     for row in rows:
-        in_step = last is not None and bool(
-            row.message.results
-        )  # behind its call, or another result
+        side, before = side_of(row.message), "assistant"
+        in_step = last is not None and row.message.results  # behind its call, or another result
         if last is not None:
-            same = last.side == row.side not in SYSTEM_ROLES
-            if same and last.is_plain and row.is_plain and not in_step:
-                last = last.joined(row)
+            before = side_of(last.message)
+            if side == before and is_plain(last.message) and is_plain(row.message):
+                last = joined(last, row)
                 continue
             yield last
-        before = "assistant" if last is None or last.side in SYSTEM_ROLES else last.side
-        if row.side == before and not in_step:
+            before = "assistant" if before == "system" else before
+        if side == before and not in_step:
             role = "assistant" if before == "user" else "user"
-            filler = Message(role=role, text=FILLER, own=True)
-            yield Row(Written(message=filler), filler)
+            yield Written(message=Message(role=role, text=FILLER, own=True))
         last = row
     if last is not None:
         yield last
+
+
+def side_of(message: Message) -> str:
+    """Whose turn it is: results are the user's side, calls and answers the assistant's."""
+    if message.role in SYSTEM_ROLES:
+        return "system"
+    return "assistant" if message.role == "assistant" else "user"
+
+
+def is_plain(message: Message) -> bool:
+    """Whether it may be joined: there is nothing in it but text, and it is no system message."""
+    beside = message.calls or message.results or message.images or message.extra
+    return not beside and message.role not in SYSTEM_ROLES
+
+
+def joined(one: Written, other: Written) -> Written:
+    """Two rows as one message in the place of the first."""
+    texts = filter(None, (one.message.text, other.message.text))
+    return replace(one, message=replace(one.message, text=BETWEEN.join(texts)))

@@ -7,24 +7,14 @@ with the names of the fields; no value is shown, since it may be what somebody s
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from autogen_context.errors import StateError
 from autogen_context.messages.message import Message
 
-
-class Saved(Protocol):
-    """A record that is saved whole, as a dataclass; a shape that changes gets another number."""
-
-    @property
-    def schema(self) -> int:
-        """The number of the shape."""
-        ...
-
-
-Shape = TypeVar("Shape", bound=Saved)
+Shape = TypeVar("Shape")
 Messages = tuple[Message, ...]
 
 
@@ -44,7 +34,7 @@ def saved(record: object) -> dict[str, object]:
 def read_saved(
     shape: type[Shape], data: object, *, what: str, schema: int, source: str = "to_json()"
 ) -> Shape:
-    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape.
+    """The data of ``what`` (in words: ``"facts"``) as ``source`` gave it, in its shape, which has the number ``schema``.
 
     Raises:
         StateError: it is of a schema that this release does not know, or damaged.
@@ -54,7 +44,7 @@ def read_saved(
     found = cast("Mapping[str, object]", data).get("schema", schema)
     if isinstance(found, int) and found != schema:
         raise StateError(
-            f"the saved {what} {verb_of(what)} of schema {found} and this release reads {schema}; "
+            f"the saved {what} {'are' if what.endswith('s') else 'is'} of schema {found} and this release reads {schema}; "
             "load with the release that saved, or start without"
         )
     try:
@@ -67,14 +57,8 @@ def read_saved(
 
 def damaged(what: str, why: str, source: str) -> StateError:
     """The error of data that cannot be read."""
-    return StateError(
-        f"the saved {what} {verb_of(what)} damaged: {why}; give what {source} returned"
-    )
-
-
-def verb_of(what: str) -> str:
-    """Of one thing or several."""
-    return "are" if what.endswith("s") else "is"
+    verb = "are" if what.endswith("s") else "is"
+    return StateError(f"the saved {what} {verb} damaged: {why}; give what {source} returned")
 
 
 def faults(error: ValidationError) -> str:
@@ -82,8 +66,7 @@ def faults(error: ValidationError) -> str:
     told: list[str] = []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         place = f"'{'.'.join(map(str, each['loc']))}'" if each["loc"] else "all"
-        wrong = " is missing" if each["type"] == "missing" else f": {each['msg']}"
-        told.append(place + wrong)
+        told.append(place + (" is missing" if each["type"] == "missing" else f": {each['msg']}"))
     return "; ".join(told)
 
 
@@ -95,11 +78,7 @@ def messages_as_bytes(messages: Sequence[Message]) -> bytes:
 
 
 def messages_from_bytes(data: bytes) -> tuple[Message, ...]:
-    """The messages that were written so.
-
-    Raises:
-        ValueError: these are no such bytes; says what is wrong.
-    """
+    """The messages that were written so; a ``ValueError`` where these are no such bytes."""
     try:
         listed = json.loads(data.decode("utf-8", "surrogatepass"))
         messages = cast("Messages", adapter_of(cast("Hashable", Messages)).validate_python(listed))

@@ -96,8 +96,10 @@ def repaired(unit: Unit, *, last: bool) -> tuple[Piece, ...]:
     if unit.is_stray:
         return (Written(message=as_user(unit.messages[0]), index=unit.start),)
     pieces = with_matching_ids(unit) if unit.faulty else as_it_came(unit)
-    if unit.unanswered and not last:
-        pieces += tuple(Written(message=no_result(call)) for call in unit.unanswered)
+    for call in () if last else unit.unanswered:
+        result = ToolResult(call_id=call.id, text=NO_RESULT, name=call.name)
+        role = "function" if call.older else "tool"
+        pieces += (Written(message=Message(role=role, results=(result,), own=True)),)
     return pieces
 
 
@@ -121,24 +123,18 @@ def with_matching_ids(unit: Unit) -> tuple[Piece, ...]:
     unanswered: tuple[ToolCall, ...] = first.calls
     for index, message in enumerate(rest, unit.start + 1):
         pairs, unanswered = pair(unanswered, message.results)
-        results: list[ToolResult] = []
+        results, role = list[ToolResult](), message.role
         for call, result in pairs:
-            if call is not None:
-                name = call.name if call.older else result.name
-                results.append(replace(result, call_id=call.id, name=name))
-            else:
+            if call is None:
                 text = f"{results[-1].text}\n{NO_CALL}\n{result.text}"
                 results[-1] = replace(results[-1], text=text)
-        role = next((role_of(message, call) for call, _ in pairs if call), message.role)
+            else:
+                role = role if results else role_of(message, call)
+                name = call.name if call.older else result.name
+                results.append(replace(result, call_id=call.id, name=name))
         written = replace(message, role=role, results=tuple(results))
         if role != message.role:  # the other form has no images
             written = without_images(written)
         as_is = Verbatim(start=index, stop=index + 1)
         pieces.append(as_is if written == message else Written(message=written, index=index))
     return tuple(pieces)
-
-
-def no_result(call: ToolCall) -> Message:
-    """A marked result for a call that has none."""
-    result = ToolResult(call_id=call.id, text=NO_RESULT, name=call.name)
-    return Message(role="function" if call.older else "tool", results=(result,), own=True)

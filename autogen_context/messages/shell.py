@@ -1,7 +1,6 @@
 """What a shell's command line does: which programs run, on which files, and what is asked of them.
 
-``shlex`` takes the quotes off words; beside it stand operators, redirections, comments and here-documents. Any text goes, in
-time proportional to its length; of a long one the beginning is read. A program that nobody knows runs something.
+Any text goes, in time proportional to its length; of a long one the beginning is read. An unknown program runs something.
 """
 
 # ruff: noqa: SIM905 - words in a line
@@ -43,9 +42,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _LEADING = re.compile(  # words in front of a command, each ended by a NUL, with what belongs to them
-    r"(?:(?:uv|poetry|pipenv|pdm|rye|hatch)\0run|(?:bundle|npm|pnpm|yarn)\0exec|\w+\+?=[^\0]*"
-    r"|(?:timeout|gtimeout|flock)(?:\0-[^\0]+)*\0[^\0]+|(?:sudo|xargs|nice)(?:\0-[ugInPdLs]\0[^\0]+|\0-[^\0]+)*"
-    r"|(?:env|nohup|time|exec|command|stdbuf|unbuffer|npx|bunx|pnpx|uvx|parallel|eval|builtin)(?:\0-[^\0]+)*"
+    r"(?:(?:uv|poetry|pipenv|pdm|hatch)\0run|(?:bundle|npm|pnpm|yarn)\0exec|\w+\+?=[^\0]*"
+    r"|(?:timeout|flock)(?:\0-[^\0]+)*\0[^\0]+|(?:sudo|xargs|nice)(?:\0-[ugInPdLs]\0[^\0]+|\0-[^\0]+)*"
+    r"|(?:env|nohup|time|exec|command|stdbuf|npx|uvx|eval|builtin)(?:\0-[^\0]+)*"
     r"|do|then|else|if|elif|while|until|[{}!])\0"
 )
 _LINES = re.compile(r"(?<!\S)(\d{1,9})(?:,(\d{1,9}|\$))?p;?(?!\S)")
@@ -78,7 +77,7 @@ IDLE = frozenset(
     "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait : history "
     "[ [[ ulimit umask trap shift return local declare kill date test for done fi in case esac function select".split()
 )
-# What the subcommands of git do; the others write, and it is not said which files.
+# What the subcommands of git do; the others write, and only some of these name the files.
 GIT: Mapping[str, ToolKind] = rows_of(
     {
         "read": "diff show log status blame reflog describe rev-parse shortlog",
@@ -86,16 +85,16 @@ GIT: Mapping[str, ToolKind] = rows_of(
         "other": "add init config",
     }
 )
-GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv"})  # the files that they name
+GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv"})
 # Programs that test, and the first arguments of others that do.
 TESTERS = frozenset(
-    "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha ava karma playwright "
-    "cypress runtests.py runtests test tests trial behave bats stestr doctest".split()
+    "pytest py.test unittest nose nosetests tox nox ctest rspec phpunit jest vitest mocha playwright cypress "
+    "runtests.py runtests test tests trial doctest".split()
 )
-TEST_WORDS = frozenset("test tests check nextest unit-test unittest pytest".split())
+TEST_WORDS = frozenset("test tests check nextest unittest pytest".split())
 SHELLS = frozenset("bash sh zsh dash ksh fish".split())
 INTERPRETERS = SHELLS | frozenset(
-    "python python2 python3 py pypy pypy3 ipython node ts-node tsx deno ruby perl php lua julia Rscript".split()
+    "python python2 python3 pypy3 ipython node ts-node tsx deno ruby perl php lua julia Rscript".split()
 )
 # How much a test tells of what it does, not what it tests.
 TEST_MANNERS = re.compile(r"-v+|-q+|-[xsl]|--(?:verbose|quiet|silent|tb=\w+|color=\w+|no-header)")
@@ -117,39 +116,30 @@ def commands_of(line: str) -> list[Command]:
     """The commands of a command line, in order; a hundred at most. What stands in a here-document is no command."""
     text = line[: READ_CHARS - 2] + "\n\n"  # the last command ends, also behind a backslash
     commands, command, operator, at = list[Command](), Command(), "", 0
-    awaiting: list[tuple[Command, str]] = []
+    owner, border = command, ""  # of the here-document that begins with the next line
     while len(commands) < MOST_COMMANDS and (token := _TOKEN.match(text, at)):
-        at, kind = token.end(), token.lastgroup
+        at, kind, said = token.end(), token.lastgroup, token.group()
         if kind == "word":
-            word = unquoted(token.group())
+            word = unquoted(said)
             if operator in ("<<", "<<-"):
-                awaiting.append((command, word))
+                owner, border = command, word
             elif operator:
                 command.files += [(operator, word)] if _FILE.fullmatch(word) else []
             elif word:
                 command.words.append(word)
             operator = ""
         elif kind == "redirect":
-            operator = token.group().lstrip("0123456789")
+            operator = said.lstrip("0123456789")
         elif kind == "end":
             if command.words or command.files:
                 commands.append(command)
-            command, operator = Command(token.group() in ("|", "|&")), ""
-            if token.group() == "\n":
-                for owner, border in awaiting:
-                    owner.document, at = document(text, at, border)
-                awaiting.clear()
+            if said == "\n" and border:
+                last = re.compile(rf"^[ \t]*{re.escape(border)}[ \t\r]*$", re.MULTILINE)
+                end = last.search(text, at)
+                owner.document = text[at : end.start() if end else len(text)]
+                border, at = "", end.end() if end else len(text)
+            command, operator = Command(said in ("|", "|&")), ""
     return commands
-
-
-def document(text: str, start: int, border: str) -> tuple[str, int]:
-    """The text up to the line that is the border, or all where there is none, and where to read on."""
-    at = start
-    for line in text[start:].splitlines(keepends=True):
-        if line.strip() == border:
-            return text[start:at], at + len(line)
-        at += len(line)
-    return text[start:], at
 
 
 def unquoted(word: str) -> str:
@@ -168,12 +158,15 @@ def action_of_command(line: str, *, folder: str = "") -> ToolAction:
     """What a command line does in a folder, as far as that is known: the strongest kind of its commands, all views and writes."""
     done: list[ToolAction] = []
     for command in commands_of(line):
-        words = bare(tuple(command.words))
+        text = "\0".join((*command.words, ""))
+        while lead := _LEADING.match(text):  # ``sudo``, ``timeout 60``, ``poetry run``
+            text = text[lead.end() :]
+        words = tuple(text.split("\0")[:-1])
         if words[:1] in (("cd",), ("pushd",)):
             folder = path_of(words[-1], folder=folder) or folder
             continue
-        if inner := shell_line(words):  # there are few of these within each other: quotes double
-            action = action_of_command(inner, folder=folder)
+        if basename((*words, "")[0]) in SHELLS and re.fullmatch(r"-\w*c", "".join(words[1:2])):
+            action = action_of_command("".join(words[2:3]), folder=folder)
         else:
             action = action_of_words(words, command, folder)
         if any(">" in operator for operator, _ in command.files):
@@ -183,20 +176,6 @@ def action_of_command(line: str, *, folder: str = "") -> ToolAction:
         else:
             done.append(action)
     return merged(done, folder=folder)
-
-
-def bare(words: Words) -> Words:
-    """The words of a command without what only leads to it: assignments, ``sudo``, ``timeout 60``, ``poetry run``."""
-    text = "\0".join((*words, ""))
-    while lead := _LEADING.match(text):
-        text = text[lead.end() :]
-    return tuple(text.split("\0")[:-1])
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """The line that a shell is given to run, as in ``bash -c "..."``; empty where there is none."""
-    is_shell = len(words) > len("-c") and basename(words[0]) in SHELLS
-    return words[2] if is_shell and re.fullmatch(r"-\w*c", words[1]) else ""
 
 
 def redirected(action: ToolAction, command: Command, folder: str) -> ToolAction:
@@ -245,18 +224,19 @@ def merged(actions: Sequence[ToolAction], *, folder: str = "") -> ToolAction:
 
 
 def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
-    """What one command does, but for where its output goes; ``words`` are its ``bare`` ones."""
-    program = basename(words[0]) if words else ""
-    key = key_of(" ".join(words), command.document)
-    plain = (
-        *plain_arguments(words),
-        *(file for operator, file in command.files if operator == "<"),
-    )
+    """What one command does, but for where its output goes."""
     if not words or words[0] in IDLE:
-        return ToolAction(kind="other", key=key)
+        return ToolAction(kind="other", key=key_of(" ".join(words), command.document))
+    key = key_of(" ".join(words), command.document)
+    plain = (*plain_arguments(words), *(file for how, file in command.files if how == "<"))
+    program = basename(words[0])
     does, _, which = PROGRAMS.get(program, "run").partition(" ")
     if program in ("sed", "perl", "ruby") and any(re.match(r"-\w*i|--in-place", w) for w in words):
         does, which, plain = "write", "all", plain[program == "sed" :]
+    if program == "find" and (
+        "-delete" in words or ("-exec" in words and {"rm", "sed"} & set(words))
+    ):
+        does, which = "write", ""
     if program == "git":
         subcommand, *rest = plain or ("",)
         kind = GIT.get(subcommand, "write")
@@ -269,28 +249,18 @@ def action_of_words(words: Words, command: Command, folder: str) -> ToolAction:
         if which:
             files = paths_of(plain[-1:] if which == "last" else plain, folder)
         return ToolAction(kind="write", subjects=files or plain, writes=files)
-    if does == "run":
-        return running(words, key)
-    return (reading if does == "read" else searching)(words, which, plain, key, folder)
-
-
-def reading(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
-    """What a program reads; without a file it is the filter of a pipe."""
-    has_script = which == "filter" and not {"-e", "-f"} & set(words)
-    files = paths_of(plain[has_script:], folder)
-    views = (View(path=path) for path in files)
-    shown = tuple(narrowed(view, words) if which else view for view in views)
-    return ToolAction(kind="read", subjects=files, views=shown, key="" if files else key)
-
-
-def searching(words: Words, which: str, plain: Words, key: str, folder: str) -> ToolAction:
-    """What a program looks for, and where; ``find`` writes where it deletes or edits what it found."""
-    if "-delete" in words or ("-exec" in words and {"rm", "sed"} & set(words)):
-        return ToolAction(kind="write", subjects=plain)
-    pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
-    if which == "pattern" and not pattern:
-        pattern, plain = plain[:1], plain[1:]
-    return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
+    if does == "read":  # without a file it is the filter of a pipe
+        has_script = which == "filter" and not {"-e", "-f"} & set(words)
+        files = paths_of(plain[has_script:], folder)
+        views = (View(path=path) for path in files)
+        shown = tuple(narrowed(view, words) if which else view for view in views)
+        return ToolAction(kind="read", subjects=files, views=shown, key="" if files else key)
+    if does == "search":
+        pattern = tuple(after for flag, after in pairwise(words) if flag == "-e")
+        if which == "pattern" and not pattern:
+            pattern, plain = plain[:1], plain[1:]
+        return ToolAction(kind="search", subjects=(*pattern, *paths_of(plain, folder)), key=key)
+    return running(words, key)
 
 
 def plain_arguments(words: Words) -> Words:
@@ -310,13 +280,9 @@ def paths_of(words: Iterable[str], folder: str) -> Words:
 def narrowed(view: View, words: Words) -> View:
     """What of a view is left behind a filter; a stretch of lines behind ``sed -n`` and ``head``."""
     program, said = basename(words[0]), " ".join(words)
-    if (
-        view.whole
-        and program == "sed"
-        and "-n" in words
-        and len(found := _LINES.findall(said)) == 1
-    ):
-        first, last = found[0]
+    stretches = _LINES.findall(said) if program == "sed" and "-n" in words else []
+    if view.whole and len(stretches) == 1:
+        first, last = stretches[0]
         return replace(view, lines=(int(first), LAST_LINE if last == "$" else int(last or first)))
     if view.whole and program == "head" and "-c" not in words:
         count = _COUNT.search(said)

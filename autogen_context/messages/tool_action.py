@@ -1,6 +1,6 @@
 """What a tool call does, as a value: a read, write, search, run or test, of which files, and whether it worked.
 
-Promise: values only. Paths are written alike however a call wrote them: with ``/``, without ``.`` and ``..`` inside.
+Paths are written alike however a call wrote them: with ``/``, without ``.`` and ``..`` inside.
 """
 
 import re
@@ -25,8 +25,9 @@ _PATCHED = re.compile(
     re.MULTILINE,
 )
 _FAILURE = re.compile(
-    r"\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
+    r"^\W*(?:(?:error|exception|traceback|failed|failure|fatal|usage:|cannot|can't|could not|unable to|invalid|unknown)\b"
     r"|(?:no|file not|not) (?:such|replacement|match|found))",
+    re.MULTILINE,
 )
 _FAILURE_PHRASES = (  # anywhere; looked for one by one, which is far quicker than all at once
     "no such file or directory",
@@ -74,9 +75,7 @@ class ToolAction:
     subjects: tuple[str, ...] = ()  # files, what is tested or run, the pattern searched and where
     views: tuple[View, ...] = ()  # what the call or its result shows; a file written anew is whole
     writes: tuple[str, ...] = ()  # the files whose content it changes
-    key: str = (
-        ""  # equal for calls that ask the same; empty where views say it, or nothing is asked
-    )
+    key: str = ""  # equal where the same is asked; empty where views say it, or nothing is asked
 
 
 def path_of(text: str, *, folder: str = "") -> str:
@@ -102,8 +101,7 @@ def key_of(asked: str, document: str = "") -> str:
 def answers_of(unit: Unit) -> list[tuple[ToolCall, str | None]]:
     """The calls of a unit in their order, each with the text of its result; ``None`` where there is none yet."""
     calls = unit.messages[0].calls
-    results = [result for message in unit.messages for result in message.results]
-    pairs, _ = pair(calls, results)
+    pairs, _ = pair(calls, [result for message in unit.messages for result in message.results])
     texts = {id(call): result.text for call, result in pairs if call is not None}
     return [(call, texts.get(id(call))) for call in calls]
 
@@ -113,6 +111,4 @@ def is_failure(answer: str) -> bool:
     if len(answer) > FAILURE_CHARS:
         return False
     text = answer.lower()
-    return any(phrase in text for phrase in _FAILURE_PHRASES) or any(
-        map(_FAILURE.match, text.split("\n"))
-    )
+    return any(phrase in text for phrase in _FAILURE_PHRASES) or _FAILURE.search(text) is not None

@@ -1,7 +1,7 @@
 """What a tool call does, from the tool's name and the call's arguments.
 
-Promise: whole words of a name decide, never parts of words; what the user says of a tool decides before them. Any
-arguments go, those that are no JSON too, in time proportional to their length.
+Whole words of a name decide, never parts of words; what the user says of a tool decides before them. Any arguments go, those
+that are no JSON too, in time proportional to their length.
 """
 
 # ruff: noqa: SIM905 - words in a line
@@ -17,7 +17,7 @@ from typing import Literal, cast, get_args
 
 from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
-from autogen_context.messages.shell import action_of_command, rows_of, shell_line
+from autogen_context.messages.shell import action_of_command, rows_of
 from autogen_context.messages.tool_action import (
     LAST_LINE,
     ToolAction,
@@ -43,10 +43,8 @@ SHORT_CHARS = 4_096  # of arguments
 _SAYS: Mapping[NamedKind, str] = {
     "read": "read view open cat get fetch load show retrieve print display describe inspect head tail peek download "
     "browse look extract preview check",
-    "write": "write edit create insert update delete remove replace patch modify append save add set put post send book "
-    "cancel exchange return upload apply commit store remember reserve pay schedule reschedule invite move rename copy "
-    "change assign refund enable disable toggle resume suspend activate deactivate grant revoke approve undo mkdir rm mv "
-    "cp touch overwrite make refuel reset",
+    "write": "write edit editor create insert update delete remove replace patch modify append save add set put post send "
+    "cancel apply move rename copy change submit undo",
     "search": "search find list ls grep glob rg tree query lookup locate scan match filter explore",
     "run": "run execute exec eval evaluate python ipython jupyter repl code calculate compute build compile start "
     "launch invoke simulate interpreter process",
@@ -54,13 +52,6 @@ _SAYS: Mapping[NamedKind, str] = {
     "shell": "bash sh zsh shell terminal console cmd command commands powershell",
 }
 NAME_WORDS = rows_of(_SAYS)
-# What one word as the command of an editor says (``str_replace_editor`` and its like).
-_EDITOR_SAYS: Mapping[ToolKind, str] = {
-    "read": "view read open",
-    "write": "create write str_replace replace insert append edit delete rename undo_edit",
-    "search": "list search find grep",
-}
-EDITOR_COMMANDS = rows_of(_EDITOR_SAYS)
 
 # Under which names arguments come.
 COMMAND_KEYS = "command cmd command_line commandline script commands shell_command".split()
@@ -76,17 +67,14 @@ PATTERN_KEYS = (
     "query pattern regex search_term search_query keyword keywords q term code_snippet symbol class_name "
     "function_name name glob glob_pattern file_pattern"
 ).split()
-FIRST_LINE_KEYS = "start_line line_start startline first_line start_line_one_indexed from_line start offset line".split()
-LAST_LINE_KEYS = (
-    "end_line line_end endline last_line end_line_one_indexed_inclusive to_line end".split()
-)
+FIRST_LINE_KEYS = "start_line line_start startline first_line from_line start offset line".split()
+LAST_LINE_KEYS = "end_line line_end endline last_line to_line end".split()
 LENGTH_KEYS = "limit num_lines line_count lines max_lines".split()
 RANGE_KEYS = ["view_range", "line_range", "range"]
 PART_KEYS = "span_ids symbols symbol section pages page cell cell_id query pattern jsonpath".split()
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_KINDS = frozenset((*get_args(ToolKind), "shell"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +92,10 @@ class ToolKinds:
 
     def __post_init__(self) -> None:
         """Check the kinds; keep the names without their case."""
+        kinds = (*get_args(ToolKind), "shell")
         for name, kind in self.named.items():
-            if kind not in _KINDS:
-                known = ", ".join(sorted(_KINDS))
+            if kind not in kinds:
+                known = ", ".join(sorted(kinds))
                 raise ValueError(f"named: tool {name!r} has kind {kind!r}; give one of {known}")
         lower = {name.casefold(): kind for name, kind in self.named.items()}
         object.__setattr__(self, "named", lower)
@@ -117,25 +106,23 @@ BY_NAME = ToolKinds()
 
 def action_of(call: ToolCall, kinds: ToolKinds = BY_NAME) -> ToolAction:
     """What a call does, by its arguments (JSON text, as a rule) and by what its tool does."""
-    if len(call.arguments) > SHORT_CHARS:
-        return read_action(call, kinds)
-    return known_action(call, kinds)
+    return (read_action if len(call.arguments) > SHORT_CHARS else known_action)(call, kinds)
 
 
 def read_action(call: ToolCall, kinds: ToolKinds) -> ToolAction:
     """The same, read from the call."""
     said = kinds.named.get(call.name.casefold())
-    kind = said or kind_of_name(call.name[:NAME_CHARS])
+    words = kinds_in(call.name[:NAME_CHARS])
+    kind = said or ("shell" if "shell" in words else kind_of_words(words))
     arguments = read_arguments(call.arguments)
     line = command_in(arguments) if said in (None, "shell") else ""
-    if line in EDITOR_COMMANDS:
-        return of_files(EDITOR_COMMANDS[line], call, arguments)
+    if line.isidentifier() and not PATH_KEYS.isdisjoint(arguments):  # the command of an editor
+        return of_files(kind_of_words(kinds_in(line)), call, arguments)
     if kind == "shell" and not call.arguments.lstrip().startswith("{"):
         line = call.arguments
     if line and kind in ("shell", "run", "other"):
         return action_of_command(line)
-    of_name = kind_without_line(call.name[:NAME_CHARS])
-    return of_files(of_name if kind == "shell" else kind, call, arguments)
+    return of_files(kind_of_words(words) if kind == "shell" else kind, call, arguments)
 
 
 # Asked for as a call comes in, and again when its turn is over.
@@ -148,27 +135,21 @@ def actions_of(unit: Unit, kinds: ToolKinds = BY_NAME) -> tuple[ToolAction, ...]
 
 
 @lru_cache(REMEMBERED_CALLS)
-def kind_of_name(name: str) -> NamedKind:
-    """What the words of a name say; where one is of a shell, its command line is to say it."""
-    return "shell" if "shell" in kinds_in(name) else kind_without_line(name)
+def kinds_in(name: str) -> tuple[NamedKind, ...]:
+    """What each word of a name says, where it says something."""
+    words = [part.lower() for part in _PART.findall(name)]
+    return tuple(NAME_WORDS[word] for word in words if word in NAME_WORDS)
 
 
-def kind_without_line(name: str) -> ToolKind:
+def kind_of_words(words: tuple[NamedKind, ...]) -> ToolKind:
     """What the words of a name say but for those of shells: the first that says something, and a few pairs."""
-    found = kinds_in(name)
-    said: list[ToolKind] = [kind for kind in found if kind != "shell"]
-    first: ToolKind = said[0] if said else ("run" if found else "other")
+    said: list[ToolKind] = [kind for kind in words if kind != "shell"]
+    first: ToolKind = said[0] if said else ("run" if words else "other")
     if first == "run" and "test" in said:
         return "test"
     if first == "search" and "write" in said:  # search_and_replace
         return "write"
     return first
-
-
-def kinds_in(name: str) -> list[NamedKind]:
-    """What each word of a name says, where it says something."""
-    words = [part.lower() for part in _PART.findall(name)]
-    return [NAME_WORDS[word] for word in words if word in NAME_WORDS]
 
 
 def read_arguments(text: str) -> Fields:
@@ -197,8 +178,7 @@ def command_in(arguments: Fields) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, list):
-            words = [str(word) for word in cast("list[object]", value)]
-            return shell_line(words) or shlex.join(words)
+            return shlex.join(map(str, cast("list[object]", value)))
     return ""
 
 

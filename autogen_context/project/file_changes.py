@@ -6,12 +6,12 @@ below the folder are read. A disk that is slow or fails costs what it would have
 
 import asyncio
 import errno
-import logging
 import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from difflib import unified_diff
+from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -31,9 +31,8 @@ LONGEST_WAIT_S = 1.0  # of a turn, for the disk
 MOST_READ = 256  # files at a time
 MOST_READ_NOWAIT = 4  # files, by a turn that does not wait
 MOST_LOOKED_AT = 64  # stamps at a time, of files that were read before
-MOST_FILES = 512
-MOST_CHARS_KEPT = 16 * 1024 * 1024  # of all texts together
-MOST_BYTES_PER_FILE = 512 * 1024  # a larger file is told in numbers
+MOST_FILES = 256
+MOST_BYTES_PER_FILE = 128 * 1024  # a larger file is told in numbers
 SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
 
 MOST_DIFFS = 8  # in a turn; of more files it is told that they changed
@@ -42,12 +41,10 @@ AGAIN = "{path} is on disk again as it was read above"
 NO_MORE = "It keeps changing; what becomes of it from now on is not told before it is read again."
 
 MOST_CHARS = 2_000  # of what is told of a file
-MOST_LINES = 1_000  # that are compared; of more difflib takes seconds
+MOST_LINES = 2_000  # that are compared; of more difflib takes seconds
 CONTEXT_LINES = 2
 LONGEST_LINE = 200  # in characters; of a longer one the rest is cut
 MORE_CHARS = 40  # for the line that says what was left out
-
-_LOGGER = logging.getLogger(__name__)
 
 
 class FileChangeTracker:
@@ -100,19 +97,11 @@ class Content(NamedTuple):
 class SeenFile:
     """A file that was seen, by the name that the conversation wrote."""
 
-    name: Text
+    name: str
     content: Content | None = None  # as it was shown; none until it is read
     stamp: Stamp | None = None  # when it was compared last; none where it is to be compared
-    told: Text = ""  # which content was told of last; empty where it is as it was shown
+    told: str = ""  # which content was told of last; empty where it is as it was shown
     times: int = 0  # it was told of
-
-
-class Change(NamedTuple):
-    """What became of a file: the line that says so, what stands below it, and what tells it from another change."""
-
-    line: str
-    detail: str
-    key: str
 
 
 class Found(NamedTuple):
@@ -122,26 +111,18 @@ class Found(NamedTuple):
     before: SeenFile
     content: Content | None
     stamp: Stamp
-    change: Change | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedFile:
-    """A file that was seen, with a digest of what it held, and what was told of it since."""
-
-    name: Text
-    digest: str
-    told: Text = ""
-    times: int = 0
+    key: str = ""  # what tells this change from another; empty where there is none
+    line: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedFiles:
-    """The files that were seen, and how many messages showed them."""
+    """The files that were seen: name, digest, what was told and how often; and how many messages showed them."""
 
-    seen: tuple[SavedFile, ...] = ()
+    seen: tuple[tuple[Text, str, Text, int], ...] = ()
     messages: int = 0
-    schema: int = 1
+    schema: int = 2
 
 
 class FilesProvider:
@@ -169,7 +150,7 @@ class FilesProvider:
     def state(self) -> Mapping[str, object]:
         """Which files were seen and what they held, by digests, and what was told of them."""
         seen = tuple(
-            SavedFile(name=file.name, digest=file.content.digest, told=file.told, times=file.times)
+            (file.name, file.content.digest, file.told, file.times)
             for file in self._files.values()
             if file.content is not None
         )
@@ -178,20 +159,18 @@ class FilesProvider:
     def resumed(self, state: Mapping[str, object], /) -> "FilesProvider":
         """Another one, which has seen what is in a state; what changed since then is news to it."""
         source = "save_state()"
-        found = read_saved(SavedFiles, state, what="files that were seen", schema=1, source=source)
+        found = read_saved(SavedFiles, state, what="files that were seen", schema=2, source=source)
         other = FilesProvider(self._tracker, self._kinds)
         other._resumed = found.messages
-        for each in found.seen:
-            path = self._tracker.path_of(each.name)
+        for name, digest, told, times in found.seen:
+            path = self._tracker.path_of(name)
             if path is None:  # the project may be somewhere else by now
                 continue
-            content = Content(each.digest, words="what it was is not known any more")
+            content = Content(digest, words="what it was is not known any more")
             known = self._files.get(path)
-            if known and known.content and known.content.digest == each.digest:
+            if known and known.content and known.content.digest == digest:
                 content = known.content
-            other._files[path] = SeenFile(
-                name=each.name, content=content, told=each.told, times=each.times
-            )
+            other._files[path] = SeenFile(name=name, content=content, told=told, times=times)
         return other
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
@@ -249,13 +228,8 @@ class FilesProvider:
         if path is not None:
             self._files.pop(path, None)
             self._files[path] = SeenFile(name=name)
-            self._trim()
-
-    def _trim(self) -> None:
-        chars = sum(len(file.content.text or "") for file in self._files.values() if file.content)
-        while len(self._files) > MOST_FILES or chars > MOST_CHARS_KEPT:
-            gone = self._files.pop(next(iter(self._files)))
-            chars -= len(gone.content.text or "") if gone.content else 0
+            if len(self._files) > MOST_FILES:
+                del self._files[next(iter(self._files))]
 
     def _candidates(self, turn: ProviderTurn) -> list[tuple[Path, SeenFile]]:
         """What to look at: what is to be read first, then so many others, those that wait longest first.
@@ -293,28 +267,25 @@ class FilesProvider:
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
-        for path, before, content, stamp, change in found:
+        for path, before, content, stamp, key, line, detail in found:
             if self._files.get(path) is not before:
                 continue  # it went, or was shown again
             if content is None:  # what cannot be read is not followed
                 del self._files[path]
                 continue
             name, told, times = before.name, before.told, before.times
-            if change is None:
-                if told:
-                    text = AGAIN.format(path=name)
-                    withdrawn.append(Notice(topic="file", key=name, text=text))
-                told, times = "", 0
-            elif change.key != told or (before.stamp is None and name not in standing):
-                told, times = change.key, times + 1
-                detail = change.detail if len(notices) < MOST_DIFFS else ""
-                detail = NO_MORE if times >= MOST_TOLD and change.line == CHANGED else detail
-                text = change.line.format(path=name)
-                notices.append(Notice(topic="file", key=name, text=text, detail=detail))
+            if not key and told:
+                text = AGAIN.format(path=name)
+                withdrawn.append(Notice(topic="file", key=name, text=text))
+            if key and (key != told or (before.stamp is None and name not in standing)):
+                times += 1
+                shown = detail if len(notices) < MOST_DIFFS else ""
+                shown = NO_MORE if times >= MOST_TOLD and line == CHANGED else shown
+                text = line.format(path=name)
+                notices.append(Notice(topic="file", key=name, text=text, detail=shown))
             self._files[path] = SeenFile(
-                name=name, content=content, stamp=stamp, told=told, times=times
+                name=name, content=content, stamp=stamp, told=key, times=times if key else 0
             )
-        self._trim()
         return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
 
@@ -332,14 +303,12 @@ def compared(tracker: FileChangeTracker, path: Path, file: SeenFile, stamp: Stam
     """A file as it is now, beside what it held when it was shown; of one that was not read yet, what it holds."""
     try:
         now = content_of(tracker.real(path))
+    except FileNotFoundError:
+        return Found(path, file, file.content, stamp, "deleted", DELETED)
     except (OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, FileNotFoundError):
-            change = Change(DELETED, "", "deleted")
-        else:
-            why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
-            detail = f"it cannot be read any more: {why}"
-            change = Change(CHANGED, detail, detail)
-        return Found(path, file, file.content, stamp, change)
+        why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
+        detail = f"it cannot be read any more: {why}"
+        return Found(path, file, file.content, stamp, detail, CHANGED, detail)
     before = file.content or now
     if before.digest == now.digest:
         return Found(path, file, now, stamp)
@@ -347,7 +316,7 @@ def compared(tracker: FileChangeTracker, path: Path, file: SeenFile, stamp: Stam
         detail = f"({now.words or before.words})"
     else:
         detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-    return Found(path, file, before, stamp, Change(CHANGED, detail, now.digest))
+    return Found(path, file, before, stamp, now.digest, CHANGED, detail)
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -384,20 +353,23 @@ def told_changes(before: str, after: str, *, most_chars: int) -> str:
     old, new = before.split("\n"), after.split("\n")
     gone, come = Counter(old), Counter(new)  # a line that moved did neither
     went, came = (gone - come).total(), (come - gone).total()
-    head = common_lines(old, new)
-    tail = common_lines(old[head:][::-1], new[head:][::-1])
-    said = f"{went:,} of {len(old):,} lines went, {came:,} came, from line {head + 1:,} on"
-    first = max(0, head - CONTEXT_LINES)
-    old = old[first : len(old) - max(0, tail - CONTEXT_LINES)]
-    new = new[first : len(new) - max(0, tail - CONTEXT_LINES)]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+    first = sum(1 for _ in same) + 1
+    said = f"{went:,} of {len(old):,} lines went, {came:,} came, from line {first:,} on"
     if max(len(old), len(new)) > MOST_LINES:
         return said
-    places = list(hunks(old, new, first))
+    places: list[str] = []
+    for line in islice(unified_diff(old, new, n=CONTEXT_LINES, lineterm=""), 2, None):
+        cut = line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1)
+        if line.startswith("@@"):
+            places.append(cut)
+        else:
+            places[-1] += f"\n{cut}"
     kept: list[str] = []
     room = most_chars - len(said) - 2
-    for number, place in enumerate(places):
+    for number, place in enumerate(places, start=1):
         room -= len(place) + 1
-        if room < (0 if number == len(places) - 1 else MORE_CHARS):
+        if room < (0 if number == len(places) else MORE_CHARS):
             break
         kept.append(place)
     if not kept:
@@ -405,29 +377,3 @@ def told_changes(before: str, after: str, *, most_chars: int) -> str:
     if left := len(places) - len(kept):
         kept.append(f"[… {left:,} more places]")
     return "\n".join([f"{said}:", *kept])
-
-
-def common_lines(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines are the same from the beginning."""
-    shorter = min(len(old), len(new))
-    return next((n for n in range(shorter) if old[n] != new[n]), shorter)
-
-
-def hunks(old: Sequence[str], new: Sequence[str], first: int) -> Iterator[str]:
-    """The places that differ, each as one hunk of a unified diff; ``first`` lines stand in front of both."""
-    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES):
-        ranges: list[str] = []
-        for mark, begin, end in (
-            ("-", group[0][1], group[-1][2]),
-            ("+", group[0][3], group[-1][4]),
-        ):  # counted from 1, and from the line before where there are none
-            ranges.append(f"{mark}{first + begin + (end > begin)},{end - begin}")
-        lines = [f"@@ {' '.join(ranges)} @@"]
-        for kind, from_old, to_old, from_new, to_new in group:
-            if kind == "equal":
-                lines += [f" {line}" for line in old[from_old:to_old]]
-            else:
-                lines += [f"-{line}" for line in old[from_old:to_old]]
-                lines += [f"+{line}" for line in new[from_new:to_new]]
-        cut = (line[: LONGEST_LINE + 1] + "…" * (len(line) > LONGEST_LINE + 1) for line in lines)
-        yield "\n".join(cut)

@@ -1,8 +1,7 @@
 """A map of the code within its room: which folders there are, and the definitions that are used most, under their files.
 
-A file votes for the files whose definitions it uses (PageRank over files, Brin and Page 1998), and its votes go to the very
-definitions. What is in play, a file or a name, has its vote counted more. Weights of names are after the repository map of
-aider; docs/decisions/0017-project-context.md.
+A file votes for the definitions that it uses. What is in play, a file or a name, has its vote counted more. Weights of names
+are after the repository map of aider; docs/decisions/0017-project-context.md.
 """
 
 import re
@@ -13,8 +12,6 @@ from typing import NamedTuple
 
 from autogen_context.project.symbols import Symbols
 
-DAMPING = 0.85
-ROUNDS = 20
 MOST_OWNERS = 6  # of a name; what more files define says nothing where it is not imported
 MEMBER_WEIGHT = 0.5  # of what is a member of something: of what, is not known
 ASIDE_WEIGHT = 0.3  # of a file that is there for the others
@@ -37,7 +34,6 @@ COMPOUND = re.compile(r"_|\d|[./]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 OVERVIEW_FRACTION = 0.25  # of the room, at most
 MOST_FOLDERS = 14  # lines of the overview
 MOST_ENDINGS = 3  # named of a folder
-SMALL_FOLDER = 8  # files; it is not divided further
 MOST_MISSES = 40  # definitions in a row that have no room any more
 SATIATION = 0.85  # what each further definition of a file is worth, of its score
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "new"})
@@ -107,15 +103,14 @@ def focus_of(
 
 def ranked(files: Mapping[str, Symbols], focus: Focus) -> dict[Place, float]:
     """How much each definition is used; all scores together are 1 at most."""
-    definers = Definers(files)
-    votes = {file: votes_of(file, files[file], definers, focus) for file in sorted(files)}
-    scores = spread(votes, starts_of(files, focus))
+    definers, scores = Definers(files), weights_of(files, focus)
     places: defaultdict[Place, float] = defaultdict(float)
-    for file, given in votes.items():
-        whole = sum(given.values())
-        for place, weight in given.items():
+    for file in sorted(files):
+        symbols = files[file]
+        votes = votes_of(file, symbols, definers, focus)
+        whole = sum(votes.values())
+        for place, weight in votes.items():
             places[place] += (1 - OWN_FRACTION) * scores[file] * weight / whole
-    for file, symbols in files.items():
         for each in symbols.definitions:
             places[file, each.name] += OWN_FRACTION * scores[file] / len(symbols.definitions)
     return places
@@ -198,8 +193,8 @@ def weight_of(reference: str, focus: Focus) -> float:
     return weight * WANTED_WEIGHT if name in focus.words else weight
 
 
-def starts_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
-    """Where votes come from: all files alike, but for those in play or mentioned; they add up to 1."""
+def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
+    """The votes of the files: all alike, but for those in play or mentioned; they add up to 1."""
     weights = dict.fromkeys(sorted(files), 1.0)
     for file in weights:
         path = PurePosixPath(file)
@@ -212,31 +207,6 @@ def starts_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:
             weights[file] = ASIDE_WEIGHT
     whole = sum(weights.values())
     return {file: weight / whole for file, weight in weights.items()}
-
-
-def spread(
-    votes: Mapping[str, Mapping[Place, float]], starts: Mapping[str, float]
-) -> dict[str, float]:
-    """The share of each file in the votes, once they were passed on again and again."""
-    edges: dict[str, dict[str, float]] = {}
-    for file, given in votes.items():
-        whole = sum(given.values())
-        shares: defaultdict[str, float] = defaultdict(float)
-        for (other, _), weight in given.items():
-            shares[other] += weight / whole
-        edges[file] = shares
-    scores = dict(starts)
-    for _ in range(ROUNDS):
-        passed = dict.fromkeys(starts, 0.0)
-        for file, out in edges.items():
-            for other, share in out.items():
-                passed[other] += scores[file] * share
-        kept = sum(scores[file] for file, out in edges.items() if not out)
-        scores = {
-            file: (1 - DAMPING + DAMPING * kept) * start + DAMPING * passed[file]
-            for file, start in starts.items()
-        }
-    return scores
 
 
 def mapped(
@@ -309,30 +279,17 @@ def by_rank(
 
 
 def overview_of(names: Iterable[str]) -> list[str]:
-    """The folders of a tree with what they hold, the large ones divided."""
+    """The largest folders of a tree, in its order, with what they hold."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    inner: defaultdict[str, set[str]] = defaultdict(set)
     for name in names:
         path = PurePosixPath(name)
         for parent in path.parents:
             endings[str(parent)][path.suffix or path.name] += 1
-            if parent.name:
-                inner[str(parent.parent)].add(str(parent))
-    counts = {folder: found.total() for folder, found in endings.items()}
-    lines = {"."} & counts.keys()
-    while len(lines) < MOST_FOLDERS:
-        divisible = [
-            folder
-            for folder in lines & inner.keys()
-            if not inner[folder] <= lines and counts[folder] > SMALL_FOLDER
-        ]
-        if not divisible:
-            break
-        lines |= inner[min(divisible, key=lambda folder: (-counts[folder], folder))]
-    found: list[str] = []
-    for folder in sorted(lines):
+    largest = sorted(endings, key=lambda folder: (-endings[folder].total(), folder))
+    lines: list[str] = []
+    for folder in sorted(largest[:MOST_FOLDERS]):
         ends = endings[folder]
         kinds = [kind for _, kind in sorted((-files, kind) for kind, files in ends.items())]
-        files = "1 file" if counts[folder] == 1 else f"{counts[folder]} files"
-        found.append(f"{folder}/ has {files}: {', '.join(kinds[:MOST_ENDINGS])}")
-    return found
+        files = "1 file" if ends.total() == 1 else f"{ends.total()} files"
+        lines.append(f"{folder}/ has {files}: {', '.join(kinds[:MOST_ENDINGS])}")
+    return lines

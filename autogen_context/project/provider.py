@@ -136,8 +136,6 @@ class ProjectProvider:
         if isinstance(asking, asyncio.Task) and asking.get_loop() is asyncio.get_running_loop():
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-        if self._own is not None:
-            self._own.close()
 
     def _room_tokens(self, turn: ProviderTurn) -> int:
         return max(1, int(self._fraction * turn.window_tokens))
@@ -148,7 +146,6 @@ class ProjectProvider:
             return
         if isinstance(self._asking, asyncio.Task) and not self._asking.done() and self._own:
             self._saved = self._own.state  # its loop stopped: it keeps what it asked
-            self._own.close()
             self._own = None
         timeout_s = LONGEST_WAIT_S if self._has_answered else FIRST_WAIT_S
         self._until = time.monotonic() + timeout_s

@@ -8,11 +8,12 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from autogen_context.errors import MissingExtra
 from autogen_context.tokens.limits import ModelLimit, shared_window, squash, unrouted
@@ -42,15 +43,15 @@ Fields = dict[str, object]
 class _Listing(BaseModel):
     """A list of models: OpenAI's and LM Studio's under ``data``, Ollama's under ``models``."""
 
-    data: list[Fields] = Field(default_factory=list[Fields])
-    models: list[Fields] = Field(default_factory=list[Fields])
+    data: list[Fields] = []
+    models: list[Fields] = []
 
 
 class _Shown(BaseModel):
     """What Ollama shows of one model: settings as text, and the facts of its file."""
 
     parameters: str = ""
-    model_info: Fields = Field(default_factory=Fields)
+    model_info: Fields = {}
 
 
 class Discovery:
@@ -95,14 +96,10 @@ class Discovery:
             # Nothing that the server said is told: it may repeat the key.
             status: object = getattr(error, "status_code", None)
             reason = f"HTTP {status}" if status else type(error).__name__
-            if type(error) is ValueError:
-                reason = str(error)
-            _LOGGER.warning(
-                "%s did not tell the limits of %r: %s; the next source is used",
-                self.address,
-                model,
-                "no answer in time" if isinstance(error, TimeoutError) else reason,
-            )
+            if isinstance(error, TimeoutError) or type(error) is ValueError:
+                reason = str(error) or "no answer in time"
+            told = "%s did not tell the limits of %r: %s; the next source is used"
+            _LOGGER.warning(told, self.address, model, reason)
             return None
 
     def _client(self) -> "AsyncOpenAI":
@@ -130,11 +127,9 @@ class Discovery:
         shown = _Shown.model_validate(told)
         info = shown.model_info.items()
         tokens = next((value for key, value in info if key.endswith(".context_length")), None)
-        if running := re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE):
-            tokens = int(
-                running[1]
-            )  # what the model is set to run with, not what it was trained for
-        return self._limit(model, {"context_length": tokens})
+        # What the model is set to run with, not what it was trained for.
+        running = re.search(r"^num_ctx\s+(\d{1,12})\s*$", shown.parameters, re.MULTILINE)
+        return self._limit(model, {"context_length": int(running[1]) if running else tokens})
 
     def _limit(self, model: str, row: Fields) -> ModelLimit | None:
         window = _tokens(row, _WINDOW_FIELDS)
@@ -148,11 +143,9 @@ async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | Non
     """What a server says at a door that few servers have; nothing where there is no such door."""
     from openai import APIStatusError  # noqa: PLC0415 - an extra, and slow to import
 
+    ask = partial(client.post, body=body) if body else client.get
     try:
-        if body is None:
-            answer = await client.get(url, cast_to=object)
-        else:
-            answer = await client.post(url, cast_to=object, body=body)
+        answer: object = await ask(url, cast_to=object)
     except APIStatusError:
         return {}
     return {} if isinstance(answer, str) else answer  # a page, where a server answers everything
@@ -168,11 +161,7 @@ def _row_of(model: str, rows: Sequence[Fields], *, key: str) -> Fields | None:
 
 
 def _tokens(row: Fields, fields: Sequence[str]) -> int | None:
-    """The first of these fields that a row has, in tokens.
-
-    Raises:
-        ValueError: it is no plausible number of tokens.
-    """
+    """The first of these fields that a row has, in tokens; a ``ValueError`` where it is no plausible number of them."""
     for field in fields:
         outer, _, inner = field.partition(".")
         value = row.get(outer)

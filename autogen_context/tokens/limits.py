@@ -1,22 +1,20 @@
 """How many tokens a model accepts: the first source that knows.
 
-Promise: a look-up always answers, says where the answer is from, and never waits for the network. The order is cache,
-environment, the user's files, discovery if on, the known table, inference from the name, default. No source raises; each
+Promise: a look-up always answers, says where the answer is from, and never waits for the network. No source raises; each
 reports a fault once, and a broken row costs no other row. A name is never taken for a model of another version.
 """
 
-import asyncio
 import json
 import logging
 import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, cast
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -49,30 +47,17 @@ Positive = Annotated[int, Field(strict=True, gt=0)]
 
 
 class ModelLimit(BaseModel):
-    """What a model accepts and gives, and who says so.
-
-    In a table a window alone is shared by input and output; an input alone is taken as it is.
-
-    Attributes:
-        model: the name that was asked for, or of the row.
-        input_tokens: the most a request may have as input, in tokens.
-        output_tokens: the most an answer may have, in tokens; None where the source does not say.
-        window_tokens: input and output together, in tokens.
-        source: where the numbers come from: ``"environment MODEL_LIMIT_GPT4"``, ``"file ./model_limits.json"``,
-            ``"discovery http://127.0.0.1:8000"``, ``"known"``, ``"inferred from gpt-4o"``, ``"default"``.
-        provider: whose model it is, where a table says so.
-        checked: when the row was looked up, as an ISO date.
-    """
+    """What a model accepts and gives, in tokens; in a table a window alone is shared by both, an input alone taken as it is."""
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
-    model: Text
+    model: Text  # the name that was asked for, or of the row
     input_tokens: Positive
-    output_tokens: Positive | None = None
-    window_tokens: Positive
-    source: Text = ""
-    provider: str = ""
-    checked: str = ""
+    output_tokens: Positive | None = None  # where the source says it
+    window_tokens: Positive  # input and output together
+    source: Text = ""  # who says so: ``"environment MODEL_LIMIT_GPT4"``, ``"known"``, ``"default"``
+    provider: str = ""  # whose model it is, where a table says so
+    checked: str = ""  # when the row was looked up, as an ISO date
 
     @model_validator(mode="before")
     @classmethod
@@ -100,16 +85,11 @@ class ModelLimit(BaseModel):
     def prompt_tokens(self) -> int:
         """What a request should have at most, so that an answer still fits, in tokens.
 
-        Where input and output share one window: the window less ``output_tokens``, but less a quarter of it at most.
-        Otherwise ``input_tokens`` as it is: the limits are apart, or somebody named the input on purpose.
+        Of a shared window ``output_tokens`` are held back, but a quarter of it at most; an input that was named is taken as it is.
         """
         if self.output_tokens is None or self.input_tokens < self.window_tokens:
             return self.input_tokens
         return self.window_tokens - min(self.output_tokens, self.window_tokens // 4)
-
-    def as_answer(self, model: str, *, source: str) -> "ModelLimit":
-        """These numbers as the answer for ``model``."""
-        return self.model_copy(update={"model": model, "source": source})
 
 
 def shared_window(
@@ -122,51 +102,42 @@ def shared_window(
     )
 
 
-class Table(NamedTuple):
-    """The rows of a text by squashed name, in their order, and what is wrong by line (from 1)."""
-
-    rows: Mapping[str, ModelLimit]
-    problems: tuple[tuple[int, str], ...] = ()
-
-
-def read_table(text: str) -> Table:
-    """Read ``{"name": 16384, "other": {"input_tokens": …, "output_tokens": …, "window_tokens": …}}``; any text goes."""
+def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]:
+    """The rows of ``{"name": 16384, "other": {"input_tokens": …, …}}`` by squashed name, and what is wrong by line (from 1)."""
     try:
         document = TypeAdapter(dict[str, object]).validate_python(json.loads(text))
     except ValidationError:
-        return Table({}, ((1, "a table is a JSON object, a row for each model"),))
+        return {}, [(1, "a table is a JSON object, a row for each model")]
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return Table({}, ((line, f"this is no JSON ({error})"),))
+        return {}, [(line, f"this is no JSON ({error})")]
     rows: dict[str, ModelLimit] = {}
     problems: list[tuple[int, str]] = []
     for name, value in document.items():
-        row = cast(
-            "dict[str, object]", value if isinstance(value, dict) else {"input_tokens": value}
-        )
+        row: object = value if isinstance(value, dict) else {"input_tokens": value}
         try:
-            rows[squash(name)] = ModelLimit.model_validate({**row, "model": name})
+            given = {**cast("dict[str, object]", row), "model": name}
+            rows[squash(name)] = ModelLimit.model_validate(given)
         except ValidationError as error:
             spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
             key = re.search("(?:" + "|".join(map(re.escape, spellings)) + r")\s*:", text)
             line = text.count("\n", 0, key.start()) + 1 if key else 1
             problems.append((line, f"row {name!r}: {faults(error)}"))
-    return Table(rows, tuple(problems))
+    return rows, problems
 
 
 @cache
 def known_rows() -> Mapping[str, ModelLimit]:
     """The table that ships with this package: its rows by squashed name."""
-    return read_table(shipped_text()).rows
+    return read_table(shipped_text())[0]
 
 
 @cache
 def shipped_text(package: Path = Path(__file__).parent.parent) -> str:
     """The table that ships: in the package as a wheel has it, or one folder up as an editable install has it."""
     places = [folder / "model_limits.json" for folder in (package, package.parent)]
-    for place in places:
-        if place.is_file():
-            return place.read_text(encoding="utf-8")
+    for place in filter(Path.is_file, places):
+        return place.read_text(encoding="utf-8")
     raise FileNotFoundError(
         f"autogen-context is installed without its table: no {places[0]}, no {places[1]}"
     )
@@ -197,11 +168,9 @@ def variable_for(model: str) -> str:
 
 
 def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
-    """The known model that a dated, prefixed, tagged or fine-tuned name is a variant of.
+    """The known model that a dated, prefixed, tagged or fine-tuned name is a variant of, and what of the name is left.
 
-    Returns:
-        The longest of the squashed ``known`` names that the name begins with, else the one that stands for its family,
-        and what of the name is left. None if there is neither.
+    It is the longest of the squashed ``known`` names that the name begins with, else the one that stands for its family.
     """
     spelled = name.casefold()[:_LONGEST_NAME]
     for pattern, replacement in _SPELLINGS:
@@ -241,13 +210,6 @@ class _UserFile:
 
     def ask(self, model: str) -> Step:
         """The row whose name is the model's: the full name first, then the one without its route."""
-        self._read()
-        row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
-        if row is None:
-            return Step(self._name, note=self._trouble or "no row for it")
-        return Step(self._name, row.as_answer(model, source=f"file {self._name}"))
-
-    def _read(self) -> None:
         text, trouble = None, ""
         try:
             text = self._path.read_text(encoding="utf-8-sig")
@@ -262,30 +224,29 @@ class _UserFile:
         elif text != self._seen:
             # In a clone of this project ./model_limits.json is no user's file. As one it would hide discovery.
             is_ours = text == shipped_text()
-            table = Table({}) if is_ours else read_table(text)
-            self._seen, self._rows = text, table.rows
-            self._trouble = "the known table itself" if is_ours else ""
-            for line, problem in table.problems:
+            self._rows, problems = ({}, []) if is_ours else read_table(text)
+            self._seen, self._trouble = text, "the known table itself" if is_ours else ""
+            for line, problem in problems:
                 _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
+        row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
+        if row is None:
+            return Step(self._name, note=self._trouble or "no row for it")
+        return Step(self._name, answer(row, model, f"file {self._name}"))
 
 
 def standard_files() -> tuple[Path, ...]:
     """Where a user's own limits are looked for, the nearest first."""
-    name = "model_limits.json"
-    try:
-        home = [Path.home() / ".autogen" / name]
-    except RuntimeError:  # a user without a home, as in some containers
-        home = []
-    return (Path(name), *home, Path("/etc/autogen") / name)
+    own = os.path.expanduser("~/.autogen/model_limits.json")  # noqa: PTH111 - as it is for users without a home
+    return (Path("model_limits.json"), Path(own), Path("/etc/autogen/model_limits.json"))
 
 
 class ModelLimits:
     """The limits of models, from whoever knows them first.
 
     Args:
-        files: tables of limits; the first that knows a model wins. Left out: ``standard_files()``. Where a
-            file is none of those, that it does not exist is worth a warning.
-        environ: variables to look in. Left out: the process's, as they are at the time.
+        files: tables of limits, the first that knows a model wins; left out, ``standard_files()``. That one does not exist is
+            worth a warning where it is none of those.
+        environ: variables to look in; left out, the process's.
         discovery: an endpoint to ask. Only ``alookup`` asks it; ``lookup`` uses what it found.
         default_tokens: what is assumed where nobody knows.
         ttl_s: how long an answer is kept, in seconds.
@@ -323,8 +284,6 @@ class ModelLimits:
         self._discovery = discovery
         self._found: dict[str, ModelLimit] = {}
         self._due_at: dict[str, float] = {}
-        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
-        self._locks = WeakKeyDictionary()
 
     def lookup(self, model: str) -> ModelLimit:
         """The limits of a model, at once and without the network.
@@ -343,32 +302,24 @@ class ModelLimits:
     async def alookup(self, model: str) -> ModelLimit:
         """The limits of a model; where discovery is on and comes next, its endpoint is asked first.
 
-        It waits for as long as the discovery's time limit at most, and not at all while an answer of the
-        endpoint is fresh, or when the environment or a file of the user knows the model.
+        It is not asked while an answer of it is fresh, or where the environment or a file of the user knows the model.
 
         Raises:
             ValueError: ``model`` is no name.
         """
         _check(model)
-        asks = self._discovery if self._is_due(model) else None
-        if asks and not any(step.limit for step in self._own_steps(model)):
-            loop = asyncio.get_running_loop()
-            async with self._locks.setdefault(loop, asyncio.Lock()):  # once for all who wait
-                if self._is_due(model):
-                    limit = await asks.ask(model)
-                    wait_s = self._ttl_s if limit else min(self._ttl_s, _RETRY_S)
-                    self._due_at[model] = self._clock() + wait_s
-                    if limit:
-                        self._found[model] = limit
-                        self._kept.clear()
+        due = self._discovery is not None and self._clock() >= self._due_at.get(model, 0.0)
+        if self._discovery and due and not any(step.limit for step in self._own_steps(model)):
+            limit = await self._discovery.ask(model)
+            wait_s = self._ttl_s if limit else min(self._ttl_s, _RETRY_S)
+            self._due_at[model] = self._clock() + wait_s
+            if limit:
+                self._found[model] = limit
+                self._kept.clear()
         return self.lookup(model)
 
     def trace(self, model: str) -> list[Step]:
-        """What each source says of a model, in the order in which they are asked; the first answer wins.
-
-        Raises:
-            ValueError: ``model`` is no name.
-        """
+        """What each source says of a model, in the order in which they are asked; the first answer wins."""
         _check(model)
         limit, until = self._kept.get(model, (None, 0.0))
         left_s = until - self._clock()
@@ -388,23 +339,10 @@ class ModelLimits:
         rows = known_rows()
         if row := rows.get(squash(model)):
             note = f"{row.source.partition(':')[0]}, checked {row.checked}"
-            yield Step("known", row.as_answer(model, source="known"), note)
+            yield Step("known", answer(row, model, "known"), note)
         else:
             yield Step("known", note="no row for it")
-        variant = ancestor(model, rows)
-        name = (variant[1] if variant else model).casefold()[:_LONGEST_NAME]
-        stated = _THOUSANDS.search(name)
-        if stated and int(stated[1]):
-            note = f"from the {int(stated[1])}k in its name"
-            tokens = int(stated[1]) * 1000
-            limit = shared_window(model, tokens, source=f"inferred {note}")
-            yield Step("inference", limit, note)
-        elif variant:
-            note = f"from {rows[variant[0]].model}"
-            limit = rows[variant[0]].as_answer(model, source=f"inferred {note}")
-            yield Step("inference", limit, note)
-        else:
-            yield Step("inference", note="no pattern fits")
+        yield _inferred(model, rows)
         yield Step("default", _input_alone(model, self._default_tokens, "default"))
 
     def _own_steps(self, model: str) -> Iterator[Step]:
@@ -422,25 +360,40 @@ class ModelLimits:
         for file in self._files:
             yield file.ask(model)
 
-    def _is_due(self, model: str) -> bool:
-        return self._clock() >= self._due_at.get(model, 0.0)
-
     def _tokens(self, variable: str, value: str) -> int:
         """A positive integer as Python writes it (``8192``, ``1_048_576``); anything else is reported, and 0."""
-        try:
-            tokens = max(0, int(value))
-        except ValueError:
-            tokens = 0
-        if not tokens and (variable, value) not in self._reported:
+        with suppress(ValueError):
+            if (tokens := int(value)) > 0:
+                return tokens
+        if (variable, value) not in self._reported:
             self._reported.add((variable, value))
-            _LOGGER.warning(
+            told = (
                 "environment variable %s=%.60r is no positive integer and is ignored; "
-                "write the input limit in tokens, as in %s=8192",
-                variable,
-                value,
-                variable,
+                "write the input limit in tokens, as in %s=8192"
             )
-        return tokens
+            _LOGGER.warning(told, variable, value, variable)
+        return 0
+
+
+def _inferred(model: str, rows: Mapping[str, ModelLimit]) -> Step:
+    """By a window in the name, else by the known model that it is a variant of."""
+    variant = ancestor(model, rows)
+    name = (variant[1] if variant else model).casefold()[:_LONGEST_NAME]
+    stated = _THOUSANDS.search(name)
+    if stated and int(stated[1]):
+        note = f"from the {int(stated[1])}k in its name"
+        limit = shared_window(model, int(stated[1]) * 1000, source=f"inferred {note}")
+    elif variant:
+        note = f"from {rows[variant[0]].model}"
+        limit = answer(rows[variant[0]], model, f"inferred {note}")
+    else:
+        return Step("inference", note="no pattern fits")
+    return Step("inference", limit, note)
+
+
+def answer(row: ModelLimit, model: str, source: str) -> ModelLimit:
+    """The numbers of a row as the answer for ``model``."""
+    return row.model_copy(update={"model": model, "source": source})
 
 
 def _input_alone(model: str, tokens: int, source: str) -> ModelLimit:

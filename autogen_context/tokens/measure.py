@@ -60,9 +60,7 @@ _RANKS_SHA256 = MappingProxyType(
     }
 )
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
-_EXACT_SLICE_CHARS = (
-    200_000  # tiktoken 0.14 panics (a BaseException) on a piece of a million spaces
-)
+_EXACT_SLICE_CHARS = 200_000  # tiktoken 0.14 panics on a piece of a million spaces
 _SLICE_CHARS = 1_000_000
 _CLOSE_LOOK_CHARS = 24  # a close look at a piece costs the square of its length
 
@@ -108,8 +106,13 @@ class _ExactCounter:
     _tokens: Callable[[str], int]
 
     def count(self, text: str, /) -> Count:
-        """The tokens of ``text``."""
-        tokens = sum_slices(_encodable(text), self._tokens, at_most=_EXACT_SLICE_CHARS)
+        """The tokens of ``text``: halves of a surrogate pair joined, lone ones replaced by U+FFFD."""
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        tokens = sum_slices(text, self._tokens, at_most=_EXACT_SLICE_CHARS)
         return Count(tokens=tokens, source="tokenizer")
 
 
@@ -130,7 +133,8 @@ class TiktokenCounter(_ExactCounter):
         """Loads the vocabulary, 0.5 s the first time; ``FileNotFoundError`` where its ranks are not on disk."""
         path = _ranks_path(encoding)
         # tiktoken downloads what it does not find, without a time limit; so its folder is looked at before it is asked.
-        if not (path and path.is_file() and _intact(path, encoding, path.stat().st_mtime_ns)):
+        found = path.read_bytes() if path and path.is_file() else b""
+        if sha256(found).hexdigest() != _RANKS_SHA256[encoding]:
             raise FileNotFoundError(
                 f"the ranks of {encoding} are not in {path}; await fetch_ranks({encoding!r}, "
                 'timeout_s=30), point TIKTOKEN_CACHE_DIR at them, or pip install "autogen-context[fast]"'
@@ -230,11 +234,6 @@ def _bindings() -> ModuleType:
     return module
 
 
-@lru_cache(maxsize=8)
-def _intact(path: Path, encoding: str, _changed_ns: int) -> bool:
-    return sha256(path.read_bytes()).hexdigest() == _RANKS_SHA256[encoding]
-
-
 def _ranks_path(encoding: str) -> Path | None:
     """Where tiktoken looks; ``None`` where its cache is switched off with an empty folder name."""
     _require_known(encoding)
@@ -251,47 +250,31 @@ def _require_known(encoding: str) -> None:
         )
 
 
-def _encodable(text: str) -> str:
-    """The text as it can be sent: halves of a surrogate pair joined, lone ones replaced by U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 class _Known(NamedTuple):
     """What both vocabularies are known to hold."""
 
-    tokens: frozenset[str]
-    pairs: frozenset[
-        str
-    ]  # tokens of two characters, but for digits, which are cut in threes across pairs
-    two_token_blocks: frozenset[
-        int
-    ]  # of 64 code points, where a token holds a character but for its last byte
-    torn: Mapping[
-        tuple[int, int], int
-    ]  # last six bits of a character, block of the next -> tokens lost
+    tokens: frozenset[str]  # all numbers of one to three digits are among them
+    # Of two characters, but for digits, which are cut in threes across pairs.
+    pairs: frozenset[str]
+    # Of 64 code points, where a token holds a character but for its last byte.
+    two_token_blocks: frozenset[int]
+    # The last six bits of a character and the block of the next, with the tokens lost between them.
+    torn: Mapping[tuple[int, int], int]
 
 
 @cache
 def _known() -> _Known:
-    """The tokens that both encodings have; all numbers of one to three digits are among them."""
     data = json.loads(Path(__file__).with_name("known_tokens.json").read_text("utf-8"))
     digits = [f"{number:0{width}}" for width in (1, 2, 3) for number in range(10**width)]
-    pairs = (token for token in data["tokens"] if len(token) == len("ab"))
+    pairs = [each for each in data["tokens"] if len(each) == len("ab")]
+    torn = {
+        (low, block): lost for low, first, end, lost in data["torn"] for block in range(first, end)
+    }
     return _Known(
         tokens=frozenset(data["tokens"]).union(digits),
         pairs=frozenset(pair for pair in pairs if not any(map(str.isnumeric, pair))),
         two_token_blocks=frozenset(data["two_token_blocks"]),
-        torn={
-            (low, block): lost
-            for low, first, end, lost in data["torn"]
-            for block in range(first, end)
-        },
+        torn=torn,
     )
 
 
@@ -339,6 +322,12 @@ def _longest_division(piece: str) -> int:
     return best_first[-1][0] // 32
 
 
+@cache
+def _longest_known_run(character: str) -> int:
+    known = _known().tokens
+    return next(n for n in range(1, len(known)) if character * (n + 1) not in known)
+
+
 def _quick_bound(piece: str) -> int:
     """Runs of one character by their length; of the rest, three characters cost two tokens where both pairs are known."""
     total = start = 0
@@ -353,14 +342,7 @@ def _quick_bound(piece: str) -> int:
 
 def _pairs_bound(piece: str) -> int:
     """Characters that follow each other as tokens are no known pair: with k of these at most n - k/3 tokens."""
-    known_pairs = sum(map(_known().pairs.__contains__, map(add, piece, piece[1:])))
-    return len(piece) - known_pairs // 3
-
-
-@cache
-def _longest_known_run(character: str) -> int:
-    known = _known().tokens
-    return next(n for n in range(1, len(known)) if character * (n + 1) not in known)
+    return len(piece) - sum(map(_known().pairs.__contains__, map(add, piece, piece[1:]))) // 3
 
 
 def _foreign_tokens(text: str) -> int:

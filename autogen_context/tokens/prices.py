@@ -30,22 +30,15 @@ Row = dict[str, object]
 class Rates:
     """What a provider asks for cached tokens, and what it caches for how long, in uncached input tokens.
 
-    Attributes:
-        cached_fraction: what a cached token costs of an uncached one; 1 where nothing is cached.
-        write_fraction: what a token costs of that when it is written to the cache.
-        minimum_prefix_tokens: the shortest prefix that is cached, in tokens.
-        block_tokens: prefixes are cached in whole blocks of so many tokens.
-        cache_ttl_s: how long an unused prefix stays cached at least, in seconds.
-
     Raises:
         ValueError: a cached token costs less than nothing or more than a written one, or a size is below 1.
     """
 
-    cached_fraction: Annotated[float, Strict]
-    write_fraction: Annotated[float, Strict] = 1.0
-    minimum_prefix_tokens: Annotated[int, Strict] = 1
-    block_tokens: Annotated[int, Strict] = 1
-    cache_ttl_s: Annotated[float, Strict] = 300.0
+    cached_fraction: Annotated[float, Strict]  # of an uncached token; 1 where nothing is cached
+    write_fraction: Annotated[float, Strict] = 1.0  # of that, for a token written to the cache
+    minimum_prefix_tokens: Annotated[int, Strict] = 1  # the shortest prefix that is cached
+    block_tokens: Annotated[int, Strict] = 1  # prefixes are cached in whole blocks of so many
+    cache_ttl_s: Annotated[float, Strict] = 300.0  # that an unused prefix stays cached at least
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -84,20 +77,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price(Rates):
-    """What one model costs.
-
-    Attributes:
-        provider: who sells it; ``"other"`` where that is not known.
-        input_per_million: dollars for a million input tokens that are not cached; ``None`` where not known.
-        output_per_million: dollars for a million output tokens; ``None`` where not known.
-        source: where the numbers are from.
-        checked: when, as an ISO date.
-    """
+    """What one model costs, in dollars for a million tokens, where that is known."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    provider: str
-    input_per_million: Money | None = None
+    provider: str  # who sells it; "other" where that is not known
+    input_per_million: Money | None = None  # that are not cached
     output_per_million: Money | None = None
     source: Annotated[str, Field(min_length=1)]
     checked: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]

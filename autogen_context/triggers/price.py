@@ -22,7 +22,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.pace import Attempt, Pace, Situation
+from autogen_context.view.view import Attempt, Pace, Situation
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
 LEFT_FRACTIONS = (0.25, 0.5)  # of the tokens of what is cut, least and most

@@ -49,15 +49,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a check found so far, to be continued with what follows.
-
-    Attributes:
-        tokens: of the messages.
-        calls: of the messages.
-        results: of the messages.
-        orphans: results without their call, and calls that other messages follow before their results.
-        open_calls: calls that wait for their results.
-    """
+    """What a check found so far, to be continued with what follows."""
 
     tokens: int = 0
     calls: int = 0

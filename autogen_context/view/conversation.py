@@ -9,6 +9,7 @@ from typing import Literal
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat, Message
+from autogen_context.messages.people import words_and_output
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit, as_it_came, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
@@ -75,16 +76,23 @@ class Conversation:
         unit = self.candidates[self._instructions[-1]].unit
         return range(unit.start, unit.stop)
 
+    @property
+    def newest_request(self) -> str:
+        """What a person, or the orchestrator in a person's role, said last; empty where nobody did."""
+        for i in reversed(self._instructions):
+            message, start = self.candidates[i].unit.messages[0], self.candidates[i].unit.start
+            before = self.messages[start - 1] if start else None
+            words = "" if message.results else words_and_output(message, before)[0].strip()
+            if words:
+                return words
+        return ""
+
     def protected(self, pinned: frozenset[int]) -> dict[int, Protection]:
         """Which units must stay, by position, and why."""
         return protected_of(self.candidates, pinned, self.voices)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Take the host's list in.
-
-        Raises:
-            InvalidTranscript: a payload is no message, or there are orphans and they are to be refused.
-        """
+        """Take the host's list in."""
         # Where an update broke off, what it found to be changed is still to be told.
         same = self._same = min(self._same, self.history.update(payloads))
         settled = self._settled(same)

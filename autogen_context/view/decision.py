@@ -18,14 +18,7 @@ Action = Literal["keep", "repair", "reduce", "shorten", "drop"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A unit as the plan sees it.
-
-    Attributes:
-        unit: the unit.
-        pieces: what it becomes if it stays: one piece per message, repairs done.
-        tokens: what these cost.
-        repaired: whether the pieces differ from what came in.
-    """
+    """A unit as the plan sees it."""
 
     unit: Unit
     pieces: tuple[Piece, ...]

@@ -17,12 +17,7 @@ from autogen_context.view.decision import Decision
 
 
 class Decisions(Sequence[Decision]):
-    """One decision for each unit, oldest first.
-
-    Attributes:
-        tokens: what is sent of them.
-        hidden: how many are not, or not all, in sight.
-    """
+    """One decision for each unit, oldest first."""
 
     __slots__ = ("_last", "_live", "_live_stop", "_settled", "_settled_units", "hidden", "tokens")
 

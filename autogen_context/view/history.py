@@ -19,21 +19,14 @@ from autogen_context.messages.piece import same_at_front
 
 
 class History:
-    """The host's list as it was handed over last.
-
-    Attributes:
-        messages: what was read.
-        edition: another number for each list that does not go on with the very objects of the one before.
-    """
+    """The host's list as it was handed over last."""
 
     def __init__(self, host: HostFormat, digests: Sequence[bytes] = ()) -> None:
         self.messages: list[Message] = []
-        self.edition = 0
         self._host = host
         self._payloads: list[object] = []
         self._snapshots: list[object] = []
         self._digests = list(digests)  # of the first messages: those that were asked for
-        self._are_own = True  # whether the objects of the last list are those that are held
 
     @property
     def payloads(self) -> Sequence[object]:
@@ -53,11 +46,7 @@ class History:
         return frozenset(i for i, digest in enumerate(self.digests) if digest in digests)
 
     def update(self, payloads: Sequence[object]) -> int:
-        """Take the host's list in.
-
-        Raises:
-            InvalidTranscript: a payload is no message; nothing was taken in.
-        """
+        """Take the host's list in."""
         common = self._common(payloads)
         new = [self._read(i, payload) for i, payload in enumerate(payloads[common:], common)]
         snapshots = [
@@ -75,7 +64,6 @@ class History:
     def _common(self, payloads: Sequence[object]) -> int:
         """How many payloads at the front have the content of those before."""
         identical = self._identical(payloads)
-        self._number(are_own=identical == len(self._payloads))
         common = min(len(self._payloads), len(payloads))
         if self._snapshots[identical:common] == list(payloads[identical:common]):
             return common  # copies of plain data, compared at once
@@ -96,11 +84,6 @@ class History:
                     return len(known)
         return same_at_front(known, payloads)
 
-    def _number(self, *, are_own: bool) -> None:
-        """Begin an edition, unless both this list and the one before have the objects that are held."""
-        self.edition += not (are_own and self._are_own)
-        self._are_own = are_own
-
     def _known(self, snapshots: Sequence[object]) -> int:
         """How many snapshots at the front are those of a saved state."""
         digests = map(self._host.digest, snapshots)
@@ -120,10 +103,6 @@ class History:
 
 
 def digest_of(host: HostFormat, payload: object) -> bytes:
-    """The digest by which a payload is recognised.
-
-    Raises:
-        ValueError: it is no message of this host.
-    """
+    """The digest by which a payload is recognised."""
     host.read(payload)
     return host.digest(host.snapshot(payload))

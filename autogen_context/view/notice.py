@@ -1,17 +1,23 @@
-"""One thing that is told beside the host's messages.
+"""What is told beside the host's messages: the one place for it.
 
-Promise: a value; what it quotes cannot pass for a line of ours.
+Promise: values; what a notice quotes cannot pass for a line of ours. What holds is told once when it changes, and once after
+each compaction, in its newest form; what was told and no longer holds is taken back; what was never told is not.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer
 
 from autogen_context.messages.message import Text
 
 Topic = Literal["task", "requirement", "decision", "file", "outcome", "provider", "project"]
 Name = tuple[Topic, Text]
 """What a notice is about: a later one of the same name takes its place."""
+
+Names = Annotated[frozenset[Name], PlainSerializer(sorted)]
+"""Some names; the same ones are saved as the same data."""
 
 LABELS: Mapping[Topic, str] = {  # the most important first
     "task": "Task: ",
@@ -22,6 +28,7 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "provider": "",
     "project": "",
 }
+RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +61,68 @@ class Notice:
         """It as it is told; whatever it quotes cannot pass for a line of ours."""
         line = self.news or f"{LABELS[self.topic]}{self.text}"
         return "\n".join([line, *(f"> {quoted}" for quoted in self.detail.splitlines())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notices:
+    """What is told of one conversation."""
+
+    standing: tuple[Notice, ...] = ()  # what holds, in the order in which it came
+    due: tuple[Notice, ...] = ()  # what is to be told next
+    in_sight: Names = frozenset()  # what was told since the last compaction
+    waits: bool = False  # what is due had no room even after a compaction; no other is made for it
+
+    @property
+    def files(self) -> tuple[Notice, ...]:
+        """Those on files."""
+        return tuple(notice for notice in self.standing if notice.topic == "file")
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no two are about the same."""
+        names = ([notice.name for notice in each] for each in (self.standing, self.due))
+        return all(len(set(each)) == len(each) for each in names)
+
+    def get(self, topic: Topic, key: str) -> Notice | None:
+        """What holds of something; ``None`` where nothing does."""
+        return next((notice for notice in self.standing if notice.name == (topic, key)), None)
+
+    def of(self, topic: Topic) -> list[str]:
+        """The keys of a topic."""
+        return [notice.key for notice in self.standing if notice.topic == topic]
+
+    def put(self, notice: Notice) -> "Notices":
+        """Something holds from now on, in the place of what held of it; it is told next, unless that was told already."""
+        holds = replace(notice, news="")
+        before = self.get(*notice.name)
+        standing = [holds if known.name == notice.name else known for known in self.standing]
+        standing += [] if before else [holds]
+        said = before is not None and replace(before, position=notice.position) == holds
+        due = self.due if said else (*without(self.due, {notice.name}), notice)
+        return replace(self, standing=tuple(standing), due=due, waits=self.waits and said)
+
+    def withdraw(self, name: Name, news: str = "") -> "Notices":
+        """Something no longer holds; ``news`` says so, where it was told before."""
+        due = without(self.due, {name})
+        if news and name in self.in_sight:
+            due = (*due, Notice(topic=name[0], key=name[1], text=news, news=news))
+        return replace(self, standing=without(self.standing, {name}), due=due)
+
+    def after_telling(self, names: frozenset[Name]) -> "Notices":
+        """Some of what was due is told."""
+        return replace(self, due=without(self.due, names), in_sight=self.in_sight | names)
+
+    def anew(self, *, overruled: Collection[Name] = (), waits: bool = False) -> "Notices":
+        """Nothing that was told is in sight any more: what holds is due, but for what messages said otherwise since."""
+        due = without(self.standing, overruled)
+        return Notices(standing=self.standing, due=due, waits=waits and bool(due))
+
+    def cut_back(self, messages: int) -> "Notices":
+        """The host has another past from a message on: what was told there is told again."""
+        known = (replace(n, position=min(n.position, messages)) for n in self.standing)
+        return replace(self, standing=tuple(known)).anew()
+
+
+def without(notices: Iterable[Notice], names: Collection[Name]) -> tuple[Notice, ...]:
+    """The notices but for those of these names."""
+    return tuple(notice for notice in notices if notice.name not in names)

@@ -39,12 +39,7 @@ Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voices:
-    """Who says something where, by positions of units, ascending.
-
-    Attributes:
-        instructions: in which a person, or the orchestrator in a person's role, says something.
-        systems: system messages.
-    """
+    """Who says something where, by positions of units, ascending."""
 
     instructions: Sequence[int] = ()
     systems: Sequence[int] = ()
@@ -127,14 +122,7 @@ def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedPlan:
-    """Chooses what becomes of the units that must stay.
-
-    Attributes:
-        candidates: n units.
-        protected: which of them must stay, and why.
-        limit_tokens: what they may have together.
-        fit: shortens a unit.
-    """
+    """Chooses what becomes of the units that must stay."""
 
     candidates: Sequence[Candidate]
     protected: Mapping[int, Protection]
@@ -142,11 +130,7 @@ class ProtectedPlan:
     fit: Fit
 
     def choose(self) -> dict[int, Decision]:
-        """A decision for each unit that must stay, by position; a memory or a first task without any room is left out.
-
-        Raises:
-            ContextWindowExceeded: they do not fit, not even shortened.
-        """
+        """A decision for each unit that must stay, by position; a memory or a first task without any room is left out."""
         whole = {
             i: kept(self.candidates[i], f"must stay: {why}") for i, why in self.protected.items()
         }
@@ -209,11 +193,7 @@ class ProtectedPlan:
         return self._within(i, max(int(room * fraction), least)) or self._required(i, room)
 
     def _required(self, i: int, room: int) -> Decision:
-        """A unit within a room.
-
-        Raises:
-            ContextWindowExceeded: it does not fit, not even shortened.
-        """
+        """A unit within a room."""
         decision = self._within(i, room)
         if decision is None:
             raise self._impossible()

@@ -4,19 +4,21 @@ Promise: immutable. A turn makes a new one that shares what it has with the one 
 the same one, a refused change leaves the one before, and a saved state is it in JSON.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, PlainSerializer
 
+from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import Piece
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notices import Notices
-from autogen_context.view.pace import Pace
-from autogen_context.view.preamble import Preamble
+from autogen_context.view.notice import Notice, Notices
+
+HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
+BETWEEN = "\n\n"
 
 
 def from_hex(value: object) -> bytes:
@@ -59,21 +61,104 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextView:
-    """How a conversation is sent.
+class Situation:
+    """What decides what a rewrite can do."""
 
-    Attributes:
-        decisions: what became of each unit.
-        pins: digests of pinned messages.
-        notices: what is told beside the messages.
-        preamble: what stands behind the system prompt.
-        sent: how many of the host's messages the last request had; what stands in front of those is not touched.
-        rewrites: how often what was sent before was not continued: compactions, and changes of the host's past.
-        must_replan: whether a pin or a change of the past asks for another choice at the next turn.
-        pace: what the price of a rewrite is judged by.
-        calibration: what the bills taught of the count.
-        usage: what the provider billed in all.
-    """
+    movable_tokens: int
+    changes: int = 0
+    limit_tokens: int = 0
+
+    def is_like(self, other: "Situation") -> bool:
+        """Whether nothing but what came in is different."""
+        return (self.changes, self.limit_tokens) == (other.changes, other.limit_tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A rewrite that was done, remembered so that one that did not help is not repeated."""
+
+    situation: Situation
+    promised_tokens: int
+    saved_tokens: int
+
+    @property
+    def helped(self) -> bool:
+        """Whether it saved a good part of what it promised."""
+        least = HELPED_FRACTION * self.promised_tokens
+        return self.saved_tokens > 0 and self.saved_tokens >= least
+
+    def is_vain(self, now: Situation) -> bool:
+        """Whether nothing has changed that would let it do better: pins, window, past, or as much new as was promised."""
+        grown = now.movable_tokens - self.situation.movable_tokens
+        is_same = now.is_like(self.situation) and grown < max(1, self.promised_tokens)
+        return is_same and not self.helped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """What is remembered from turn to turn; the functions of ``triggers.price`` make the next one."""
+
+    turns: int = 0
+    waited_tokens: float = 0.0
+    last_turn_s: float | None = None
+    attempt: Attempt | None = None
+    changes: int = 0
+    seen_units: int = 0
+    finished_waited_tokens: float = 0.0
+    finished_saving_tokens: float = 0.0
+
+    def is_vain(self, now: Situation) -> bool:
+        """Whether the last rewrite did not help, and nothing has changed since."""
+        return self.attempt is not None and self.attempt.is_vain(now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What is to stand behind the system prompt."""
+
+    parts: tuple[Text, ...] = ()
+    most_tokens: int = 0
+
+    def fitted(self, room_tokens: int, *, count: Callable[[Message], int]) -> str:
+        """The first part and as many of the others as have room; empty where no other has."""
+        taken: list[str] = []
+        for part in self.parts:
+            if count(as_message(BETWEEN.join([*taken, part]))) <= room_tokens:
+                taken.append(part)
+            elif not taken:
+                return ""
+        return BETWEEN.join(taken) if len(taken) > 1 else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preamble:
+    """What stands behind the system prompt, and what is to stand there next."""
+
+    text: Text = ""
+    head: Head = field(default_factory=Head)
+    is_placed: bool = False
+    is_told: bool = False
+    since: tuple[Notice, ...] = ()
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is a head, or one that is to go: a folder that is gone has nothing to tell."""
+        return bool(self.head.parts or self.text)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a head that has no place yet."""
+        return bool(self.head.parts) and not self.is_placed
+
+
+def as_message(text: str) -> Message:
+    """A text as the message that stands in front: the user's, since that role every chat template takes there."""
+    return Message(role="user", text=text, own=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextView:
+    """How a conversation is sent."""
 
     decisions: Decisions = field(default_factory=Decisions)
     pins: Digests = frozenset()

@@ -26,8 +26,7 @@ from autogen_context.manager.notices import block_of
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import LABELS, Name, Notice
-from autogen_context.view.notices import Notices
+from autogen_context.view.notice import LABELS, Name, Notice, Notices
 from support.counting import COUNTER, Characters
 from support.units import candidates_of
 from support.working import run, says, step, text_of
@@ -521,14 +520,14 @@ NOTICES = st.lists(
 @given(NOTICES, st.integers(0, 200))
 def test_a_block_fits_and_holds_what_it_names(notices: list[Notice], room: int) -> None:
     """What it does not name has no room beside what is more important."""
-    block = block_of(notices, room_tokens=room, count=len)
-    assert len(block.text) <= room
-    assert bool(block.text) == bool(block.names)
+    text, names = block_of(notices, room_tokens=room, count=len)
+    assert len(text) <= room
+    assert bool(text) == bool(names)
     for notice in notices:
-        if notice.name in block.names and "shortened from" not in block.text:
-            assert notice.told in block.text
-    everything = block_of(notices, room_tokens=10**6, count=len)
-    assert everything.names == {notice.name for notice in notices}
+        if notice.name in names and "shortened from" not in text:
+            assert notice.told in text
+    _, everything = block_of(notices, room_tokens=10**6, count=len)
+    assert everything == {notice.name for notice in notices}
 
 
 @given(NOTICES)

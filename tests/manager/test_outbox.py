@@ -4,7 +4,7 @@ import gc
 import pickle
 from copy import deepcopy
 from dataclasses import replace
-from typing import SupportsIndex, cast, overload
+from typing import cast
 from weakref import ref
 
 import pytest
@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from autogen_context.manager.outbox import Outbox
+from autogen_context.manager.request import Outbox
 from autogen_context.messages.message import Message
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
-from autogen_context.view.history import History
 
 LENGTH = 8
 PAYLOADS: list[object] = [{"role": "user", "content": str(i), "kept": i} for i in range(LENGTH)]
@@ -35,13 +34,13 @@ PIECES = st.lists(STRETCHES | WRITTEN, max_size=8)
 @given(PIECES)
 def test_payloads_say_what_the_messages_say(pieces: list[Piece]) -> None:
     """Read again, what is sent has the texts of the pieces' messages; untouched ones are the very objects."""
-    sent = Outbox(OpenAIChat()).payloads(pieces, PAYLOADS, edition=0)
+    sent = Outbox(OpenAIChat()).payloads(pieces, PAYLOADS)
     said = messages_of(pieces, MESSAGES)
     assert [OpenAIChat().read(payload).text for payload in sent] == [m.text for m in said]
     own = {id(payload) for payload in PAYLOADS}
     untouched = sum(p.stop - p.start for p in pieces if isinstance(p, Verbatim))
     assert sum(id(payload) in own for payload in sent) == untouched
-    assert Outbox(OpenAIChat()).payloads(coalesce(pieces), PAYLOADS, edition=0) == sent
+    assert Outbox(OpenAIChat()).payloads(coalesce(pieces), PAYLOADS) == sent
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_payloads_say_what_the_messages_say(pieces: list[Piece]) -> None:
 def test_a_rewritten_payload_keeps_its_other_fields(index: int | None, expected: object) -> None:
     """A message written anew for a payload is that payload with other texts; one of our own is new."""
     piece = Written(message=replace(MESSAGES[3], text="short"), index=index)
-    assert Outbox(OpenAIChat()).payloads([piece], PAYLOADS, edition=0) == [expected]
+    assert Outbox(OpenAIChat()).payloads([piece], PAYLOADS) == [expected]
 
 
 NOTHING: dict[str, object] = {}
@@ -71,8 +70,8 @@ def test_what_a_caller_does_to_it_changes_nothing_later(
     outbox, pieces = Outbox(OpenAIChat()), list[Piece]()
     for new in turns:
         pieces += new
-        sent = outbox.payloads(pieces, PAYLOADS, edition=0)
-        assert sent == Outbox(OpenAIChat()).payloads(pieces, PAYLOADS, edition=0)
+        sent = outbox.payloads(pieces, PAYLOADS)
+        assert sent == Outbox(OpenAIChat()).payloads(pieces, PAYLOADS)
         for payload in sent:
             fields = cast("dict[str, object]", payload)
             fields.update(data.draw(CHANGES))
@@ -82,7 +81,7 @@ def test_what_a_caller_does_to_it_changes_nothing_later(
 def test_what_was_written_is_not_written_again() -> None:
     """The same piece in the next turn is the same object, so that a turn costs what is new in it."""
     outbox, piece = Outbox(OpenAIChat()), Written(message=replace(MESSAGES[0], text="short"))
-    first, again = (outbox.payloads([piece], PAYLOADS, edition=0) for _ in range(2))
+    first, again = (outbox.payloads([piece], PAYLOADS) for _ in range(2))
     assert first[0] is again[0]
 
 
@@ -127,18 +126,17 @@ def test_a_turn_lays_out_what_a_fresh_outbox_would(
     turns: list[tuple[int, list[str], str]], data: st.DataObject
 ) -> None:
     """Whatever of the turn before goes on, was spoilt or did not get done, of the same objects, of copies or of the first again."""
-    history, outbox = History(Picky()), Outbox(Picky())
+    outbox = Outbox(Picky())
     payloads, pieces = PAYLOADS, list[Piece]()
     for back, kinds, given_ in turns:
         payloads = {"same": payloads, "copies": deepcopy(payloads), "first": PAYLOADS}[given_]
-        history.update(payloads)
         pieces = grown(pieces[: max(0, len(pieces) - back)], kinds)
         try:
-            sent = outbox.payloads(pieces, payloads, edition=history.edition)
+            sent = outbox.payloads(pieces, payloads)
         except ValueError:
             assert any(not p.message.text for p in pieces if isinstance(p, Written))
             continue
-        assert sent == Outbox(Picky()).payloads(pieces, payloads, edition=0)
+        assert sent == Outbox(Picky()).payloads(pieces, payloads)
         untouched = [i for p in pieces if isinstance(p, Verbatim) for i in range(p.start, p.stop)]
         own = set(map(id, payloads))
         assert [id(each) for each in sent if id(each) in own] == [
@@ -154,38 +152,10 @@ def test_a_host_that_raises_spoils_nothing() -> None:
     """What was sent before it did is sent again."""
     outbox, front = Outbox(Picky()), Verbatim(start=0, stop=1)
     said, silent = (Written(message=Message(role="user", text=text)) for text in ("said", ""))
-    sent = outbox.payloads([front, said], PAYLOADS, edition=0)
+    sent = outbox.payloads([front, said], PAYLOADS)
     with pytest.raises(ValueError, match="nothing to say"):
-        outbox.payloads([front, silent], PAYLOADS, edition=0)
-    assert outbox.payloads([front, said], PAYLOADS, edition=0) == sent
-
-
-class Counted(list[object]):
-    """A list that counts what is taken out of it."""
-
-    taken = 0
-
-    @overload
-    def __getitem__(self, at: SupportsIndex, /) -> object: ...
-    @overload
-    def __getitem__(self, at: slice, /) -> list[object]: ...
-    @override
-    def __getitem__(self, at: SupportsIndex | slice, /) -> object:
-        self.taken += at.stop - at.start if isinstance(at, slice) else 1
-        return super().__getitem__(at)
-
-
-def test_a_turn_costs_what_is_new_in_it() -> None:
-    """While the same objects are handed over, only what came in is taken; of copies, all is."""
-    outbox, payloads = Outbox(OpenAIChat()), Counted(PAYLOADS)
-    short = Written(message=replace(MESSAGES[2], text="short"), index=2)
-    taken: list[int] = []
-    for edition, stop in ((0, 5), (0, 7), (0, 7), (1, 7)):
-        payloads.taken = 0
-        pieces: list[Piece] = [Verbatim(start=0, stop=2), short, Verbatim(start=3, stop=stop)]
-        outbox.payloads(pieces, payloads, edition=edition)
-        taken.append(payloads.taken)
-    assert taken == [5, 2, 0, 6]
+        outbox.payloads([front, silent], PAYLOADS)
+    assert outbox.payloads([front, said], PAYLOADS) == sent
 
 
 class Copy(dict[str, object]):
@@ -196,10 +166,10 @@ def test_no_copy_of_a_host_is_kept() -> None:
     """A host that copies its list at each turn frees what it handed over, once it has the answer."""
     outbox, pieces = Outbox(OpenAIChat()), [Verbatim(start=0, stop=2)]
     alive: list[int] = []
-    for edition in range(1, 5):
+    for _ in range(1, 5):
         copies = [Copy(role="user", content=str(n)) for n in range(2)]
         looked_for = [ref(copy) for copy in copies]
-        assert outbox.payloads(pieces, copies, edition=edition) == copies
+        assert outbox.payloads(pieces, copies) == copies
         del copies
         gc.collect()
         alive.append(sum(each() is not None for each in looked_for))
@@ -211,6 +181,6 @@ def test_no_more_is_kept_than_what_is_sent() -> None:
     outbox, sizes = Outbox(OpenAIChat()), list[int]()
     for i in range(20):
         pieces = [Written(message=replace(MESSAGES[0], text=f"{i:03}/{n}")) for n in range(5)]
-        outbox.payloads(pieces, PAYLOADS, edition=0)
+        outbox.payloads(pieces, PAYLOADS)
         sizes.append(len(pickle.dumps(vars(outbox))))
     assert max(sizes) < 1.5 * min(sizes)

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.manager.change import ContextChange
-from autogen_context.manager.state import SCHEMA
-from autogen_context.manager.state_file import as_bytes, read_state, write_state
+from autogen_context.manager.state import SCHEMA, as_bytes, read_state, write_state
 from support.counting import Characters
 from support.working import run, text_of
 
@@ -91,7 +90,7 @@ async def test_another_process_goes_on_to_the_byte(tmp_path: Path, steps: int) -
 WRITING = """
 import sys
 from pathlib import Path
-from autogen_context.manager.state_file import read_state, write_state
+from autogen_context.manager.state import read_state, write_state
 path, n = Path(sys.argv[1]), 0
 while True:
     n += 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.manager.outbox import Outbox
+from autogen_context.manager.request import Outbox
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import (
@@ -79,7 +79,7 @@ def test_a_strict_model_takes_it(payloads: list[ChatMessage]) -> None:
     """One system message at most, at the start, then the sides in turn, steps unbroken; only fillers are added."""
     messages = read_all(payloads)
     pieces = STRICT.apply([Verbatim(start=0, stop=len(payloads))], messages)
-    check_chat(Outbox(OpenAIChat()).payloads(pieces, [*payloads], edition=0), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
+    check_chat(Outbox(OpenAIChat()).payloads(pieces, [*payloads]), strict_roles=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # JSON
     sent = messages_of(pieces, messages)
     assert words([m for m in sent if m.text != FILLER]) == words(messages)
     whole: list[Piece] = [Verbatim(start=0, stop=len(sent))]

@@ -14,18 +14,13 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from autogen_context.project.file_changes import (
-    MOST_BYTES_PER_FILE,
-    MOST_CHARS_KEPT,
-    MOST_FILES,
     MOST_LINES,
-    MOST_LOOKED_AT,
-    MOST_READ_NOWAIT,
     MOST_TOLD,
     NO_MORE,
     FileChangeTracker,
     told_changes,
 )
-from support.coder import CHANGED, CONTENT, DIFF, EDIT, Coder, block
+from support.coder import CHANGED, DIFF, EDIT, Coder, block
 from support.hearing import PATIENCE_S
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "    return x", "ü" * 300]), max_size=30)
@@ -33,7 +28,7 @@ NUMBERS_CHARS = 100
 BEFORE = "\n".join(f"line {n}" for n in range(1, 101))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(LINES, LINES)
 def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str]) -> None:
     """Where there is room for all of it and no line is cut: patch says so."""
@@ -51,6 +46,7 @@ def test_a_diff_turns_one_text_into_the_other(before: list[str], after: list[str
         assert file.read_text() == new + "\n"
 
 
+@settings(max_examples=40)
 @given(LINES, LINES, st.integers(NUMBERS_CHARS, 400))
 def test_what_is_told_has_room(before: list[str], after: list[str], most_chars: int) -> None:
     """For any texts; whole places stand in it or none."""
@@ -73,7 +69,7 @@ def test_a_diff_reads_as_one() -> None:
     told = "10,000 of 40,001 lines went, 0 came, from line 1 on"
     assert told_changes("x\ny\n" * 20_000, "y\nx\nx\n" * 10_000, most_chars=2_000) == told
     many = ["\n".join(f"{k} {n}\nsame" for n in range(MOST_LINES // 2)) for k in "ab"]
-    assert told_changes(*many, most_chars=2_000).startswith("500 of 1,000 lines went, 500 came")
+    assert told_changes(*many, most_chars=2_000).startswith("1,000 of 2,000 lines went, 1,000 came")
 
 
 async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None:
@@ -94,57 +90,6 @@ async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None
     told = await coder.turn()
     assert len(told) == MOST_TOLD + 1
     assert told[-1].endswith("> +more\n]")
-
-
-async def test_of_a_thousand_files_the_newest_are_followed(root: Path) -> None:
-    """However many there are, as many are kept; a turn looks at so many of them, and in the end at all."""
-    coder = Coder(root, window_tokens=200_000)
-    for n in range(MOST_FILES + 100):
-        (root / f"{n}.py").write_text(CONTENT)
-        coder.reads(f"{n}.py")
-    for _ in range(3):
-        await coder.turn()
-    coder.shell("sed -i s/two/TWO/ 0.py 300.py 600.py")
-    told: list[str] = []
-    for _ in range(MOST_FILES // MOST_LOOKED_AT + 2):
-        coder.goes_on()
-        told = await coder.turn()
-    text = "\n".join(told)
-    assert "\n600.py changed" in text
-    assert "\n300.py changed" in text
-    assert "\n0.py changed" not in text
-
-
-async def test_large_texts_leave_when_there_are_too_many(root: Path) -> None:
-    """The longest unseen goes first."""
-    coder = Coder(root)
-    names = [f"{n}.txt" for n in range(MOST_CHARS_KEPT // MOST_BYTES_PER_FILE + 3)]
-    for name in names:
-        (root / name).write_text("x" * MOST_BYTES_PER_FILE)
-        coder.calls("read_file", "xx", path=name)
-    await coder.turn()
-    for name in names:
-        (root / name).unlink()
-    coder.goes_on()
-    [told] = await coder.turn()
-    assert [f"\n{name} was deleted" in told for name in names[:5]] == [False] * 3 + [True] * 2
-
-
-async def test_a_turn_that_does_not_wait_reads_few_files(root: Path) -> None:
-    """The others are read in later ones."""
-    coder = Coder(root)
-    names = [f"part_{n}.py" for n in range(3 * MOST_READ_NOWAIT)]
-    for name in names:
-        (root / name).write_text(CONTENT)
-        coder.reads(name)
-    await coder.turn(waits=False)
-    for name in names:
-        (root / name).write_text("else\n")
-    told: list[str] = []
-    for _ in range(7):
-        coder.goes_on()
-        told = await coder.turn(waits=False)
-    assert "\n".join(told).count("changed on disk") == MOST_READ_NOWAIT
 
 
 async def test_a_look_that_was_overtaken_tells_nothing(root: Path) -> None:

@@ -22,7 +22,7 @@ def document_of(name: str, text: str) -> Document:
     return read_document("requirements", name, text)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.lists(TEXTS, max_size=3), st.integers(0, 2_000))
 def test_extracts_fit_their_room(texts: list[str], room: int) -> None:
     """With the names of their documents and the ends of all lines."""
@@ -33,7 +33,7 @@ def test_extracts_fit_their_room(texts: list[str], room: int) -> None:
     assert tokens <= room
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(TEXTS, st.integers(0, 1_500))
 def test_nothing_is_cut_in_the_middle(text: str, room: int) -> None:
     """Each line is made of whole pieces: sentences, items, headings, blocks."""

@@ -81,7 +81,7 @@ def test_what_is_no_secret_stays(line: str) -> None:
     assert without_secrets(line) == line
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, st.sampled_from(sorted(SECRETS)), TEXTS)
 def test_lines_stay_lines(before: str, name: str, after: str) -> None:
     """Whatever stands around a secret; and a text without any stays."""

@@ -54,7 +54,7 @@ def test_definitions_with_their_heads(name: str, *, by_grammar: bool) -> None:
     assert ["  " * each.depth + each.head for each in found.definitions] == HEADS[name]
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(TEXTS, languages, st.booleans())
 def test_any_text_goes(text: str, language: Language, by_grammar: bool) -> None:  # noqa: FBT001 - drawn
     """Heads are one line and short; names are one word."""

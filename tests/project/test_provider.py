@@ -19,7 +19,6 @@ from support.shop import (
     SIGNATURE,
     SYSTEM,
     TOLD,
-    Deaf,
     Shop,
     Transcript,
     heads_in,
@@ -95,30 +94,6 @@ async def test_a_head_is_written_once_for_a_compaction(
     assert {len(each) for each in offered[:-1]} == {2}  # the one in force, and the next
 
 
-async def test_what_the_agent_works_on_is_in_its_head(tmp_path: Path) -> None:
-    """The files that it read come first where there is no room for all."""
-    many = {f"part/module_{n}.py": f"def function_{n}(x: int) -> int: ...\n" for n in range(200)}
-    root = grown(tmp_path / "many", many)
-    call = {
-        "id": "1",
-        "type": "function",
-        "function": {"name": "read_file", "arguments": '{"path": "part/module_177.py"}'},
-    }
-    messages: Transcript = [
-        {"role": "user", "content": "Go."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "1", "content": many["part/module_177.py"]},
-    ]
-    for read, shown in ((3, True), (1, False)):
-        keeper = IncrementalContextManager(
-            window_tokens=4_000,
-            counter=Characters(),
-            project=ProjectContext(root, watch=Deaf()),
-        )
-        head = str((await keeper.prepare(messages[:read])).messages[0]["content"])
-        assert ("function_177" in head) is shown
-
-
 async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> None:
     """What that names comes first where there is no room for all, however long the conversation was before."""
     many = {f"part/module_{n}.py": f"def function_{n}(x: int) -> int: ...\n" for n in range(200)}
@@ -129,7 +104,7 @@ async def test_a_head_is_written_for_the_newest_instruction(tmp_path: Path) -> N
             keeper = IncrementalContextManager(
                 window_tokens=4_000 + 40 * len(messages),
                 counter=Characters(),
-                project=ProjectContext(root, watch=Deaf(), budget_tokens=600),
+                project=ProjectContext(root, budget_tokens=600),
             )
             [head] = heads_in((await keeper.prepare(messages)).messages)
             assert ("function_177" in head) is shown
@@ -183,7 +158,7 @@ async def test_agents_share_what_is_read(shop: Shop) -> None:
     """The second conversation reads no file of symbols again, and each has a head of its own."""
     messages: Transcript = [{"role": "user", "content": "Go."}]
     cache = Counting()
-    shop.project = ProjectContext(shop.root, cache=cache, watch=Deaf())
+    shop.project = ProjectContext(shop.root, cache=cache)
     first = await shop.manager().prepare(messages)
     built = cache.built
     second = await shop.manager().prepare(messages)
@@ -212,27 +187,3 @@ async def test_a_damaged_head_is_refused(shop: Shop, damage: dict[str, object]) 
     with pytest.raises(StateError):
         keeper.load_state(state)
     assert keeper.save_state() == before
-
-
-@pytest.mark.parametrize("way", ["load", "branch"])
-async def test_what_changed_while_nobody_looked_is_told_by_its_name(shop: Shop, way: str) -> None:
-    """Of a file that the head shows; what it was nobody knows any more, but whether it is that again."""
-    keeper = shop.manager()
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    await keeper.prepare(messages)
-    other, state = keeper.branch(), keeper.save_state()
-    if way == "load":
-        other.load_state(json.loads(json.dumps(state)))
-    said = [
-        "shop/price.py has changed.",
-        None,
-        "shop/price.py is again as the project's context says",
-    ]
-    for signature, told in zip((OTHERS[0], OTHERS[1], SIGNATURE), said, strict=True):
-        shop.write("shop/price.py", priced(signature))
-        messages += talk(1)
-        newest = str((await other.prepare(messages)).messages[-2]["content"])
-        assert newest == f"{TOLD}\n{told}\n]" if told else TOLD not in newest
-        if way == "load":
-            state, other = other.save_state(), shop.manager()
-            other.load_state(json.loads(json.dumps(state)))

@@ -11,7 +11,6 @@ from autogen_context import IncrementalContextManager, ProjectContext
 from autogen_context.project.index import Builder, Kept
 from support.counting import Characters
 from support.hearing import PATIENCE_S
-from support.shop import Deaf
 
 
 class Slow(Kept):
@@ -31,7 +30,7 @@ class Slow(Kept):
 def slow(root: Path) -> tuple[Slow, IncrementalContextManager]:
     """A project that waits, and a manager of it."""
     builds = Slow()
-    project = ProjectContext(root, cache=builds, watch=Deaf())
+    project = ProjectContext(root, cache=builds)
     return builds, IncrementalContextManager(
         window_tokens=3_000, counter=Characters(), project=project
     )

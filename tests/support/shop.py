@@ -1,6 +1,6 @@
 """A small project, and conversations about it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,23 +26,6 @@ def priced(signature: str) -> str:
     return PRICE.replace(SIGNATURE, signature)
 
 
-class Deaf:
-    """A watch that tells nothing, so that each turn looks at all files."""
-
-    is_alive = False
-
-    def follow(self, root: Path) -> None:
-        """Nothing."""
-
-    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
-        """Nothing."""
-        return lambda: None
-
-    def covers(self, path: Path) -> bool:
-        """Nothing is covered."""
-        return False
-
-
 class Shop:
     """A small project, and whoever talks about it.
 
@@ -53,7 +36,7 @@ class Shop:
 
     def __init__(self, folder: Path) -> None:
         self.root = grown(folder / "shop", SHOP)
-        self.project = ProjectContext(self.root, watch=Deaf())
+        self.project = ProjectContext(self.root)
 
     def write(self, name: str, content: str | bytes) -> None:
         """Somebody edits a file."""

@@ -1,7 +1,6 @@
 """Small projects on disk: modules that import each other, pages, records of decisions."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -127,37 +126,3 @@ class Counting(Kept):
             return builder()
 
         return await super().get_or_build(key, build, depends_on=depends_on)
-
-
-@dataclass
-class Told:
-    """A watch that tells what it is given, when it is given.
-
-    Attributes:
-        is_alive: whether it tells.
-        followed: the folders that somebody wants to hear of.
-    """
-
-    is_alive: bool = True
-    followed: list[Path] = field(default_factory=list[Path])
-    listeners: list[Callable[[Collection[Path]], None]] = field(
-        default_factory=list[Callable[[Collection[Path]], None]]
-    )
-
-    def follow(self, root: Path) -> None:
-        """Follow a folder."""
-        self.followed.append(root)
-
-    def listen(self, heard: Callable[[Collection[Path]], None]) -> Callable[[], None]:
-        """Tell somebody."""
-        self.listeners.append(heard)
-        return lambda: self.listeners.remove(heard)
-
-    def covers(self, path: Path) -> bool:
-        """Whether it would tell of a path."""
-        return self.is_alive and any(path.is_relative_to(root) for root in self.followed)
-
-    def tell(self, *paths: Path) -> None:
-        """Tell of changes."""
-        for heard in self.listeners:
-            heard(paths)

@@ -16,7 +16,7 @@ from autogen_context.triggers.price import (
     estimate,
     price_of_rewrite,
 )
-from autogen_context.view.pace import HELPED_FRACTION, Attempt, Situation
+from autogen_context.view.view import HELPED_FRACTION, Attempt, Situation
 
 TENTH = Rates(cached_fraction=0.1)
 BILLED = Rates(cached_fraction=0.1, minimum_prefix_tokens=1024, block_tokens=128)

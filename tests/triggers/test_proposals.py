@@ -29,7 +29,7 @@ from autogen_context.triggers.price import (
 from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, TriggerSettings, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
-from autogen_context.view.pace import Pace, Situation
+from autogen_context.view.view import Pace, Situation
 from support.counting import COUNTER
 from support.units import candidates_of, read_all
 

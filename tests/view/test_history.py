@@ -3,7 +3,6 @@
 import copy
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import is_
 from typing import cast
 
 import pytest
@@ -111,28 +110,6 @@ def test_what_reads_the_same_is_the_same(payloads: list[ChatMessage]) -> None:
 def frozen(content: object) -> object:
     """The same parts in a tuple."""
     return tuple(cast("list[object]", content)) if isinstance(content, list) else content
-
-
-HANDED = st.sampled_from(["same", "same", "copies", "first"])
-
-
-@given(st.lists(st.tuples(st.integers(0, 6), LISTS, HANDED), min_size=1, max_size=8))
-def test_an_edition_goes_on_with_the_same_objects(
-    turns: list[tuple[int, list[ChatMessage], str]],
-) -> None:
-    """A list of the same edition has all objects of the one before at their places; two that go on are of one edition."""
-    history, before = History(OpenAIChat()), list[ChatMessage]()
-    edition, steady = history.edition, True
-    for keep, new, handed in turns:
-        first = cast("list[ChatMessage]", [*history.payloads])
-        known = {"same": before, "copies": copy.deepcopy(before), "first": first}[handed]
-        payloads = [*known[:keep], *new]
-        history.update(payloads)
-        goes_on = all(map(is_, before, payloads)) and len(payloads) >= len(before)
-        assert goes_on or history.edition != edition
-        assert not (goes_on and steady) or history.edition == edition
-        before, edition = payloads, history.edition
-        steady = all(map(is_, history.payloads, payloads)) and goes_on
 
 
 @FEW

@@ -19,11 +19,9 @@ from autogen_context.testing import ChatMessage
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.diff import difference
 from autogen_context.view.integrity import faults_of
-from autogen_context.view.notice import Notice
-from autogen_context.view.notices import Notices
-from autogen_context.view.versions import Versions
+from autogen_context.view.notice import Notice, Notices
+from autogen_context.view.versions import Versions, difference
 from autogen_context.view.view import ContextView
 from support.counting import COUNTER, Characters
 from support.entries import Clock
@@ -281,7 +279,7 @@ def faults(
 ) -> list[str]:
     """What is found."""
     view = ContextView(decisions=Decisions(decisions), notices=notices)
-    return list(faults_of(view, conversation, open_pairs=open_pairs))
+    return list(faults_of(view, conversation.messages, open_pairs=open_pairs))
 
 
 def test_what_is_whole_has_no_fault() -> None:
@@ -290,12 +288,13 @@ def test_what_is_whole_has_no_fault() -> None:
     assert faults(decisions, conversation) == []
 
 
+OTHERS = "the unit at 1 sends a message of others, twice, or out of order"
 DAMAGE: list[tuple[int, dict[str, object], str]] = [
     (0, {"stop": 2}, "the unit at 1 to 3 stands behind 2"),
     (1, {"start": 2}, "the unit at 2 to 3 stands behind 1"),
-    (1, {"pieces": (Verbatim(start=1, stop=2),) * 2}, "the unit at 1 sends a message twice"),
-    (1, {"pieces": (Verbatim(start=2, stop=3), Verbatim(start=1, stop=2))}, "the unit at 1 sends its messages out of order"),
-    (1, {"pieces": (Verbatim(start=0, stop=3),)}, "the unit at 1 sends messages of others"),
+    (1, {"pieces": (Verbatim(start=1, stop=2),) * 2}, OTHERS),
+    (1, {"pieces": (Verbatim(start=2, stop=3), Verbatim(start=1, stop=2))}, OTHERS),
+    (1, {"pieces": (Verbatim(start=0, stop=3),)}, OTHERS),
     (1, {"pieces": (Verbatim(start=1, stop=2),)}, "1 calls or results are sent without their counterpart"),
     (1, {"pieces": (Verbatim(start=2, stop=3),)}, "1 calls or results are sent without their counterpart"),
 ]  # fmt: skip
@@ -320,7 +319,7 @@ def test_damage_to_the_whole_is_found() -> None:
     assert faults(decisions[:-1], conversation) == []  # the last one was read ahead of its turn
     view = ContextView(decisions=Decisions(decisions))
     view.decisions.tokens += 1
-    [counted] = faults_of(view, conversation, open_pairs=False)
+    [counted] = faults_of(view, conversation.messages, open_pairs=False)
     assert counted.endswith(f"{view.tokens} are counted")
 
 

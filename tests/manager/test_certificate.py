@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.manager.request import Certifier
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce, messages_of
 from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import (
     Certificate,
-    Certifier,
     Checked,
     ends_with,
     holds_verbatim,
