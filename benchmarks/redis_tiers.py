@@ -110,18 +110,16 @@ def alternatives(server: RedisServer, folder: Path) -> tuple[Mapping[str, Do], M
         ),
         "cache, disk: put": at_once(lambda n: disk.write({str(n): entry_as_bytes(entry(n))})),
         "cache, Redis: put (queued)": put_shared,
-        "originals, disk: put": at_once(lambda n: file.write(original(n), expires_at=inf, now=0.0)),
-        "originals, Redis: put (queued)": at_once(
-            lambda n: stash.write(original(n), expires_at=inf, now=0.0)
-        ),
+        "originals, disk: put": at_once(lambda n: file.write(original(n))),
+        "originals, Redis: put (queued)": at_once(lambda n: stash.write(original(n))),
     }
     gets: dict[str, Do] = {
         "cache, memory: get": at_once(lambda n: memory.use(str(n))),
         "cache, disk: get": at_once(lambda n: entry_from_bytes(disk.read(str(n)) or b"")),
         "cache, Redis: cold get": lambda n: asyncio.to_thread(tier.read_all, [f"none {n}"]),
         "cache, Redis: warm get": lambda n: asyncio.to_thread(tier.read_all, [str(n)]),
-        "originals, disk: get": at_once(lambda n: file.read(str(n), now=0.0)),
-        "originals, Redis: get": at_once(lambda n: stash.read(str(n), now=0.0)),
+        "originals, disk: get": at_once(lambda n: file.read(str(n))),
+        "originals, Redis: get": at_once(lambda n: stash.read(str(n))),
     }
     return puts, gets
 

@@ -151,8 +151,6 @@ def starts() -> Iterator[tuple[str, str]]:
             name = f"follow {folders:,} folders with {files:,} files"
             yield name, seconds(partial(watch.follow, common(paths)))
             yield f"covers, {folders:,} folders, 1,000 paths", seconds(partial(ask, watch, paths))
-    with tree(1_000, 10_000) as paths, FileWatch(poll=True) as watch:
-        yield "look at 10,000 files once (polling)", seconds(partial(watch.follow, common(paths)))
 
 
 def ask(watch: FileWatch, paths: list[Path]) -> None:

@@ -3,9 +3,6 @@
 Promise: what a caller gets is what its builder would have made of the files after it asked: a changed file is never
 served. A cache that fails, its disk or its server too, costs a build and no more. One build serves all who ask for it
 at the same time.
-
-A value is kept only if its files were the same before and after it was built, and is compared with them each time it is
-asked for.
 """
 
 import asyncio
@@ -40,8 +37,9 @@ from autogen_context.cache.fingerprint import (
     is_touched,
 )
 from autogen_context.cache.tier import Memory, SharedTier, Tier
-from autogen_context.cache.values import Values, row_of
+from autogen_context.cache.values import Values
 from autogen_context.errors import StoreUnavailable
+from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from autogen_context.cache.store import DiskStore
@@ -88,8 +86,7 @@ class CacheLimits:
                 raise ValueError(f"{name}={getattr(self, name)}: give a number, 0 or more")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierStats:
+class TierStats(NamedTuple):
     """One tier: requests that it answered, and what it holds, where somebody here knows."""
 
     hits: int = 0
@@ -141,8 +138,8 @@ class CacheStats:
         asked = f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits"
         done = f"{self.builds:,} builds, {self.invalidations:,} invalidations"
         lines = [f"{asked}, {self.misses:,} misses, {done}"]
-        for name in ("memory", "disk", "shared"):
-            tier: TierStats = getattr(self, name)
+        tiers = {"memory": self.memory, "disk": self.disk, "shared": self.shared}
+        for name, tier in tiers.items():
             held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
             entries = "" if tier.entries is None else f"{tier.entries:,} entries"
             lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
@@ -214,7 +211,7 @@ class ContextCache:
             compare=compare, pattern_contents=shared is not None, limit_bytes=limits.content_bytes
         )
         self._memory = Memory[CacheEntry](entries=limits.entries, limit_bytes=limits.memory_bytes)
-        self._disk = None if directory is None else _disk_of(directory, limits.disk_bytes)
+        self._disk = None if directory is None else _disk_in(directory, limits.disk_bytes)
         self._shared = shared
         self._values = Values(
             memory_bytes=limits.kind_bytes,
@@ -225,9 +222,7 @@ class ContextCache:
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache")  # of the disk
         self._flights: dict[_Wanted, _Flight] = {}
-        self._outdated: set[str] = (
-            set()
-        )  # keys of entries whose files were found changed, or heard of
+        self._outdated: set[str] = set()  # keys of what was found changed, or heard of
         self._trusted_from = -math.inf
         self._answered = Counter[Source]()
         self._builds = 0
@@ -329,30 +324,31 @@ class ContextCache:
 
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Bring into memory what is kept on disk under these keys."""
-        reading = self._values.warm(kind, keys)
-        if reading is not None:
-            await asyncio.wrap_future(reading)
+        await self._values.warm(kind, keys)
 
     async def clear(self) -> None:
-        """Forget all that is kept here; of a server only what was built from files."""
-        self._detach(lambda _: True)
-        await self._forget(await self._keys_of(lambda _: True))
-        await asyncio.wrap_future(self._values.clear())
+        """Delete everything: here, and on a server all that is in its namespace.
 
-    async def invalidate(self, what: str | PathLike[str]) -> None:
-        """Drop the entry under a key, or with a ``Path`` every entry that depends on it or on something below.
-
-        Who asks once this is done gets no value that was built before.
+        Raises:
+            StoreUnavailable: a file or a server cannot be had now, so that something may still be there.
         """
-        if isinstance(what, str):
-            keys = {what}
-            self._detach(lambda wanted: wanted.key == what)
-        else:
-            path = absolute_names([what])[0]
-            self._detach(lambda wanted: _touches(wanted.names, path))
-            keys = await self._keys_of(lambda entry: _touches(entry.names, path))
-        self._invalidated += len(keys)
-        await self._forget(keys)
+        self._detach(lambda _: True)
+        self._memory.forget_where(lambda _: True)
+        await asyncio.wrap_future(self._values.clear())
+        if self._disk is not None:
+            await self._on_disk(self._disk.clear)
+        if self._shared is not None:
+            await asyncio.to_thread(self._shared.clear)
+
+    async def invalidate(self, key: str) -> None:
+        """Drop the entry under a key, for all who share it; who asks once this is done gets none that was built before."""
+        self._invalidated += 1
+        self._detach(lambda wanted: wanted.key == key)
+        self._memory.forget([key])
+        if self._disk is not None:
+            await self._on_disk(partial(_forget_on, self._disk, row_of(key)))
+        if self._shared is not None:
+            await asyncio.to_thread(_forget_on, self._shared, key)
 
     def stats(self) -> CacheStats:
         """What it did so far; print it."""
@@ -519,7 +515,7 @@ class ContextCache:
             values = {entry.key: entry_as_bytes(entry)}
             await asyncio.to_thread(partial(self._shared.write, values, ttl_s=self._ttl_s(entry)))
             if not flight.is_current:
-                await asyncio.to_thread(_forget_on, self._shared, [entry.key])
+                await asyncio.to_thread(_forget_on, self._shared, entry.key)
 
     def _ttl_s(self, entry: CacheEntry) -> float | None:
         left_s = entry.expires_at - self._clock()
@@ -548,29 +544,12 @@ class ContextCache:
             return False
         return entry.expires_at > self._clock()
 
-    async def _keys_of(self, concerns: Callable[[CacheEntry], bool]) -> set[str]:
-        """The keys of the entries here that something concerns."""
-        found = {entry.key for _, entry in self._memory.items() if concerns(entry)}
-        disk = self._disk
-        if disk is not None:
-            with suppress(StoreUnavailable):  # what cannot be read is compared before it is served
-                kept = await self._on_disk(lambda: [_entry(data) for _, data in disk.items()])
-                found |= {entry.key for entry in kept if entry and concerns(entry)}
-        return found
-
-    async def _forget(self, keys: Collection[str]) -> None:
-        self._memory.forget(keys)
-        if self._disk is not None:
-            await self._on_disk(partial(_forget_on, self._disk, list(map(row_of, keys))))
-        if self._shared is not None:
-            await asyncio.to_thread(_forget_on, self._shared, keys)
-
     def _heard_of_paths(self, paths: Collection[Path]) -> None:
         """Drop from memory what may have changed; the disk is compared before it serves."""
         changed = [str(path) for path in paths]
         self._outdated.update(
             self._memory.forget_where(
-                lambda entry: any(_touches(entry.names, path) for path in changed)
+                lambda entry: any(is_touched(n, path) for n in entry.names for path in changed)
             )
         )
 
@@ -582,7 +561,7 @@ class ContextCache:
         self._detach(lambda wanted: wanted.key == key or (not key and not wanted.names))
         self._memory.forget([key])
         if self._disk is not None:
-            self._thread.submit(_forget_on, self._disk, [row_of(key)])
+            self._thread.submit(_forget_on, self._disk, row_of(key))
         if not key:
             self._trusted_from = self._clock()
 
@@ -590,14 +569,10 @@ class ContextCache:
         return await asyncio.get_running_loop().run_in_executor(self._thread, action)
 
 
-def _disk_of(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
+def _disk_in(directory: str | PathLike[str], limit_bytes: int) -> "DiskStore":
     from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
 
     return DiskStore(directory, limit_bytes=limit_bytes, keep_open=True)
-
-
-def _touches(names: Iterable[str], path: str) -> bool:
-    return any(is_touched(name, path) for name in names)
 
 
 def _entry(data: bytes | None) -> CacheEntry | None:
@@ -607,9 +582,14 @@ def _entry(data: bytes | None) -> CacheEntry | None:
     return None
 
 
-def _forget_on(tier: Tier, names: Collection[str]) -> None:
+def _forget_on(tier: Tier, name: str) -> None:
     with suppress(StoreUnavailable):  # what cannot be deleted now is not read any more
-        tier.forget(names)
+        tier.forget([name])
+
+
+def row_of(key: str) -> str:
+    """The name of a key's row: no key is too long or too odd for it."""
+    return content_digest(key).hex()
 
 
 def user_directory() -> Path:

@@ -5,9 +5,8 @@ read is a new object each time, which its reader may change.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, get_args
 
 from pydantic import BaseModel
 
@@ -15,7 +14,7 @@ from autogen_context.cache.fingerprint import Fingerprint
 
 Kind = Literal["text", "bytes", "json", "model"]
 
-_SCHEMA: Final = 2
+_SCHEMA: Final = 3
 _OBJECT_BYTES = 200  # what an entry or a fingerprint costs beside its texts, roughly
 
 
@@ -92,14 +91,8 @@ def entry_as_bytes(entry: CacheEntry) -> bytes:
 
     ``json`` and not pydantic, which refuses the lone surrogates that names of files may have.
     """
-    head = {
-        "schema": _SCHEMA,
-        "key": entry.key,
-        "kind": entry.kind,
-        "built_at": entry.built_at,
-        "expires_at": entry.expires_at,
-        "dependencies": [[one.name, one.times, one.content] for one in entry.dependencies],
-    }
+    times = entry.built_at, entry.expires_at
+    head = [_SCHEMA, entry.key, entry.kind, *times, [list(one) for one in entry.dependencies]]
     return json.dumps(head).encode() + b"\n" + entry.payload
 
 
@@ -107,23 +100,21 @@ def entry_from_bytes(data: bytes) -> CacheEntry:
     """Read what ``entry_as_bytes`` wrote; ``ValueError`` if these are other bytes, or of another schema."""
     line, _, payload = data.partition(b"\n")
     try:
-        head = cast("Mapping[str, object]", json.loads(line))
-        listed = cast("list[list[str]]", head["dependencies"])  # each is looked at next
-        texts = [head["key"], *(text for fingerprint in listed for text in fingerprint)]
-        times = [head["built_at"], head["expires_at"]]
-        if (
-            (head["schema"], head["kind"] in get_args(Kind)) != (_SCHEMA, True)
-            or not all(isinstance(text, str) for text in texts)
-            or not all(isinstance(seconds, int | float) for seconds in times)
-        ):
-            raise TypeError  # noqa: TRY301 - as for any other damage
-        return CacheEntry(
-            key=cast("str", head["key"]),
-            kind=cast("Kind", head["kind"]),
-            payload=payload,
-            dependencies=tuple(Fingerprint(name=n, times=t, content=c) for n, t, c in listed),
-            built_at=cast("float", head["built_at"]),
-            expires_at=cast("float", head["expires_at"]),
-        )
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        schema, key, kind, built_at, expires_at, listed = json.loads(line)
+        dependencies = tuple(Fingerprint(*texts) for texts in listed)
+        texts = [key, *(text for one in dependencies for text in one)]
+        is_sound = schema == _SCHEMA and kind in get_args(Kind)
+        is_sound &= all(isinstance(text, str) for text in texts)
+        is_sound &= isinstance(built_at, int | float) and isinstance(expires_at, int | float)
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError("no entry of this schema") from error
+    if not is_sound:
+        raise ValueError("no entry of this schema")
+    return CacheEntry(
+        key=key,
+        kind=kind,
+        payload=payload,
+        dependencies=dependencies,
+        built_at=built_at,
+        expires_at=expires_at,
+    )

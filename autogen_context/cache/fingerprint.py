@@ -1,23 +1,19 @@
 """Fingerprints of files, folders and patterns such as ``src/**/*.py``: what a value was built from.
 
 Promise: while a fingerprint holds, what it was taken of is what it was: its times are those of then, or its content is. No
-path makes this wait or raise; a pipe is never opened.
-
-Equal times prove this from ``settled_ns`` on: the time of the last change of the inode is among them, which no program
-sets. Where times prove nothing (docs/decisions/0016-cache.md) ``compare="content"`` reads every file each time instead.
+path makes this wait or raise; a pipe is never opened. Why times prove it, and where not: docs/decisions/0016-cache.md.
 """
 
-# ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH120, PTH206, PTH208 - a Path for each of ten thousand files costs more than asking
+# ruff: noqa: PTH112, PTH115, PTH116, PTH118, PTH206, PTH208 - a Path for each of ten thousand files costs more than asking
 
 import errno
-import logging
 import math
 import os
 import re
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from fnmatch import translate
 from hashlib import blake2b
 from pathlib import Path
@@ -26,7 +22,7 @@ from typing import Final, Literal, NamedTuple, cast, get_args
 from autogen_context.messages.message import content_digest
 
 Compare = Literal["times", "content"]
-Kind = Literal["file", "folder", "missing", "unreachable", "special"]
+Kind = Literal["file", "folder", "missing", "special"]
 
 NEVER_NS: Final = 2**63
 # Two ticks of the slowest kernel in use (100 Hz), since stamps are of the last tick.
@@ -38,12 +34,10 @@ _SECOND_NS = 1_000_000_000
 _CHUNK_BYTES = 1024 * 1024
 _FEW = 64  # of some microseconds each: less than a thread costs to ask for them
 _GONE = {errno.ENOENT, errno.ENOTDIR}
-_OUT_OF_REACH = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
 # A path may become a pipe or a terminal between looking and opening.
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _MAGIC = re.compile(r"[*?\[]")
 _ANY_DEPTH = "**"
-_LOGGER = logging.getLogger(__name__)
 
 _Listed = dict[str, list["os.DirEntry[str]"]]
 
@@ -69,8 +63,7 @@ class Look(NamedTuple):
     states: tuple[tuple[str, FileState], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """What one dependency was: its absolute path or pattern, what the system said of it, and a digest if it was read."""
 
     name: str
@@ -110,7 +103,6 @@ class FingerprintReader:
         self._pattern_contents = pattern_contents or self._by_content
         self._limit_bytes = limit_bytes
         self._now_ns = now_ns
-        self._said: set[str] = set()
 
     def read(self, names: Iterable[str]) -> Reading:
         """Take the fingerprints of everything that a value depends on."""
@@ -121,7 +113,7 @@ class FingerprintReader:
         never = None in contents or settled_ns >= NEVER_NS
         return Reading(
             tuple(
-                Fingerprint(name=look.name, times=look.times, content=content or "")
+                Fingerprint(look.name, look.times, content or "")
                 for look, content in zip(looks, contents, strict=True)
             ),
             _mark(looks, contents if self._by_content else ()),
@@ -149,9 +141,8 @@ class FingerprintReader:
             by_content = not same_times or (self._by_content and old.content)
             if by_content and not (old.content and self._content(look) == old.content):
                 return None
-            settled = look.settled_ns <= now_ns
-            times = look.times if settled else old.times
-            renewed.append(Fingerprint(name=old.name, times=times, content=old.content))
+            times = look.times if look.settled_ns <= now_ns else old.times
+            renewed.append(old._replace(times=times))
         return tuple(renewed)
 
     def _content(self, look: Look) -> str | None:
@@ -162,21 +153,9 @@ class FingerprintReader:
         for path, state in look.states:
             content = _content_of(path, state, limit_bytes=self._limit_bytes)
             if not content:
-                self._say_once(state, content)
                 return content
             digests.append(content)
         return content_digest(*digests).hex()
-
-    def _say_once(self, state: FileState, content: str | None) -> None:
-        """Say of each kind once that its times are all there is, or that not even these prove anything."""
-        if state.kind in self._said or (content is None and state.kind == "file"):
-            return
-        self._said.add(state.kind)
-        if content is None:
-            _LOGGER.warning("what depends on a pipe, a socket or a device is not cached")
-        else:
-            numbers = {"size_bytes": state.size, "limit_bytes": self._limit_bytes}
-            _LOGGER.warning("too large or unreadable: followed by its times alone", extra=numbers)
 
 
 def _mark(looks: Iterable[Look], contents: Iterable[str | None]) -> str:
@@ -202,14 +181,9 @@ def absolute_names(depends_on: object) -> tuple[str, ...]:
 
 def is_touched(name: str, path: str) -> bool:
     """Whether a change at a path, or below it, may be one of a dependency; rather once too often."""
-    if _is_pattern(name):
-        root = _split(name)[0]
-        return _is_at_or_below(root, path) or _is_at_or_below(path, root)
-    return _is_at_or_below(name, path)
-
-
-def _is_at_or_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    root = _split(name)[0] if _is_pattern(name) else name
+    near, changed = os.path.join(root, ""), os.path.join(path, "")
+    return near.startswith(changed) or (root != name and changed.startswith(near))
 
 
 def _is_pattern(name: str) -> bool:
@@ -293,19 +267,21 @@ def _entries(folder: str, listed: _Listed) -> list["os.DirEntry[str]"]:
 
 def state_of(path: str) -> FileState:
     """Look at a path without opening it; the times are device, inode, mode, size, modification and change."""
+    link, linked_ns = "", 0
     try:
-        own = os.lstat(path)
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            link, linked_ns = f" by {_times(found)}", settled_ns(found.st_ctime_ns)
+            link += f" to {os.readlink(path)!r}"
+            found = os.stat(path)
     except OSError as error:
-        return _absent(path, error)
-    if not stat.S_ISLNK(own.st_mode):
-        return _present(own)
-    try:
-        link = f" by {_times(own)} to {os.readlink(path)!r}"
-        state = _present(os.stat(path))
-    except OSError as error:
-        return _absent(path, error, link=f" by {_times(own)}")
-    settled = max(state.settled_ns, settled_ns(own.st_ctime_ns))
-    return state._replace(times=state.times + link, settled_ns=settled)
+        return _absent(path, link) if error.errno in _GONE else FileState("special", "", NEVER_NS)
+    is_file = stat.S_ISREG(found.st_mode)
+    if not is_file and not stat.S_ISDIR(found.st_mode):
+        return FileState("special", "", NEVER_NS)
+    settled = max(linked_ns, settled_ns(found.st_ctime_ns))
+    kind: Kind = "file" if is_file else "folder"
+    return FileState(kind, _times(found) + link, settled, size=found.st_size)
 
 
 def settled_ns(changed_ns: int) -> int:
@@ -313,32 +289,14 @@ def settled_ns(changed_ns: int) -> int:
     return changed_ns + (TICK_NS if changed_ns % _SECOND_NS else COARSE_TICK_NS)
 
 
-def _present(found: os.stat_result) -> FileState:
-    if stat.S_ISREG(found.st_mode):
-        kind: Kind = "file"
-    elif stat.S_ISDIR(found.st_mode):
-        kind = "folder"
-    else:
-        return FileState("special", "", NEVER_NS)
-    return FileState(kind, _times(found), settled_ns(found.st_ctime_ns), size=found.st_size)
-
-
-def _absent(path: str, error: OSError, *, link: str = "") -> FileState:
-    if error.errno in _OUT_OF_REACH:
-        return FileState("unreachable", f"unreachable:{error.errno}{link}")
-    if error.errno not in _GONE:
-        return FileState("special", "", NEVER_NS)
-    above = os.path.dirname(path)
-    while True:  # the nearest folder above changes when a name comes or goes
-        try:
+def _absent(path: str, link: str) -> FileState:
+    """Nothing is there: the nearest folder above changes when a name comes or goes."""
+    for above in Path(path).parents:
+        with suppress(OSError):
             found = os.stat(above)
-        except OSError:
-            if above == os.path.dirname(above):
-                return FileState("missing", f"missing{link}", NEVER_NS)
-            above = os.path.dirname(above)
-        else:
             settled = settled_ns(found.st_ctime_ns)
             return FileState("missing", f"missing{link}", settled, beside=_times(found))
+    return FileState("missing", f"missing{link}", NEVER_NS)
 
 
 def _times(found: os.stat_result) -> str:
@@ -351,33 +309,29 @@ def _times(found: os.stat_result) -> str:
 def _content_of(path: str, state: FileState, *, limit_bytes: int) -> str | None:
     """A digest of what is in a file, or of the names in a folder; that nothing is there is a content too.
 
-    Empty if it is too large or may not be read; ``None`` if what is read is not what ``state`` says: it has changed, or is
-    a file like those in ``/proc``, whose times prove nothing.
+    Empty if it is too large or may not be read; ``None`` if what is read is not what ``state`` says, before and after: it
+    has changed, or is a file like those in ``/proc``, whose times prove nothing.
     """
+    if state.kind == "special":
+        return None
     if state.kind == "missing":
         return state.times
     try:
         if state.kind == "folder":
             return _digest(sorted(os.listdir(path)))
-        if state.kind == "file" and state.size <= limit_bytes:
-            return _digest_of_file(path, state)
+        if state.size > limit_bytes:
+            return ""
+        digest, read_bytes = blake2b(digest_size=16), 0
+        descriptor = os.open(path, _OPEN)
+        try:
+            before = _times(os.fstat(descriptor))
+            while read_bytes <= state.size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
+                digest.update(chunk)
+                read_bytes += len(chunk)
+            after = _times(os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
     except OSError:
         return ""
-    return "" if state.kind != "special" else None
-
-
-def _digest_of_file(path: str, state: FileState) -> str | None:
-    """The digest, if what was read is what the system said it would be, before and after."""
-    digest = blake2b(digest_size=16)
-    descriptor = os.open(path, _OPEN)
-    try:
-        before = _times(os.fstat(descriptor))
-        read_bytes = 0
-        while read_bytes <= state.size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
-            digest.update(chunk)
-            read_bytes += len(chunk)
-        after = _times(os.fstat(descriptor))
-    finally:
-        os.close(descriptor)
     is_same = before == after and f"{state.times} ".startswith(f"{before} ")
     return digest.hexdigest() if is_same and read_bytes == state.size else None

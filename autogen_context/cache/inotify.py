@@ -78,9 +78,6 @@ class InotifyTree:
         """Whether each change of what is in a folder, and not ignored, is told."""
         return self.is_watching and folder in self._folders
 
-    def check(self) -> None:
-        """Nothing is due: the system tells."""
-
     def stop(self) -> None:
         """Watch no more."""
         with self._lock:

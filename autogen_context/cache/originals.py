@@ -8,12 +8,11 @@ another has; what is read from a tier is what was written under this scope and h
 import logging
 import math
 import os
-import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
@@ -31,27 +30,46 @@ MESSAGE_BYTES = 200  # what a message costs beside its texts, roughly
 
 _LOGGER = logging.getLogger(__name__)
 _FOLDER = "originals"
-_HEAD = struct.Struct(">d")  # when its time is over
 
 
-class OriginalTier(Protocol):
-    """Originals of one scope by handle, beyond this process."""
+class OriginalTier:
+    """The originals of one scope beyond this process, in any ``Tier``."""
 
-    def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
-        """Keep entries; the handles that went for want of room."""
-        ...
+    def __init__(self, tier: Tier, *, scope: Scope) -> None:
+        self._tier = tier
+        self.prefix = f"{scope.key}:"
 
-    def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
+    def write(self, entries: Iterable[Entry], *, ttl_s: float | None = None) -> list[str]:
+        """Keep entries, each as the newest one; the handles of this scope that went for want of room, oldest first."""
+        values = {self._name(handle): messages_as_bytes(messages) for handle, messages in entries}
+        gone = self._tier.write(values, ttl_s=ttl_s)
+        own = [name.removeprefix(self.prefix) for name in gone if name.startswith(self.prefix)]
+        if len(own) < len(gone):
+            _LOGGER.warning(
+                "originals of other agents left the folder, which is full",
+                extra={"left": len(gone) - len(own)},
+            )
+        return [bytes.fromhex(name).decode("utf-8", "surrogatepass") for name in own]
+
+    def read(self, handle: str) -> tuple[Message, ...] | None:
         """The messages under a handle, if they are there whole and their time is not over; never raises."""
-        ...
+        name = self._name(handle)
+        with suppress(StoreRefused, ValueError):  # anybody may have planted it
+            value = self._tier.read_all([name]).get(name)
+            return None if value is None else messages_from_bytes(value)
+        return None
 
     def forget(self, handle: str) -> None:
-        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there."""
-        ...
+        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there, or ``StoreRefused``."""
+        self._tier.forget([self._name(handle)])
 
     def clear(self) -> None:
-        """Delete all that the scope has; raises ``StoreUnavailable`` where it may still be there."""
-        ...
+        """Delete all that this scope has, whoever wrote it; raises what ``forget`` does."""
+        self._tier.clear()
+
+    def _name(self, handle: str) -> str:
+        """The handle as it stands in the place; whatever a model asks for can be written so."""
+        return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
 
 
 class OriginalStore:
@@ -63,7 +81,7 @@ class OriginalStore:
         tiers: keep every entry as well, beyond this process, and are asked in this order: a ``DiskOriginals``, a
             ``RedisOriginals``. Without one, what memory gives up is gone.
         ttl_s: how long an entry is kept after it was put last, in seconds.
-        clock: the time in seconds, on one scale for all processes that share a tier.
+        clock: the time in seconds.
 
     Attributes:
         evicted: how many originals went for want of room so far, and are nowhere any more.
@@ -99,8 +117,8 @@ class OriginalStore:
 
     def __iter__(self) -> Iterator[Entry]:
         """The entries in memory, oldest first."""
-        self._forget_what_is_over(self._clock())
-        return iter(self._memory.items())
+        known = set(self.handles)
+        return iter([entry for entry in self._memory.items() if entry[0] in known])
 
     @property
     def held_bytes(self) -> int:
@@ -124,16 +142,19 @@ class OriginalStore:
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Keep many; room is made and reported, and a file opened, once for all of them."""
         new, now = dict(entries), self._clock()
-        expires_at = now + self._ttl_s
-        self._forget_what_is_over(now)
+        over = [handle for handle, expires_at in self._known.items() if expires_at <= now]
+        for handle in over:
+            del self._known[handle], self._places[handle]
+        self._memory.forget(over)
         gone: list[str] = []
         for handle, messages in new.items():
             self._known.pop(handle, None)
-            self._known[handle] = expires_at
+            self._known[handle] = now + self._ttl_s
             self._places[handle] = 1 + len(self._tiers)
             gone += self._memory.put(handle, messages, size_bytes=size_of(messages))
         for tier in self._tiers if new else ():
-            gone += tier.write(new.items(), expires_at=expires_at, now=now)
+            ttl_s = None if self._ttl_s == math.inf else self._ttl_s
+            gone += tier.write(new.items(), ttl_s=ttl_s)
         self._report(gone)
 
     def get(self, handle: str) -> tuple[Message, ...]:
@@ -177,19 +198,13 @@ class OriginalStore:
             raise errors[0]
 
     def _found(self, handle: str) -> tuple[Message, ...] | None:
-        now = self._clock()
+        if self._known.get(handle, math.inf) <= self._clock():
+            return None
         messages = self._memory.look(handle)
-        if messages is not None and self._known.get(handle, now) > now:
+        if messages is not None:
             return messages
-        found = (tier.read(handle, now=now) for tier in self._tiers)
+        found = (tier.read(handle) for tier in self._tiers)
         return next((messages for messages in found if messages is not None), None)
-
-    def _forget_what_is_over(self, now: float) -> None:
-        if self._ttl_s < math.inf:
-            over = [handle for handle, until in self._known.items() if until <= now]
-            self._memory.forget(over)
-            for handle in over:
-                del self._known[handle], self._places[handle]
 
     def _report(self, gone: Iterable[str]) -> None:
         left = 0
@@ -205,53 +220,7 @@ class OriginalStore:
             _LOGGER.warning("originals left their store, which is full", extra=numbers)
 
 
-class KeptOriginals:
-    """The originals of one scope in a ``Tier``; an ``OriginalTier``."""
-
-    def __init__(self, tier: Tier, *, scope: Scope) -> None:
-        self._tier = tier
-        self.prefix = f"{scope.key}:"
-
-    def write(self, entries: Iterable[Entry], *, expires_at: float, now: float) -> list[str]:
-        """Keep entries, each as the newest one, until a time; the handles of this scope that went, oldest first."""
-        head = _HEAD.pack(expires_at)
-        values = {self._name(handle): head + messages_as_bytes(each) for handle, each in entries}
-        ttl_s = None if expires_at == math.inf else expires_at - now
-        gone = self._tier.write(values, ttl_s=ttl_s)
-        own = [name for name in gone if name.startswith(self.prefix)]
-        if len(own) < len(gone):
-            numbers = {"left": len(gone) - len(own)}
-            _LOGGER.warning(
-                "originals of other agents left the folder, which is full", extra=numbers
-            )
-        return [self._handle(name) for name in own]
-
-    def read(self, handle: str, *, now: float) -> tuple[Message, ...] | None:
-        """The messages under a handle, if they are there whole, in time, and their own time is not over."""
-        name = self._name(handle)
-        with suppress(StoreRefused, ValueError):  # anybody may have planted it
-            value = self._tier.read_all([name]).get(name, b"")
-            if len(value) > _HEAD.size and _HEAD.unpack_from(value)[0] > now:
-                return messages_from_bytes(value[_HEAD.size :])
-        return None
-
-    def forget(self, handle: str) -> None:
-        """Delete what is under a handle; raises ``StoreUnavailable`` where it may still be there, or ``StoreRefused``."""
-        self._tier.forget([self._name(handle)])
-
-    def clear(self) -> None:
-        """Delete all that this scope has, whoever wrote it; raises what ``forget`` does."""
-        self._tier.clear()
-
-    def _name(self, handle: str) -> str:
-        """The handle as it stands in the place; whatever a model asks for can be written so."""
-        return self.prefix + handle.encode("utf-8", "surrogatepass").hex()
-
-    def _handle(self, name: str) -> str:
-        return bytes.fromhex(name.removeprefix(self.prefix)).decode("utf-8", "surrogatepass")
-
-
-class DiskOriginals(KeptOriginals):
+class DiskOriginals(OriginalTier):
     """The originals of one scope in a folder.
 
     Args:
@@ -277,7 +246,7 @@ class DiskOriginals(KeptOriginals):
         self.store.clear(self.prefix)
 
 
-class RedisOriginals(KeptOriginals):
+class RedisOriginals(OriginalTier):
     """The originals of one scope on a server: what one worker put away, another has by its handle.
 
     A turn waits for no write, and for a read ``timeout_s`` at most. An original is kept for seven days at most, and goes

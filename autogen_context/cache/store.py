@@ -34,7 +34,6 @@ ROW_BYTES: Final = 200  # what a row costs beside its value, roughly
 _LOGGER = logging.getLogger(__name__)
 _LOCKED_S = 2.0  # how long one process waits for another
 _REST_S = 30.0  # how long a file that failed is left alone
-_MOST_NOTED = 4096  # rows that were used since the last write
 _RAW: Final = 1  # diskcache's mode of a value that stands in its row
 _PASSING = {
     sqlite3.SQLITE_PERM,
@@ -53,8 +52,8 @@ _PASSING = {
 class DiskStore:
     """A folder of values, a ``Tier``. Any thread may use it, and several processes may share the folder.
 
-    It is made when something is written, for its owner alone. Within ``limit_bytes`` what was used, or written, the longest
-    ago goes first. ``keep_open`` is faster, for who uses it from one thread and closes it; without it, what was deleted is
+    It is made when something is written, for its owner alone. Within ``limit_bytes`` what was written the longest ago goes
+    first. ``keep_open`` is faster, for who uses it from one thread and closes it; without it, what was deleted is
     overwritten in the file when the call returns.
     """
 
@@ -79,7 +78,6 @@ class DiskStore:
         self._clock = clock
         self._rests_until = -math.inf
         self._table: _Table | None = None
-        self._used: dict[str, None] = {}  # since the last write, in this order
         self._forgotten: set[str] = set()  # what could not be deleted yet
         self._lock = RLock()
 
@@ -113,10 +111,8 @@ class DiskStore:
             self._delete_forgotten(table)
             table.room_bytes, table.gone = self._limit_bytes, []
             with table.transact():
-                table.touch_all(self._used)
                 for name, value in fitting.items():
                     table.set(name, value, expire=ttl_s)
-            self._used = {}
             return table.gone
 
         if gone and self.path.exists():
@@ -158,9 +154,9 @@ class DiskStore:
 
     def close(self) -> None:
         """Close the file; used again it is opened again."""
-        if self._used and self._table is not None:
-            self._tried(lambda table: table.touch_all(self._used), None)
-        self._shut()
+        table, self._table = self._table, None
+        if table is not None:
+            table.close()
 
     def _value(self, table: "_Table", name: str) -> bytes | None:
         """The value of a row; a row that holds something else is deleted."""
@@ -173,12 +169,6 @@ class DiskStore:
             with table.transact():
                 if table.row(name) == row:  # unless another process has written it anew meanwhile
                     table.delete(name)
-        elif self._keep_open:
-            self._used.pop(name, None)
-            self._used[name] = None
-            if len(self._used) >= _MOST_NOTED:
-                table.touch_all(self._used)
-                self._used = {}
         return value
 
     def _delete_forgotten(self, table: "_Table") -> None:
@@ -214,7 +204,7 @@ class DiskStore:
     def _run(self, action: Callable[["_Table"], ResultT]) -> ResultT:
         with self._lock:
             if self._table is not None and not self.path.exists():  # somebody took it away
-                self._shut()
+                self.close()
             if self._table is None:
                 self._table = _opened(self.path)
             try:
@@ -223,15 +213,10 @@ class DiskStore:
                 if not self._keep_open:
                     self._table.close()
 
-    def _shut(self) -> None:
-        table, self._table = self._table, None
-        if table is not None:
-            table.close()
-
     def _remove(self) -> None:
         """Take the file away, with the log beside it, which would be read into the next one."""
         with self._lock:
-            self._shut()
+            self.close()
             for suffix in ("", "-wal", "-shm"):
                 self.path.with_name(FILE + suffix).unlink(missing_ok=True)
             self._forgotten.clear()
@@ -247,7 +232,7 @@ def _opened(path: Path) -> "_Table":
         str(path.parent),
         timeout=_LOCKED_S,
         disk=_PlainDisk,
-        eviction_policy="least-recently-used",  # for the index by use
+        eviction_policy="least-recently-stored",  # for the index by time
         sqlite_secure_delete=1,
         sqlite_mmap_size=0,  # a mapped file that somebody cuts off would end the process
         sqlite_trusted_schema=0,
@@ -275,12 +260,6 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         """What stands under a name, as it is; ``None`` if nothing does, or its time is over."""
         return cast("bytes | None", self.get(name))  # what ``_PlainDisk.fetch`` gives
 
-    def touch_all(self, names: Iterable[str]) -> None:
-        """Write down that these were used just now, in this order."""
-        with self._transact() as (sql, _):
-            for name in names:
-                sql("UPDATE Cache SET access_time = ? WHERE key = ?", (time.time(), name))
-
     @override
     def _cull(  # pyright: ignore[reportGeneralTypeIssues] - what it overrides cannot be seen in ``Any``
         self, now: float, sql: Callable[..., Any], cleanup: object, limit: object = None
@@ -289,7 +268,7 @@ class _Table(_Cache):  # type: ignore[misc]  # as above
         sql("DELETE FROM Cache WHERE expire_time < ?", (now,))
         excess = self.reset("size") - self.room_bytes
         while excess > 0:
-            oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY access_time, rowid LIMIT 1")
+            oldest = sql("SELECT rowid, key, size FROM Cache ORDER BY store_time, rowid LIMIT 1")
             for rowid, name, size in oldest.fetchall():
                 sql("DELETE FROM Cache WHERE rowid = ?", (rowid,))
                 self.gone.append(str(name))

@@ -67,46 +67,44 @@ class Values:
         self._shared = shared
         self._memories: dict[str, Memory[bytes]] = {}
         self._disks: dict[str, DiskStore] = {}
-        self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and row
+        self._due: dict[str, dict[str, bytes]] = {}  # to be written, by kind and name
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="context-cache-values")
 
     def look(self, kind: str, key: str) -> object:
         """The value, if it is in memory."""
-        data = self._memory(kind).use(row_of(key))
+        data = self._memory(kind).use(_name(kind, key))
         self.hits, self.misses = self.hits + (data is not None), self.misses + (data is None)
         return None if data is None else decoded(data)
 
     def keep(self, kind: str, key: str, value: object) -> None:
         """Keep a value in memory now, and elsewhere soon; ``ValueError`` if it is neither JSON data, text nor bytes."""
-        data, row = encoded(value), row_of(key)
-        self._memory(kind).put(row, data, size_bytes=len(data) + _VALUE_BYTES)
-        if self._folder is None and self._shared is None:
-            return
-        with self._lock:
-            is_first = not self._due
-            self._due.setdefault(kind, {})[row] = data
-        if is_first:
-            self._thread.submit(self._write_all)
+        data, name = encoded(value), _name(kind, key)
+        self._memory(kind).put(name, data, size_bytes=len(data) + _VALUE_BYTES)
+        if self._folder is not None or self._shared is not None:
+            with self._lock:
+                is_first = not self._due
+                self._due.setdefault(kind, {})[name] = data
+            if is_first:
+                self._thread.submit(self._write)
 
-    def warm(self, kind: str, keys: Collection[str]) -> "Future[None] | None":
-        """Read into memory what is kept elsewhere; ``None`` where nothing has to be read."""
+    async def warm(self, kind: str, keys: Collection[str]) -> None:
+        """Read into memory what is kept elsewhere."""
         memory = self._memory(kind)
-        missing = [row for row in map(row_of, keys) if row not in memory]
-        if not missing or (self._folder is None and self._shared is None):
-            return None
-        return self._thread.submit(self._read, kind, missing)
+        missing = [name for key in keys if (name := _name(kind, key)) not in memory]
+        if missing and (self._folder is not None or self._shared is not None):
+            await asyncio.wrap_future(self._thread.submit(self._read, kind, missing))
 
     def clear(self) -> "Future[None]":
-        """Delete everything."""
+        """Delete everything that is here."""
         self._memories.clear()
         with self._lock:
             self._due.clear()
-        return self._thread.submit(self._delete_all)
+        return self._thread.submit(self._delete)
 
     def flushed(self) -> "Future[None]":
         """Done when all that was kept is on disk, and its files are closed."""
-        return self._thread.submit(self._close_all)
+        return self._thread.submit(self._close)
 
     def _memory(self, kind: str) -> Memory[bytes]:
         memory = self._memories.get(kind)
@@ -118,7 +116,7 @@ class Values:
 
     def _tiers(self, kind: str) -> list[Tier]:
         """Where values of a kind are kept, the nearest first; used in the thread of the values alone."""
-        tiers: list[Tier] = []
+        tiers: list[Tier] = [] if self._shared is None else [self._shared]
         if self._folder is not None:
             if kind not in self._disks:
                 from autogen_context.cache.store import DiskStore  # noqa: PLC0415 - for who has a folder
@@ -126,35 +124,32 @@ class Values:
                 self._disks[kind] = DiskStore(
                     self._folder / kind, limit_bytes=self._disk_bytes, keep_open=True
                 )
-            tiers.append(self._disks[kind])
-        return tiers if self._shared is None else [*tiers, self._shared]
+            tiers.insert(0, self._disks[kind])
+        return tiers
 
-    def _read(self, kind: str, rows: Collection[str]) -> None:
-        memory, missing = self._memory(kind), list(rows)
+    def _read(self, kind: str, names: Collection[str]) -> None:
+        memory = self._memory(kind)
         for tier in self._tiers(kind):
-            names = {f"{kind}/{row}": row for row in missing}
-            for name, data in tier.read_all(names).items():
+            for name, data in tier.read_all([name for name in names if name not in memory]).items():
                 with suppress(ValueError):  # others may have written anything
                     decoded(data)
-                    if names[name] not in memory:
-                        memory.put(names[name], data, size_bytes=len(data) + _VALUE_BYTES)
-            missing = [row for row in missing if row not in memory]
+                    if name not in memory:  # nothing newer was kept meanwhile
+                        memory.put(name, data, size_bytes=len(data) + _VALUE_BYTES)
 
-    def _write_all(self) -> None:
+    def _write(self) -> None:
         with self._lock:
             due, self._due = self._due, {}
         for kind, values in due.items():
-            named = {f"{kind}/{row}": data for row, data in values.items()}
             for tier in self._tiers(kind):
-                tier.write(named)
+                tier.write(values)
 
-    def _delete_all(self) -> None:
+    def _delete(self) -> None:
         kept = self._folder.glob("*") if self._folder is not None else ()
         for kind in sorted(place.name for place in kept if place.is_dir()):
             with suppress(StoreUnavailable):  # what cannot be deleted now is the oldest then
                 self._tiers(kind)[0].clear()
 
-    def _close_all(self) -> None:
+    def _close(self) -> None:
         while self._disks:
             self._disks.popitem()[1].close()
 
@@ -194,6 +189,6 @@ class Guarded:
         self._warned = True
 
 
-def row_of(key: str) -> str:
-    """The name of a key's row: no key is too long or too odd for it."""
-    return content_digest(key).hex()
+def _name(kind: str, key: str) -> str:
+    """The name under which a value is kept: no key is too long or too odd for it."""
+    return f"{kind}/{content_digest(key).hex()}"

@@ -7,9 +7,8 @@ leaves no trace but ``EmbeddingFailed``. Nothing runs in the background outside 
 import asyncio
 import logging
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from threading import Lock
 from typing import Self
 
 from autogen_context.cache.tier import Memory
@@ -25,8 +24,7 @@ _LOGGER = logging.getLogger(__name__)
 _KIND = "embedding"  # in the cache
 _FLOAT_BYTES = 4
 _LENGTH_IS_1 = 1e-3  # within this, as the numbers have four bytes each
-_BATCH_TEXTS = 256  # what is done is kept when the rest fails
-_WARMED_TEXTS = 64  # between batches a turn has its chance
+_BATCH_TEXTS = 64  # what is done is kept when the rest fails; between batches a turn has its chance
 _WAITING_TEXTS = 4_096
 
 
@@ -58,8 +56,7 @@ class VectorStore:
         self._memory = Memory[Sequence[float]](entries=entries)
         self._flights: dict[str, asyncio.Future[Vectors]] = {}
         self._dimensions: int | None = None
-        self._waiting: dict[str, None] = {}  # what is to be made ready
-        self._lock = Lock()
+        self._waiting: dict[str, None] = {}  # what is to be made ready; of any thread
         self._due = asyncio.Event()
         self._warming: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
 
@@ -94,15 +91,14 @@ class VectorStore:
 
         What a full queue does not take is left out, and so is what waits when the model fails: name it again later.
         """
-        warming = self._warming
-        if warming is None:
+        if self._warming is None:
             return
-        with self._lock:
-            for text in texts:
-                if len(self._waiting) < _WAITING_TEXTS and self._key(text) not in self._memory:
-                    self._waiting[text] = None
+        loop, _ = self._warming
+        for text in texts:
+            if len(self._waiting) < _WAITING_TEXTS and self._key(text) not in self._memory:
+                self._waiting[text] = None
         with suppress(RuntimeError):  # the loop is closed: nothing is prepared any more
-            warming[0].call_soon_threadsafe(self._due.set)
+            loop.call_soon_threadsafe(self._due.set)
 
     async def __aenter__(self) -> Self:
         """Begin to make ready what ``warm`` is given; ``RuntimeError`` if it has begun already."""
@@ -131,9 +127,17 @@ class VectorStore:
         batch = {key: missing[key] for key in free[:_BATCH_TEXTS]}
         flight = asyncio.get_running_loop().create_future()
         self._flights |= dict.fromkeys(batch, flight)
-        got: Vectors = {}
+        found: dict[str, Sequence[float]] = {}
         try:
-            got = await self._got(batch)
+            found |= await self._kept(batch)
+            if texts := {key: text for key, text in batch.items() if key not in found}:
+                computed = await self._computed(list(texts.values()))
+                for key, vector in zip(texts, computed, strict=True):
+                    found[key] = vector
+                    if self._cache is not None:
+                        self._cache.remember(_KIND, key, array("f", vector).tobytes())
+            for key, vector in found.items():
+                self._memory.put(key, vector)
         except EmbeddingFailed as error:
             flight.set_exception(error)
             flight.exception()  # it is told here, whether others wait or not
@@ -142,23 +146,10 @@ class VectorStore:
             for key in batch:
                 del self._flights[key]
             if not flight.done():
-                flight.set_result(got)
-        return got
-
-    async def _got(self, texts: Mapping[str, str]) -> Vectors:
-        found = await self._kept(list(texts))
-        missing = {key: text for key, text in texts.items() if key not in found}
-        if missing:
-            computed = await self._computed(list(missing.values()))
-            for key, vector in zip(missing, computed, strict=True):
-                found[key] = vector
-                if self._cache is not None:
-                    self._cache.remember(_KIND, key, array("f", vector).tobytes())
-        for key, vector in found.items():
-            self._memory.put(key, vector)
+                flight.set_result(found)
         return found
 
-    async def _kept(self, keys: Sequence[str]) -> dict[str, Sequence[float]]:
+    async def _kept(self, keys: Collection[str]) -> Vectors:
         """What the cache has of these; whoever keeps it may be lying."""
         found: dict[str, Sequence[float]] = {}
         if self._cache is None:
@@ -197,18 +188,13 @@ class VectorStore:
     async def _warm(self) -> None:
         while await self._due.wait():
             self._due.clear()
-            while self._waiting:
-                with self._lock:
-                    batch = list(self._waiting)[:_WARMED_TEXTS]
-                    for text in batch:
-                        del self._waiting[text]
+            while batch := list(self._waiting)[:_BATCH_TEXTS]:
+                for text in batch:
+                    del self._waiting[text]
                 try:
                     await self.vectors(batch)
                 except ContextError as error:
-                    with self._lock:
-                        numbers = {"left_out": len(batch) + len(self._waiting)}
-                        self._waiting.clear()
-                    reason = type(error).__name__
-                    _LOGGER.warning(
-                        "warming failed (%s); what waits is left out", reason, extra=numbers
-                    )
+                    left = len(batch) + len(self._waiting)
+                    self._waiting.clear()
+                    message = "warming failed (%s); what waits is left out"
+                    _LOGGER.warning(message, type(error).__name__, extra={"left_out": left})

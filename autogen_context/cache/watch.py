@@ -1,6 +1,6 @@
 """Know which files changed, without asking for each.
 
-Promise: whoever listens is told of every change of what is followed and not ignored: the path, or a folder above it, which
+Promise: whoever listens is told of every change of what is covered and not ignored: the path, or a folder above it, which
 stands for all below. What was lost on the way is a change of all there is. However much happens, so many paths wait at
 most. It works when nobody ever closes it, and costs nothing before something is followed.
 """
@@ -14,14 +14,11 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from itertools import chain, islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, Self
 from weakref import WeakMethod, finalize, ref
-
-from autogen_context.cache.files import levels
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyFD
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from autogen_context.cache.inotify import InotifyTree
 
 MOST_PATHS = 4_096
-MOST_ENTRIES = 100_000
 # What another machine writes there, the kernel of this one does not learn.
 REMOTE = frozenset(
     {
@@ -40,7 +36,6 @@ REMOTE = frozenset(
 )
 
 _LONGEST_S = 1.0  # a file that is written all the time is told of this often
-_BUSY_FRACTION = 0.1  # of a core, for looking
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _LOGGER = logging.getLogger(__name__)
 
@@ -52,36 +47,33 @@ class FileWatch:
 
     Args:
         debounce_s: how long it must be quiet before a change is told, in seconds; it is told after one second at most.
-        poll_s: how often is looked where the system does not tell, and whether a root is still there, in seconds.
-        poll: whether to look everywhere: for a network mount that does not show as one.
+        check_s: how often is looked whether a root is still there, in seconds.
 
     Raises:
         ValueError: a time is not above 0.
     """
 
-    def __init__(
-        self, *, debounce_s: float = 0.05, poll_s: float = 2.0, poll: bool = False
-    ) -> None:
-        for name, seconds in (("debounce_s", debounce_s), ("poll_s", poll_s)):
+    def __init__(self, *, debounce_s: float = 0.05, check_s: float = 2.0) -> None:
+        for name, seconds in (("debounce_s", debounce_s), ("check_s", check_s)):
             if not seconds > 0:
                 raise ValueError(f"{name}={seconds}: give a number of seconds above 0")
-        self._poll_s = poll_s
-        self._check_at = time.monotonic() + poll_s
+        self._check_s = check_s
+        self._check_at = time.monotonic() + check_s
         self._pending = Pending(debounce_s=debounce_s, longest_s=max(_LONGEST_S, debounce_s))
-        self._sources = Sources(poll=poll)
+        self._reader = Reader()
         self._roots: dict[str, WatchedRoot] = {}
         self._listeners: list[Callable[[], Heard | None]] = []
         self._lock, self._rooting = Lock(), Lock()  # for what waits and who listens; for the roots
         self._closed = self._warned = False
         self._awake: SimpleQueue[None] = SimpleQueue()
         finalize(self, self._awake.put, None)
-        own = ref(self), self._awake, self._roots, self._sources
+        own = ref(self), self._awake, self._roots, self._reader
         self._thread = Thread(target=_run, args=own, name="file-watch", daemon=True)
 
     @property
     def is_alive(self) -> bool:
         """Whether something is followed, and all that is needed for it is running."""
-        return self._thread.is_alive() and not self._closed and self._sources.is_alive
+        return self._thread.is_alive() and not self._closed and self._reader.is_alive
 
     def follow(self, root: Path) -> None:
         """Be told of its changes from when this returns.
@@ -109,7 +101,7 @@ class FileWatch:
             if self._thread.ident is None:
                 self._thread.start()
             if path not in self._roots and not self.covers(folder):
-                watched = WatchedRoot(path, self._sources, changed)
+                watched = WatchedRoot(path, self._reader, changed)
                 watched.start()
                 self._roots[path] = watched
 
@@ -136,7 +128,8 @@ class FileWatch:
     def covers(self, folder: Path) -> bool:
         """Whether each change below a folder that is not ignored is learned of at once, and the folder does not wait to be told.
 
-        It is not where it is polled, ignored or behind a link. What a file is by now only looking at it proves.
+        It is not where the system does not tell, where it is ignored or behind a link. What a file is by now only looking at it
+        proves.
         """
         path = str(folder.absolute())
         if ".." in folder.parts or not self.is_alive:
@@ -167,8 +160,7 @@ class FileWatch:
             with self._rooting:
                 for root in self._roots.values():
                     root.check()
-            took_s = time.monotonic() - now
-            self._check_at = time.monotonic() + max(self._poll_s, took_s / _BUSY_FRACTION)
+            self._check_at = time.monotonic() + self._check_s
         with self._lock:
             due_at = self._pending.due_at
             paths = self._pending.take() if due_at is not None and due_at <= now else []
@@ -201,7 +193,7 @@ def _run(
     watch: "ref[FileWatch]",
     awake: "SimpleQueue[None]",
     roots: "dict[str, WatchedRoot]",
-    sources: "Sources",
+    reader: "Reader",
 ) -> None:
     """The life of the thread, which does not hold the watch: it ends with it."""
     try:
@@ -212,7 +204,7 @@ def _run(
     finally:
         for root in roots.values():
             root.stop()
-        sources.stop()
+        reader.stop()
 
 
 class Pending:
@@ -259,82 +251,77 @@ class Pending:
         return sorted(taken)
 
 
-class Sources:
-    """Where changes of a folder are learned of: from the system, or by looking; one at a time."""
+class Reader:
+    """What reads the system's events for all roots, from the first one on."""
 
-    def __init__(self, *, poll: bool, begin: "Callable[[], InotifyFD] | None" = None) -> None:
-        self._poll = poll
+    def __init__(self, begin: "Callable[[], InotifyFD] | None" = None) -> None:
         self._begin = begin
-        self._reader: InotifyFD | None = None
+        self._running: InotifyFD | None = None
 
     @property
     def is_alive(self) -> bool:
         """Whether what the system tells is read, where anything is."""
-        return self._reader is None or self._reader.is_alive()
+        return self._running is None or self._running.is_alive()
 
-    def begin(self, top: str, changed: Callable[[str], None]) -> "InotifyTree | PolledTree":
-        """Learn of the changes of a folder from now on."""
-        reason = "" if self._poll else _reason_to_poll(top)
+    def watch(self, top: str, changed: Callable[[str], None]) -> "InotifyTree | None":
+        """Learn of the changes of a folder from now on; ``None``, with a warning, where they are not told."""
+        reason = _reason_not_to_watch(top)
         if reason is None:
             from autogen_context.cache.inotify import InotifyTree, begin_reading  # noqa: PLC0415 - Linux has it
 
             try:
-                if self._reader is None or not self._reader.is_alive():
-                    self._reader = (self._begin or begin_reading)()
-                return InotifyTree(self._reader, top, changed)
+                if self._running is None or not self._running.is_alive():
+                    self._running = (self._begin or begin_reading)()
+                return InotifyTree(self._running, top, changed)
             except OSError as error:
                 reason = error.strerror or str(error)
-        if reason:
-            _LOGGER.warning("%s is polled: %s", top, reason)
-        return PolledTree(top, changed)
+        _LOGGER.warning("%s is not watched: %s", top, reason)
+        return None
 
     def stop(self) -> None:
         """Read no more."""
-        if self._reader is not None:
-            self._reader.stop()
+        if self._running is not None:
+            self._running.stop()
 
 
 class WatchedRoot:
     """A folder that is followed, whatever becomes of it: that it went, came or is another one is a change of all in it."""
 
-    def __init__(self, path: str, sources: Sources, changed: Callable[[str, str], None]) -> None:
+    def __init__(self, path: str, reader: Reader, changed: Callable[[str, str], None]) -> None:
         self._path = path
-        self._sources = sources
+        self._reader = reader
         self._changed = changed
         self._identity: tuple[str, int, int] | None = None
-        self._source: InotifyTree | PolledTree | None = None
+        self._tree: InotifyTree | None = None
 
     def start(self) -> None:
         """Follow it from now on, if it is there."""
         self._identity = _identity(self._path)
         if self._identity is not None:
-            self._source = self._sources.begin(self._identity[0], self._change)
+            self._tree = self._reader.watch(self._identity[0], self._change)
 
     def check(self) -> None:
-        """Look whether it is still what it was, and do what is due."""
-        watching = self._source is not None and self._source.is_watching
-        identity = _identity(self._path)
-        if identity != self._identity or (identity and not watching):
+        """Look whether it is still what it was; if not, begin anew."""
+        is_lost = self._tree is not None and not self._tree.is_watching
+        if is_lost or _identity(self._path) != self._identity:
             self.stop()
             self.start()
             self._changed(self._path, self._path)
-        elif self._source is not None:
-            self._source.check()
 
     def stop(self) -> None:
         """Follow it no more."""
-        if self._source is not None:
-            self._source.stop()
-        self._source = None
+        if self._tree is not None:
+            self._tree.stop()
+        self._tree = None
 
     def covers(self, folder: str) -> bool:
         """Whether each change of what is in a folder, and not ignored, is learned of at once."""
-        source, identity = self._source, self._identity
-        if source is None or identity is None:
+        tree, identity = self._tree, self._identity
+        if tree is None or identity is None:
             return False
         if folder != self._path and not folder.startswith(self._path.rstrip(os.sep) + os.sep):
             return False
-        return source.covers(identity[0] + folder[len(self._path) :])
+        return tree.covers(identity[0] + folder[len(self._path) :])
 
     def _change(self, path: str) -> None:
         """What changed has a name without links here; it is told by the name that is followed."""
@@ -342,50 +329,7 @@ class WatchedRoot:
         self._changed(self._path + path[len(top) :], self._path)
 
 
-class PolledTree:
-    """A folder that is looked at: size, times and identity of each entry that is not ignored; nothing is opened."""
-
-    is_watching = True
-
-    def __init__(
-        self, top: str, changed: Callable[[str], None], *, most_entries: int = MOST_ENTRIES
-    ) -> None:
-        self._top = top
-        self._changed = changed
-        self._most_entries = most_entries
-        self._seen = self._look()
-        if len(self._seen) == most_entries:
-            numbers = {"most_entries": most_entries}
-            _LOGGER.warning("not all of %s is polled; it is too large", top, extra=numbers)
-
-    def stop(self) -> None:
-        """Nothing runs here that could end."""
-
-    def check(self) -> None:
-        """Look again, and tell what differs, by name."""
-        before, self._seen = self._seen, self._look()
-        for path in sorted(before.keys() | self._seen.keys()):
-            if before.get(path) != self._seen.get(path):
-                self._changed(path)
-
-    def covers(self, folder: str) -> bool:  # noqa: ARG002 - of none
-        """Never: what changed since the last look is not known."""
-        return False
-
-    def _look(self) -> dict[str, tuple[int, ...]]:
-        """Each entry with what changes when it does; of a folder that is which one it is: the rest is of what is in it."""
-        seen: dict[str, tuple[int, ...]] = {}
-        entries = chain.from_iterable((*each.folders, *each.files) for each in levels(self._top))
-        for entry in islice(entries, self._most_entries):
-            with suppress(OSError):  # it went in the meantime
-                found = entry.stat(follow_symlinks=False)
-                times = (found.st_mtime_ns, found.st_ctime_ns, found.st_size)
-                is_folder = entry.is_dir(follow_symlinks=False)
-                seen[entry.path] = (found.st_ino, *(() if is_folder else times))
-        return seen
-
-
-def _reason_to_poll(top: str) -> str | None:
+def _reason_not_to_watch(top: str) -> str | None:
     if sys.platform != "linux":
         return "its changes are told on Linux only"
     try:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - it has no public name
 
 DAMAGED = "damaged, or not written by this: it is never served"
-LARGEST = 10  # entries that are listed
 
 
 def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -61,23 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def stats(disk: DiskStore) -> int:
-    """How many, how large, and the largest."""
+    """How many, and how large."""
     held_bytes = disk.held_bytes  # before reading writes that it did
     found = [entry for _, entry in entries(disk) if entry]
     values_bytes = sum(len(entry.payload) for entry in found)
     say(f"{disk.path}: {len(found):,} entries", None)
     say(f"  {values_bytes:>14,} bytes of values", None)
     say(f"  {held_bytes:>14,} bytes on disk", None)
-    if not found:
-        return 0
-    table = new_table()
-    for header in ("bytes", "kind", "files"):
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("the largest" if len(found) > LARGEST else "key", overflow="fold")
-    for entry in sorted(found, key=lambda entry: len(entry.payload), reverse=True)[:LARGEST]:
-        numbers = f"{len(entry.payload):,}", entry.kind, f"{len(entry.dependencies):,}"
-        table.add_row(*numbers, plain(entry.key))
-    show(table, None)
     return 0
 
 

@@ -15,6 +15,7 @@ import json
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
@@ -25,16 +26,11 @@ JsonObject = dict[str, object]
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
-AGENTCHAT_TYPES = (
-    "SystemMessage",
-    "UserMessage",
-    "AssistantMessage",
-    "FunctionExecutionResultMessage",
-)
+RESULT_TYPE = "FunctionExecutionResultMessage"
+AGENTCHAT_TYPES = ("SystemMessage", "UserMessage", "AssistantMessage", RESULT_TYPE)
 MESSAGE_LISTS = ("messages", "chat_history")
 WRAPPERS = ("request", "body", "input", "agent_state", "inner_team_state", "llm_context")
 EXPECTED = "expected are messages, an object with 'messages', or a state that AutoGen saved"
-MOST_KEYS = 5  # of an object, that fit into an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +89,9 @@ def documents_in(text: str) -> list[tuple[object, str]]:
 
 def is_json_object(line: str) -> bool:
     """Whether a line alone is a JSON object."""
-    try:
+    with suppress(ValueError, RecursionError):
         return is_object(json.loads(line))
-    except (ValueError, RecursionError):
-        return False
+    return False
 
 
 def parsed(text: str, first_line: int) -> object:
@@ -141,7 +136,7 @@ def conversations_in(documents: Sequence[tuple[object, str]]) -> list[RecordedCo
         path = f"{place}: " if place else ""
         here = list(found_in(value, RecordedConversation(path=path, id=place)))
         if not here:
-            raise ValueError(f"{path}no messages in {described(value)}; {EXPECTED}")
+            raise ValueError(f"{path}no messages in it; {EXPECTED}")
         found += here
     spoken = [conversation for conversation in found if conversation.messages]
     if not spoken:
@@ -219,18 +214,6 @@ def readable(value: object, place: str) -> list[JsonObject]:
     return messages
 
 
-def described(value: object) -> str:
-    """What a JSON value is, in words."""
-    if is_object(value) and value:
-        keys = list(map(repr, value))
-        return f"an object with {', '.join(keys[:MOST_KEYS])}{' ...' * (len(keys) > MOST_KEYS)}"
-    if is_list(value) and value:
-        return f"a list of {len(value)}"
-    if isinstance(value, dict | list):
-        return f"an empty {'object' if isinstance(value, dict) else 'list'}"
-    return "a text" if isinstance(value, str) else "a number, true, false or null"
-
-
 def as_openai(value: object) -> list[JsonObject]:
     """The messages that one recorded message is sent as by AutoGen's OpenAI client."""
     if not is_object(value):
@@ -249,7 +232,7 @@ def as_openai(value: object) -> list[JsonObject]:
         return [{"role": "assistant", "content": value.get("thought"), "tool_calls": calls}]
     if kind == "AssistantMessage":
         return [{"role": "assistant", "content": content}]
-    if kind != "FunctionExecutionResultMessage":
+    if kind != RESULT_TYPE:
         raise ValueError(f"{kind!r} is nothing that a model is sent; save the agent's state")
     if not is_list(content):
         raise ValueError("a FunctionExecutionResultMessage needs a list of results as 'content'")

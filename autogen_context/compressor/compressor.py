@@ -1,15 +1,14 @@
 """SemanticCompressor: every text that is sent shorter than it came.
 
-Promise: the result is within its target and never larger than the input; the same input gives the same result, unless a
-model is asked. What has a structure is compressed by it; for the rest there are five steps, the cheapest first, until the
-target is met. What the text says is looked for afterwards, and what is not found is reported as lost. A model is asked before
-anything is lost; one that fails costs its summary and one warning that says why.
+Promise: the result is within its target and never larger than the input. What has a structure is compressed by it, the rest in
+five steps, the cheapest first. What is not found afterwards is reported as lost; a model is asked before anything is lost.
 """
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,12 +16,21 @@ from threading import Lock
 from typing import Protocol, Self
 
 from autogen_context.argument import require_text, require_whole
-from autogen_context.compressor.concepts import CompressionResult, Holdings, Strategy, concepts_of
+from autogen_context.compressor.arrival.json_text import minified
+from autogen_context.compressor.arrival.kinds import reducer_for
+from autogen_context.compressor.arrival.lines import Room
+from autogen_context.compressor.concepts import (
+    CompressionResult,
+    Holdings,
+    Strategy,
+    concepts_of,
+    keywords_in,
+)
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
+from autogen_context.compressor.passage import is_transcript
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.compressor.steps import Target, excerpt_with, read_source, stepped
-from autogen_context.compressor.structure import BY_STRUCTURE, structured
-from autogen_context.compressor.summaries import REFUSED, Summarizer, SummarizerPaused, summarised
+from autogen_context.compressor.summaries import REFUSED, Summarizer, summarised
 from autogen_context.errors import CompletionFailed
 from autogen_context.messages.message import content_digest
 from autogen_context.models.completion import ModelClient, complete_of
@@ -37,6 +45,11 @@ LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
 LEAST_WINDOW = 1_000  # tokens
 REMEMBERED = 256  # results; the one that was asked for longest ago goes first
 PROMPT_TOKENS = 400  # what a prompt has beside its text
+
+MARK = re.compile(r"\[…[^\[\]]*…\]")  # where something went
+STATING_FRACTION = 0.1  # of the lines: where so many state something, they are somebody's words
+LIKE_NOTES = frozenset({"log", "code", "table"})  # what notes may look like
+OF_WORDS = frozenset({"prose", "output"})  # kinds whose lines are words
 
 
 class CountsText(Protocol):
@@ -178,8 +191,6 @@ class SemanticCompressor:
             return known
         try:
             result = await self._summarised(text, self._target(text, target_tokens, keep), extract)
-        except SummarizerPaused:
-            return extract  # the failures that paused it were warned of
         except CompletionFailed as error:
             logger.warning(REFUSED, error.reason)
             return extract
@@ -196,8 +207,7 @@ class SemanticCompressor:
         if target.count(text) <= target_tokens:
             return self._remembered(key, self._judged(text, text, "none", target))
         source = read_source(text, target.keep)
-        found = structured(text, target, statements=len(source.entries))
-        short, strategy = found or stepped(source, target)
+        short, strategy = structured(text, target, len(source.entries)) or stepped(source, target)
         if not short.strip():
             short = excerpt_with(text, target.keep, target_tokens, target.count)
             strategy = "shorten"
@@ -223,10 +233,8 @@ class SemanticCompressor:
             ValueError: ``limit_tokens`` is negative.
         """
         require_whole("limit_tokens", limit_tokens, least=0, give="0 or more")
-        parts = [
-            CompressedPart(part=score.part, tokens=self._counted(score.part.text).tokens)
-            for score in scores
-        ]
+        given = [score.part for score in scores]
+        parts = [CompressedPart(part=p, tokens=self._counted(p.text).tokens) for p in given]
         order = sorted(range(len(scores)), key=lambda at: (scores[at].score, -at))
         worst_first = [at for at in order if not scores[at].part.critical]
         low = [at for at in worst_first if scores[at].score < LOW_RELEVANCE]
@@ -234,25 +242,22 @@ class SemanticCompressor:
         def total() -> int:
             return sum(part.tokens for part in parts)
 
-        for places, limit in (
-            (low, int(limit_tokens * COMPRESS_FROM_FRACTION)),
-            (worst_first, limit_tokens),
-        ):
+        def brought(part: ContextPart, tokens: int) -> CompressedPart:
+            result = self.compress_nowait(part.text, target_tokens=tokens)
+            part = replace(part, text=result.compressed)
+            return CompressedPart(part=part, tokens=result.compressed_tokens.tokens, result=result)
+
+        first_limit = int(limit_tokens * COMPRESS_FROM_FRACTION)
+        for places, limit in ((low, first_limit), (worst_first, limit_tokens)):
             for at in places:
                 if total() > limit and parts[at].result is None:
-                    parts[at] = self._brought(parts[at], int(parts[at].tokens * LOW_FRACTION))
+                    parts[at] = brought(parts[at].part, int(parts[at].tokens * LOW_FRACTION))
         for at in worst_first:
             if total() > limit_tokens:
                 parts[at] = CompressedPart(part=replace(parts[at].part, text=""), tokens=0)
         if (over := total()) > limit_tokens:  # only what is critical is left
-            parts = [self._brought(p, limit_tokens * p.tokens // over) for p in parts]
+            parts = [brought(p.part, limit_tokens * p.tokens // over) for p in parts]
         return parts
-
-    def _brought(self, before: CompressedPart, target_tokens: int) -> CompressedPart:
-        """A part within so many tokens."""
-        result = self.compress_nowait(before.part.text, target_tokens=target_tokens)
-        part = replace(before.part, text=result.compressed)
-        return CompressedPart(part=part, tokens=result.compressed_tokens.tokens, result=result)
 
     def _counted(self, text: str) -> Count:
         """The count of a text, with its source."""
@@ -291,15 +296,15 @@ class SemanticCompressor:
             short = shorten_text(short, room_tokens=target.tokens, count=target.count)
             strategy = "shorten"
         concepts = concepts_of(text, target.keep)
-        has = Holdings(short, in_columns=strategy in BY_STRUCTURE).has
+        has = Holdings(short, in_columns="structure" in strategy).has
         held = {concept for concept in concepts if short == text or has(concept)}
         return CompressionResult(
             original=text,
             compressed=short,
             original_tokens=self._counted(text),
             compressed_tokens=self._counted(short),
-            preserved_concepts=tuple(concept for concept in concepts if concept in held),
-            lost_concepts=tuple(concept for concept in concepts if concept not in held),
+            preserved_concepts=tuple(c for c in concepts if c in held),
+            lost_concepts=tuple(c for c in concepts if c not in held),
             strategy=strategy,
         )
 
@@ -315,3 +320,81 @@ class SemanticCompressor:
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return result
+
+
+def structured(text: str, target: Target, statements: int) -> tuple[str, Strategy] | None:
+    """A text within a target by its structure; ``None`` where it has none, is what people say, or does not get there."""
+    reducer = None if is_transcript(text) else reducer_for(text)
+    if reducer is None or reducer.kind in OF_WORDS:
+        return None
+    if reducer.kind in LIKE_NOTES and statements > STATING_FRACTION * (text.count("\n") + 1):
+        return None
+    for tighten in (minified, reducer.tighten) if reducer.kind == "json" else (reducer.tighten,):
+        tight = tighten(text)
+        if target.count(tight) <= target.tokens:
+            return tight, "tighten structure"
+    wanted = frozenset(word.lower() for word in target.keep)
+    short = reducer.cut(text, Room(tokens=target.tokens, count=target.count, wanted=wanted))
+    says = MARK.sub("", short).strip() and target.count(short) <= target.tokens
+    holds = len(keywords_in(short, target.keep)) == len(keywords_in(text, target.keep))
+    return (short, "cut structure") if says and holds else None
+
+
+def guarded(compressor: Compressor) -> Compressor:
+    """A compressor as a turn can use it."""
+    return compressor if type(compressor) is SemanticCompressor else GuardedCompressor(compressor)
+
+
+class GuardedCompressor:
+    """Asks a compressor of the user's own; where that gives nothing that can be sent, ours, and one warning for each method says so."""
+
+    def __init__(self, own: Compressor) -> None:
+        self._own = own
+        self._default = SemanticCompressor()
+        self._warned: set[str] = set()
+
+    def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
+        """What is sent of a tool's result; no more than came in."""
+        return self._asked(
+            "on_arrival", lambda c: c.on_arrival(text, reduced, count=count), count(text), count
+        )
+
+    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
+        """A text within a room."""
+        room = room_tokens
+        if count(text) <= room:
+            return text
+        return self._asked(
+            "shorten", lambda c: c.shorten(text, room_tokens=room, count=count), room, count
+        )
+
+    def stated(self, text: str, /) -> str:
+        """What of a person's text holds."""
+        return self._asked("stated", lambda c: c.stated(text), 0, lambda _: 0)
+
+    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
+        """What is told of units that are left out."""
+        room = room_tokens
+        return self._asked(
+            "notice", lambda c: c.notice(left_out, room_tokens=room, count=count), room, count
+        )
+
+    def _asked(
+        self, method: str, ask: Callable[[Compressor], str], room_tokens: int, count: CountText
+    ) -> str:
+        try:
+            found: object = ask(self._own)
+        except Exception as error:  # noqa: BLE001 - whatever it raises costs its text, not the turn
+            reason = type(error).__name__
+        else:
+            if not isinstance(found, str):
+                reason = "it gave no text"
+            elif count(found) <= room_tokens:
+                return found
+            else:
+                reason = "it gave more tokens than there is room"
+        if method not in self._warned:
+            self._warned.add(method)
+            message = "the compressor's %s is not used, SemanticCompressor's is: %s"
+            logger.warning(message, method, reason)
+        return ask(self._default)

@@ -1,8 +1,7 @@
 """Follow what is stated in a conversation: in which order people's messages stay, and what is told of what left sight.
 
 Promise: what is told stands in the conversation, or is a model's summary that was verified. A statement in sight as it was
-said is not repeated, and neither is one in whose place another came that is told beside the messages. A message of a person
-stays as it was written; of a long one, such as a paste, only the sentences that state something, with marks between them.
+said is not repeated, and neither is one in whose place another came that is told beside the messages.
 """
 
 from bisect import bisect_left, bisect_right
@@ -171,8 +170,10 @@ class EvictionNotice(Generic[Name]):
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
-            if rank == STATES_NOTHING and is_carried_out(candidates, i):
-                continue
+            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
+            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
+            if rank == STATES_NOTHING and any(each.calls for each in said):
+                continue  # the model calls tools right behind it: that is under way, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:
@@ -266,13 +267,6 @@ class EvictionNotice(Generic[Name]):
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
     """Which unit has the message at a position."""
     return bisect_right(units, position, key=lambda each: each.unit.start) - 1
-
-
-def is_carried_out(candidates: Sequence[Candidate], i: int) -> bool:
-    """Whether the model calls tools right behind a unit: what was asked for there is under way, or done."""
-    behind = (candidate.unit.messages for candidate in candidates[i + 1 : i + 3])
-    said = next((messages for messages in behind if messages[0].role not in SYSTEM_ROLES), ())
-    return any(message.calls for message in said)
 
 
 def is_repeated(text: str, lines: set[str]) -> bool:

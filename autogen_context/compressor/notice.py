@@ -1,15 +1,12 @@
 """What is told in the place of units that are left out: what was stated, what a model made of them, a log of what was done.
 
 Promise: it fits its room, and statements go last. It is made of the units themselves, never of an earlier notice, so that it
-does not decay; every name, path and word of a result in it stands in those units.
-
-One line of the action log says all that was done to one thing, in the order of the first time: what was read, searched,
-changed, run and tested, how that ended, and, in the model's own words, what it decided. Under pressure reads go first, then
-searches; what failed last and was not done again since stays longest.
+does not decay. One line of the action log says all that was done to one thing, and how that ended; under pressure reads go
+first, then searches; what failed last and was not done again since stays longest.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,7 +14,6 @@ from typing import NamedTuple
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.rendering import render
-from autogen_context.messages.message import ToolCall
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
 from autogen_context.prioritizer.blocks import marked, parsed, strings_in
@@ -220,22 +216,22 @@ def note_of(step: UnitText) -> UnitNote:
         kind, views = action.kind, action.views if action.kind == "read" else ()
         thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
         if thing in {"", call.name}:
-            kind, thing = "other", called(call)
+            strings = strings_in(parsed(call.arguments))
+            short = (each for each in strings if len(each) <= ARGUMENT_CHARS)
+            kind, thing = "other", shortened(" ".join([call.name, *short]))
         part = ""
         if len(views) == 1 and not views[0].whole:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         error = error_of(action.kind, answer or "")
         done.append(Done(kind, thing, part, error))
-    texts = [message.text for message in step.unit.messages if message.role == "assistant"]
-    decided = tuple(sentence for text in texts for sentence in deciding(text))
+    decided: list[str] = []  # in sentences that are short enough to be told whole
+    for message in step.unit.messages:
+        text = message.text if message.role == "assistant" and is_decision(message.text) else ""
+        sentences = [found.group().strip(" -*#\t") for found in SENTENCE.finditer(ends_of(text))]
+        told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
+        decided += filter(is_decision, told)
     return UnitNote(step.unit, done, decided)
-
-
-def called(call: ToolCall) -> str:
-    """A call of which nothing is known but its name and its arguments."""
-    strings = strings_in(parsed(call.arguments))
-    return shortened(" ".join([call.name, *(s for s in strings if len(s) <= ARGUMENT_CHARS)]))
 
 
 def shortened(text: str) -> str:
@@ -253,11 +249,3 @@ def error_of(kind: ToolKind, answer: str) -> str:
     telling = [line for line in lines if NAMED_ERROR.search(line)] or lines
     first = answer.strip().partition("\n")[0]
     return shortened(telling[-1] if telling else first if failed else "")
-
-
-def deciding(text: str) -> Iterator[str]:
-    """The sentences of a text that tell of a decision, and are short enough to be told whole."""
-    for match in SENTENCE.finditer(ends_of(text) if is_decision(text) else ""):
-        sentence = match.group().strip(" -*#\t")
-        if sentence[-1:] != ":" and len(sentence) <= LINE_CHARS and is_decision(sentence):
-            yield sentence

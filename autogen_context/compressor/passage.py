@@ -1,12 +1,11 @@
 """Cut a text into what stays or goes whole: sentences, items of lists, headings, blocks of code.
 
-Promise: the passages have every word of the text, in its order; none ends in the middle of a sentence, and code between
-fences is one passage. Linear time. Who speaks in a transcript is told as the ledger hears it: nobody gains authority by a line
-that says so.
+Promise: the passages have every word of the text, in its order; code between fences is one passage. Linear time. Who speaks in a
+transcript is told as the ledger hears it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -150,7 +149,16 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
         else:
             lead = item.group() if item else ""
             rest = bare[len(lead) :]
-            joins = not item and gap == "\n" and goes_on(found, before_chars, bare)
+            joins = (  # the line ends a sentence that the line before began
+                not item
+                and gap == "\n"
+                and bool(found)
+                and found[-1].kind in {"sentence", "item"}
+                and (bare[0].islower() or bare[0] in "`(")
+                and before_chars >= WRAPPED_CHARS
+                and len(found[-1].text) <= LONGEST_WRAPPED
+                and found[-1].text[-1] not in ".!?:;}{)]>"
+            )
             for place in sentences_of(rest):
                 if joins:
                     found[-1] = replace(found[-1], text=f"{found[-1].text} {rest[place]}")
@@ -161,15 +169,3 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
             before_chars, gap = len(bare), "\n"
     end_block()
     return found
-
-
-def goes_on(found: Sequence[Passage], line_chars: int, line: str) -> bool:
-    """Whether a line ends a sentence that the line before, of so many characters, began."""
-    return (
-        bool(found)
-        and found[-1].kind in {"sentence", "item"}
-        and (line[0].islower() or line[0] in "`(")
-        and line_chars >= WRAPPED_CHARS
-        and len(found[-1].text) <= LONGEST_WRAPPED
-        and found[-1].text[-1] not in ".!?:;}{)]>"
-    )

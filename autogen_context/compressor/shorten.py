@@ -1,8 +1,7 @@
 """Shorten what is too large for its room: a text to its head, tail and error lines, a unit to one common length of its texts.
 
-Promise: the result fits the room, has fewer tokens than the input, and is the same for the same input. What fits is
-returned as it is; a text, an argument or an image that goes leaves a mark, however small the room. Calls keep their names
-and ids, and arguments that were valid JSON stay valid JSON.
+Promise: the result fits the room. What fits is returned as it is; a text, an argument or an image that goes leaves a mark. Calls
+keep their names and ids, and arguments that were valid JSON stay valid JSON.
 """
 
 import json

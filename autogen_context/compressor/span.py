@@ -67,7 +67,10 @@ class Spans:
         least = span_tokens(room_tokens)
         if least != self._least:
             self._least, self._cut, self._last = least, [], []
-        while self._cut and not is_there(self._last[-1], candidates, self._cut[-1].stop - 1):
+        while self._cut:
+            at = self._cut[-1].stop - 1
+            if at < len(candidates) and candidates[at] is self._last[-1]:
+                break
             del self._cut[-1], self._last[-1]
         start, tokens = self._cut[-1].stop if self._cut else opening_of(candidates), 0
         stop = newest_of(candidates, room_tokens)
@@ -83,11 +86,6 @@ class Spans:
             for span in self._cut
             if span.stop <= stop and not all(unit in stays for unit in range(span.start, span.stop))
         ]
-
-
-def is_there(candidate: Candidate, candidates: Sequence[Candidate], at: int) -> bool:
-    """Whether a unit is still at its place."""
-    return at < len(candidates) and candidates[at] is candidate
 
 
 def opening_of(candidates: Sequence[Candidate]) -> int:
@@ -133,30 +131,21 @@ def span_of(
 
 
 def paragraphs_of(message: Message, before: Message | None, people: People) -> Iterator[str]:
-    """A paragraph for what a message says behind another, for each of its calls and for each of its results."""
+    """What a message says behind another, its calls and its results, quoted where that could be read as somebody else's."""
     words, output = words_and_output(message, before)
-    if output:
-        yield paragraph("tool", output)
-    if words.strip():
-        heard = people.heard(message)
-        if heard.role in SYSTEM_ROLES:
-            yield paragraph("system", words)
-        elif heard.role == "assistant" or (heard.role == "user" and not heard.results):
-            yield paragraph(heard.role, words)
-        else:
-            yield paragraph("tool", words)  # a role that is not known has as little say
-    for call in message.calls:
-        yield paragraph("assistant", f"calls {call.name}: {call.arguments}")
-    for result in message.results:
-        yield paragraph("tool", result.text)
-
-
-def paragraph(speaker: str, text: str) -> str:
-    """What somebody said, quoted where it could be read as what somebody else said."""
-    if speaker == "tool" or (speaker == "assistant" and OPENING in text):
-        text = LINE.sub("> ", text)
-    elif speaker == "assistant":
-        text = MARKER.sub(r"> \g<0>", text)
-    said = f"[{speaker}] {text}"
-    fences = sum(FENCE.match(line) is not None for line in said.split("\n"))
-    return f"{said}\n```" if fences % 2 else said  # an open block would hold what follows
+    role = people.heard(message).role
+    if role in SYSTEM_ROLES:
+        role = "system"
+    elif role != "assistant" and (role != "user" or message.results):
+        role = "tool"  # a role that is not known has as little say
+    calls = [("assistant", f"calls {call.name}: {call.arguments}") for call in message.calls]
+    said = [("tool", output)] * bool(output) + [(role, words)] * bool(words.strip()) + calls
+    for speaker, text in [*said, *(("tool", result.text) for result in message.results)]:
+        quoted = text
+        if speaker == "tool" or (speaker == "assistant" and OPENING in text):
+            quoted = LINE.sub("> ", text)
+        elif speaker == "assistant":
+            quoted = MARKER.sub(r"> \g<0>", text)
+        whole = f"[{speaker}] {quoted}"
+        fences = sum(FENCE.match(line) is not None for line in whole.split("\n"))
+        yield f"{whole}\n```" if fences % 2 else whole  # an open block would hold what follows

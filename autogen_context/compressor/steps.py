@@ -1,8 +1,7 @@
 """Five steps, the cheapest first: remove redundancy, compress examples, summarise sections, abstract details, keep core concepts.
 
-Promise: what is stated and holds stands first, in a ledger; a text of ours is recognised by it and goes on. A step is done only
-when the ones before did not meet the target; what is kept keeps its order and has no word that is not in the text but for
-marks that count what went. What has one of the caller's keywords goes last.
+Promise: what is stated and holds stands first, in a ledger. A step is done only when the ones before did not meet the target; what
+is kept keeps its order and has no word that is not in the text but for marks. What has one of the caller's keywords goes last.
 """
 
 import re
@@ -35,13 +34,8 @@ from autogen_context.ledger.rendering import render
 BORDER = "\n\n"  # between the ledger and the rest; a rendered ledger ends at its first empty line
 STATED_FRACTION = 0.6  # of the target, for the statements; all of it where some would be left out
 LEAST_CHARS = 8  # shorter ones (a brace, "else") say little by themselves, and may well come again
-BLOCK_LINES = 12  # a block of more keeps its ends
-BLOCK_HEAD, BLOCK_TAIL = 5, 3
 OPENING_CHARS = 80  # of a sentence, in which it says that it is an example
 TELLING_WEIGHT = 1.5  # a concept of less (a name, a statement) may go with its sentence
-WHOLE_FRACTION = 0.75  # of the room, for whole passages; the rest for what would be lost
-LEAST_WORDS = 3  # of a clause that a reader understands without the rest of its sentence
-CLAUSE = re.compile(r"(?<=[;:]) ")
 ASIDE = re.compile(r" ?\([^()\n]{1,200}\)|[\u2013\u2014][^\u2013\u2014\n]{3,120}[\u2013\u2014]")
 QUOTED = re.compile(r'("[^"\n]*"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`)')
 HOLLOW = re.compile(r"^[ \t]*,[ \t]*|,[ \t]*,|[ \t]+(?=[ \t,.;:!?])")  # what a phrase leaves behind
@@ -168,27 +162,21 @@ def stepped(source: Source, target: Target) -> tuple[str, Strategy]:
 
 def without_redundancy(passages: Sequence[Passage], _: Target) -> list[Passage]:
     """The passages without those that say what another says: what was said last by whoever has the most say stays."""
+    said = [flattened(passage.text).rstrip(".,;:! ") for passage in passages]
     stays: dict[str, int] = {}
     for at, passage in enumerate(passages):
-        before = passages[stays.setdefault(saying(passage.text), at)]
+        before = passages[stays.setdefault(said[at], at)]
         if AUTHORITY[passage.speaker.author] >= AUTHORITY[before.speaker.author]:
-            stays[saying(passage.text)] = at
+            stays[said[at]] = at
     return [
         passage
         for at, passage in enumerate(passages)
-        if stays[said := saying(passage.text)] == at
-        or len(said) < LEAST_CHARS
-        or passage.kind == "heading"
+        if stays[said[at]] == at or len(said[at]) < LEAST_CHARS or passage.kind == "heading"
     ]
 
 
-def saying(text: str) -> str:
-    """The same for texts that say the same in the same words, whatever case, white space and stops."""
-    return flattened(text).rstrip(".,;:! ")
-
-
 def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Passage]:
-    """The first of several examples stays, a mark counts the others; of a long block of code both ends."""
+    """The first of several examples stays, a mark counts the others."""
     listed = {
         below.section
         for above, below in pairwise(passages)
@@ -198,32 +186,19 @@ def with_short_examples(passages: Sequence[Passage], target: Target) -> list[Pas
     def is_example(passage: Passage) -> bool:
         if target.asks_for(passage) or passage.kind == "heading":
             return False
-        opens = passage.kind == "sentence" and opens_example(passage.text)
-        return opens or (passage.kind != "sentence" and passage.section in listed)
+        if passage.kind != "sentence" or passage.text.endswith(":"):
+            return passage.kind != "sentence" and passage.section in listed
+        found = phrases(TOPIC).find(passage.text[:OPENING_CHARS])
+        return any(each.label == "example" and each.start == 0 for each in found)
 
     kept: list[Passage] = []
     for are_examples, row in groupby(passages, is_example):
-        group = [p if target.asks_for(p) else without_middle(p) for p in row]
+        group = [*row]
         if are_examples and (others := len(group) - 1):
             mark = f"[… {others} more example{'s' * (others > 1)} …]"
             group = [replace(group[0], text=f"{group[0].text} {mark}")]
         kept += group
     return kept
-
-
-def opens_example(text: str) -> bool:
-    """Whether a sentence opens as an example does, and announces none."""
-    found = () if text.endswith(":") else phrases(TOPIC).find(text[:OPENING_CHARS])
-    return any(each.label == "example" and each.start == 0 for each in found)
-
-
-def without_middle(passage: Passage) -> Passage:
-    """A long block without its middle."""
-    lines = passage.text.split("\n")
-    if passage.kind != "block" or len(lines) <= BLOCK_LINES:
-        return passage
-    mark = f"[… {len(lines) - BLOCK_HEAD - BLOCK_TAIL} lines …]"
-    return replace(passage, text="\n".join([*lines[:BLOCK_HEAD], mark, *lines[-BLOCK_TAIL:]]))
 
 
 def with_fewer_sentences(passages: Sequence[Passage], target: Target) -> list[Passage]:
@@ -252,20 +227,16 @@ def fill(kept: dict[int, Passage], entries: Mapping[int, Scored], target: Target
 def without_empty_headings(passages: Sequence[Passage]) -> list[Passage]:
     """The passages without headings that have nothing left below them."""
     below = [*(passage.kind for passage in passages[1:]), "heading"]
-    return [
-        passage
-        for passage, kind in zip(passages, below, strict=False)
-        if passage.kind != "heading" or kind != "heading"
-    ]
+    pairs = zip(passages, below, strict=False)
+    return [each for each, kind in pairs if each.kind != "heading" or kind != "heading"]
 
 
 def with_few_details(passages: Sequence[Passage], target: Target) -> list[Passage]:
     """Shorter sentences; headings, blocks and what has a keyword stay as they are."""
+    stays = [p.kind in {"heading", "block"} or target.asks_for(p) for p in passages]
     return [
-        p
-        if p.kind in {"heading", "block"} or target.asks_for(p)
-        else replace(p, text=abstracted(p.text))
-        for p in passages
+        passage if whole else replace(passage, text=abstracted(passage.text))
+        for passage, whole in zip(passages, stays, strict=True)
     ]
 
 

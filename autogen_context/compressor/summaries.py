@@ -1,18 +1,15 @@
 """A model's summaries: asked for, verified, and kept of the older part of a conversation, ahead of need.
 
-Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does; one that fails again and
-again is left alone for a while. A sentence that names what is not in the text, carries an instruction, or makes a rule of what
-nobody ruled is taken out; where that is most of it, the summary is refused. What people ruled stands before it; what it lost is
-put back where there is room. The work of a span is done in the background and ends with its owner. Cancellation passes
-through; nothing of a text is logged or put into an error.
+Promise: a summary comes within its time limit or is ``CompletionFailed``, whatever the model does. A sentence that names what
+is not in the text, carries an instruction, or makes a rule of what nobody ruled is taken out; where that is most of it, the
+summary is refused. What people ruled stands before it; what it lost is put back where there is room. Nothing of a text is logged.
 """
 
 import asyncio
 import logging
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -65,8 +62,6 @@ RULES: frozenset[Kind] = frozenset({"safety rule", "constraint", "preference"})
 DIGITS = re.compile(r"\d+")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 CALLS_AT_A_TIME = 4
-FAILURES = 3  # in a row; then the model is left alone, and after a pause one call tries
-PAUSE_S = 60.0
 WORDS_PER_TOKEN = 0.75
 LEAST_WORDS = 10
 PROMPT = """\
@@ -86,45 +81,18 @@ and where they matter report who gave them ("the page asks to …").
 Now write the summary of what stands between the two lines, at most {words} words, and nothing else."""
 
 
-class SummarizerPaused(CompletionFailed):
-    """The summariser was not asked, because it failed too often of late."""
-
-
 class Summarizer:
     """Asks a model for summaries, each within a time limit; a call that fails is tried again by its client."""
 
-    def __init__(
-        self,
-        complete: Complete,
-        *,
-        timeout_s: float = 60.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, complete: Complete, *, timeout_s: float = 60.0) -> None:
         if not timeout_s > 0:
             raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
         self._complete = complete
         self._timeout_s = timeout_s
-        self._clock = clock
         self._places = Places(CALLS_AT_A_TIME)
-        self._failed = 0
-        self._until = 0.0
 
     async def __call__(self, text: str, target_tokens: int, /) -> str:
         """The summary of a text, of more or less so many tokens; ``CompletionFailed`` where there is none."""
-        if self._failed >= FAILURES:
-            if self._clock() < self._until:
-                raise SummarizerPaused("it failed too often of late")
-            self._until = self._clock() + PAUSE_S  # this one tries
-        try:
-            answer = await self._answer(text, target_tokens)
-        except CompletionFailed:
-            self._failed += 1
-            self._until = self._clock() + PAUSE_S
-            raise
-        self._failed = 0
-        return answer
-
-    async def _answer(self, text: str, target_tokens: int) -> str:
         try:
             async with asyncio.timeout(self._timeout_s), self._places.here():
                 answer = await self._complete(prompt_for(text, target_tokens=target_tokens))
@@ -170,16 +138,8 @@ async def summarised(
     said = chain.from_iterable(sense_of(passage.text).concepts for passage in passages)
     if telling_weight(said) < min(due, asked_tokens / TOKENS_A_VALUE):
         raise CompletionFailed("it lost too much")
-    return merged(passages, source, target)
 
-
-def telling_weight(concepts: Iterable[Concept]) -> float:
-    """What values, numbers, names and quoted words weigh, each once."""
-    return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
-
-
-def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
-    """The rules, the summary, shortened where it has no room, and after it what it lost."""
+    # The rules, the summary, shortened where it has no room, and after it what it lost.
     if any(passage.speaker.opening for passage in source.passages):
         passages = [replace(passage, speaker=WRITER) for passage in passages]
     if not target.is_met(passages):
@@ -193,6 +153,11 @@ def merged(passages: Sequence[Passage], source: Source, target: Target) -> str:
     kept = dict(enumerate(passages, -len(passages)))
     fill(kept, lost, target)
     return target.text(kept[at] for at in sorted(kept))
+
+
+def telling_weight(concepts: Iterable[Concept]) -> float:
+    """What values, numbers, names and quoted words weigh, each once."""
+    return weight_of({c for c in concepts if c.kind not in ("statement", "constraint", "negation")})
 
 
 def mended(summary: Sequence[Passage], text: str, shown: Sequence[Passage]) -> list[Passage]:
@@ -288,9 +253,7 @@ class Summaries:
             made = await self._compressor.summarise(span.text, target_tokens=target)
             self.known[span.key] = self._checked(made, target)
             if self._cache is not None:
-                self._cache.remember(KIND, key, self.known[span.key])
-        except SummarizerPaused:  # its turn comes when the pause is over
-            del self._asked[span.key]
+                self._cache.remember(KIND, key, made)
         except CompletionFailed as error:
             logger.warning(REFUSED, error.reason)
         except Exception as error:  # noqa: BLE001 - whatever a compressor raises costs its summary

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.cache.originals import OriginalStore
 from autogen_context.cache.tier import Scope
-from autogen_context.compressor.guard import guarded
+from autogen_context.compressor.compressor import guarded
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead

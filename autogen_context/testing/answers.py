@@ -11,9 +11,7 @@ from autogen_context.testing.script import Answer
 from autogen_context.testing.usage import Usage
 from autogen_context.testing.wire import ApiError, Cut, Json, Reply, event_reply, json_reply
 
-FIRST_CREATED = (
-    1_700_000_000  # of the first answer, in seconds since 1970; each later one is a second younger
-)
+FIRST_CREATED = 1_700_000_000  # in seconds since 1970; each later answer is a second younger
 PIECES = 16  # in about so many a text is streamed, so that a large one does not take for ever
 SHORTEST_PIECE = 8  # characters
 CUT_OFF = "This answer is never received whole: the connection is closed in the middle of it."
@@ -43,13 +41,9 @@ def completion_events(answer: Answer, *, model: str, include_usage: bool) -> lis
 
 
 def _envelope(answer: Answer, *, model: str, kind: str) -> dict[str, Json]:
-    return {
-        "id": f"chatcmpl-{answer.number:06d}",
-        "object": kind,
-        "created": FIRST_CREATED + answer.number,
-        "model": model,
-        "system_fingerprint": "scripted",
-    }
+    created = FIRST_CREATED + answer.number
+    named = {"id": f"chatcmpl-{answer.number:06d}", "object": kind, "model": model}
+    return {**named, "created": created, "system_fingerprint": "scripted"}
 
 
 def _usage(usage: Usage) -> dict[str, Json]:
@@ -57,8 +51,7 @@ def _usage(usage: Usage) -> dict[str, Json]:
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.prompt_tokens + usage.completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
     }
 
 
@@ -138,17 +131,13 @@ def faulty_reply(fault: Fault, *, chat: bool, streamed: bool) -> Reply:
         text = "The server had an error while processing your request. Sorry about that!"
         return ApiError(text, status=fault.status, kind="server_error").reply()
     if fault.kind == "garbage":
-        broken, page = (
-            b'data: {"choices": [{"delta": {"cont\n\n',
-            b"<html>upstream has a moment</html>",
-        )
-        return Reply(parts=(broken if streamed else page,), streamed=streamed)
+        broken = b'data: {"choices": [{"delta": {"cont\n\n'
+        return Reply(parts=(broken if streamed else b"<html>",), streamed=streamed)
     if fault.kind == "empty" and not chat:
         return json_reply({"object": "list", "data": []})
     nothing = Usage(prompt_tokens=0, completion_tokens=0, cached_tokens=0)
-    answer = Answer(
-        number=0, text="" if fault.kind == "empty" else CUT_OFF, calls=(), usage=nothing
-    )
+    text = "" if fault.kind == "empty" else CUT_OFF
+    answer = Answer(number=0, text=text, calls=(), usage=nothing)
     body = completion(answer, model="scripted-model")
     events = completion_events(answer, model="scripted-model", include_usage=False)
     if fault.kind == "empty" and fault.missing == "choices":

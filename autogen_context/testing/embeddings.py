@@ -1,8 +1,4 @@
-"""Embeddings without a model: a vector that follows from the words of a text.
-
-Promise: the same text always has the same vector, each vector has length 1, and texts that share words are nearer to
-each other than texts that share none, as a rule.
-"""
+"""Embeddings without a model: vectors of length 1 by the words of a text; texts that share words are near, as a rule."""
 
 import base64
 import math

@@ -71,13 +71,10 @@ class Answer:
         """The answer as an OpenAI assistant message, a new one each time."""
         message: ChatMessage = {"role": "assistant", "content": self.text}
         if self.calls:
+            functions = [(c.id, {"name": c.name, "arguments": c.arguments}) for c in self.calls]
             message["tool_calls"] = [
-                {
-                    "id": c.id,
-                    "type": "function",
-                    "function": {"name": c.name, "arguments": c.arguments},
-                }
-                for c in self.calls
+                {"id": call_id, "type": "function", "function": function}
+                for call_id, function in functions
             ]
         return message
 
@@ -98,12 +95,10 @@ class ScriptedModel:
         steps: the answers in order (any iterable, an endless one too), or a function from the request to the answer.
         count: tokens of a text; a rough count without a vocabulary by default.
 
-    Raises:
-        ValueError: a step is no ``Say``, no ``Call`` and no list of them, or a list has two texts.
     """
 
     def __init__(self, steps: Script, *, count: CountTokens = approximate_tokens) -> None:
-        self._choose = steps if callable(steps) else _in_order(_checked(steps))
+        self._choose = steps if callable(steps) else _in_order(steps)
         # A conversation is counted again with each request; its texts are mostly the same.
         self.count: CountTokens = lru_cache(maxsize=4096)(count)
         self._cache = PromptCache()
@@ -140,17 +135,13 @@ class ScriptedModel:
         return Answer(number=number, text=text, calls=calls, usage=usage)
 
 
-def _checked(steps: Iterable[Step]) -> Iterable[Step]:
-    """The steps, those that are already there being looked at now and not when they are due."""
+def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
+    """The steps one by one; those that are already there are looked at now and not when they are due."""
     if isinstance(steps, str | Say | Call):
         wanted = "steps: a list of steps is wanted"
         raise ValueError(f"{wanted}, not {steps!r}; write [Say(...)]")  # noqa: TRY004  as all wrong arguments
     for step in steps if isinstance(steps, Sequence) else ():
         _spoken(step, number=1)
-    return steps
-
-
-def _in_order(steps: Iterable[Step]) -> Callable[[Request], Step]:
     remaining = iter(steps)
 
     def following(request: Request) -> Step:

@@ -7,10 +7,10 @@ step of the script; leaving the ``with`` block leaves nothing running.
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Event, Lock
-from types import TracebackType
 from typing import Self
 
 from autogen_context.testing.answers import Fault, completion, completion_events, faulty_reply
@@ -36,27 +36,15 @@ CLIENT_GONE = 499
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedRequest:
-    """A request that the server got.
-
-    Attributes:
-        number: 1 for the first.
-        path: the endpoint, ``/v1/chat/completions`` mostly.
-        status: the HTTP status of the answer; 499 where the client was gone before a slow answer.
-        error: OpenAI's message where the request was refused, otherwise empty.
-        messages: the conversation of a chat request.
-        tools: its tool schemas.
-        prompt_tokens: what it has in all, by the model's count.
-        streamed: the client asked for events.
-        fault: what went wrong on demand.
-    """
+    """A request that the server got; ``status`` is 499 where the client was gone before a slow answer."""
 
     number: int
     path: str
     status: int = 200
-    error: str = ""
+    error: str = ""  # OpenAI's message where the request was refused
     messages: Sequence[ChatMessage] = ()
     tools: Sequence[ChatMessage] = ()
-    prompt_tokens: int = 0
+    prompt_tokens: int = 0  # in all, by the model's count
     streamed: bool = False
     fault: Fault | None = None
 
@@ -130,12 +118,7 @@ class LoopbackServer:
         self._transport = Transport(self._serve)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all connections and threads."""
         self._stopping.set()
         if self._transport is not None:
@@ -146,14 +129,9 @@ class LoopbackServer:
         """Listen on a free port."""
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End all connections and threads, without holding up the loop."""
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
+        await asyncio.to_thread(self.__exit__)
 
     def _serve(self, arrival: Arrival) -> Reply:
         with self._lock:
@@ -228,13 +206,11 @@ class LoopbackServer:
 
 
 def _json(text: bytes) -> dict[str, Json]:
-    try:
+    with suppress(ValueError, RecursionError):
         body: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict):
-        raise ApiError("We could not parse the JSON body of your request.")
-    return body
+        if isinstance(body, dict):
+            return body
+    raise ApiError("We could not parse the JSON body of your request.")
 
 
 def _objects(value: Json) -> list[ChatMessage]:

@@ -27,17 +27,8 @@ Break: TypeAlias = Callable[[Messages, int], Messages]
 
 # What has broken tokenizers, templates and counters before.
 _ODD_TEXTS = (
-    "",
-    " ",
-    "ok",
-    "<|endoftext|>",
-    "<|im_start|>system",
-    "你好世界",
-    "👩‍👩‍👧‍👦🏳️‍🌈",
-    "مرحبا بالعالم",
-    "a\u0000b",
-    "\r\n\t",
-    '{"rows": [1, null]}',
+    *("", " ", "ok", "<|endoftext|>", "<|im_start|>system", "你好世界", "👩‍👩‍👧‍👦🏳️‍🌈"),
+    *("مرحبا بالعالم", "a\u0000b", "\r\n\t", '{"rows": [1, null]}'),
 )
 _LINES = (
     "The quick brown fox jumps over the lazy dog. ",
@@ -55,18 +46,12 @@ _MOST_BREAKS = 3
 
 
 def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool = True) -> Drawn:
-    """Well-formed conversations.
-
-    System prompts, people, assistants with text or parallel calls, results in any order, parts with images, names,
-    thinking fields, empty and odd texts.
+    """Well-formed conversations: people, parallel calls, results in any order, images, names, thinking fields, odd texts.
 
     Args:
-        max_messages: the most messages of one; 1 at least.
+        max_messages: the most messages of one; 2 or more.
         max_repeats: how often a line is repeated at most in a large text; 200 is up to 3,000 tokens.
         pending: some end with calls whose results have not come.
-
-    Raises:
-        ValueError: ``max_messages`` is below 2, so that no call with its result would have room.
     """
     if max_messages < 2:  # noqa: PLR2004  a call and its result
         raise ValueError(f"max_messages: 2 or more, not {max_messages}")
@@ -89,18 +74,7 @@ def transcripts(*, max_messages: int = 12, max_repeats: int = 200, pending: bool
 
 
 def broken_transcripts(*, max_messages: int = 12, max_repeats: int = 200) -> Drawn:
-    """Conversations that OpenAI refuses, with one to three breaks of ``BREAKS``.
-
-    Results without call, calls without result, results before their call, twice, or interrupted; duplicate and empty
-    ids; a content, role or id that is missing; unknown roles.
-
-    Args:
-        max_messages: the most messages before it is broken; a break adds one at most.
-        max_repeats: as for ``transcripts``.
-
-    Raises:
-        ValueError: ``max_messages`` is below 2.
-    """
+    """Conversations that OpenAI refuses, with one to three breaks of ``BREAKS``, each of which adds one message at most."""
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
     changes = st.sampled_from(list(BREAKS.values()))
     breaks = st.tuples(changes, st.integers(0, 2 * max_messages))
@@ -113,15 +87,7 @@ def histories(
 ) -> st.SearchStrategy[list[list[ChatMessage]]]:
     """A conversation as a host hands it over turn by turn: one or more prefixes, each longer than the one before.
 
-    No prefix parts a call from its results, each holds a message at least, and the last one is the whole. They share
-    their messages, as those of a host that appends do.
-
-    Args:
-        max_messages: the most messages of the whole.
-        max_repeats: as for ``transcripts``.
-
-    Raises:
-        ValueError: ``max_messages`` is below 2.
+    No prefix parts a call from its results, and the last one is the whole. They share their messages.
     """
     whole = transcripts(max_messages=max_messages, max_repeats=max_repeats, pending=False)
     return whole.flatmap(_prefixes)

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from autogen_context.testing.wire import CountTokens, Json, JsonObject
 
@@ -83,7 +84,7 @@ def compact(value: object) -> str:
 
 
 Part = tuple[str, int]
-"""A piece of a prompt that is cached as a whole or up to its first difference, and its tokens."""
+"""A piece of a prompt that is cached as a whole, and its tokens."""
 
 
 def prompt_parts(
@@ -95,28 +96,16 @@ def prompt_parts(
 
 
 class PromptCache:
-    """A provider's cache of prompts: the longest common start with an earlier prompt, in whole blocks."""
+    """A provider's cache of prompts: the longest common start with an earlier prompt, in whole messages and blocks."""
 
     def __init__(self) -> None:
         self._earlier: deque[Sequence[Part]] = deque(maxlen=REMEMBERED_PROMPTS)
 
     def cached_tokens(self, prompt: Sequence[Part]) -> int:
         """Tokens of this prompt that were cached before it came; it is remembered from now on."""
-        shared = max((_shared_tokens(earlier, prompt) for earlier in self._earlier), default=0)
+        most = 0
+        for earlier in self._earlier:
+            same = takewhile(lambda pair: pair[0] == pair[1], zip(earlier, prompt, strict=False))
+            most = max(most, sum(tokens for (_, tokens), _ in same))
         self._earlier.append(prompt)
-        return shared // CACHE_STEP * CACHE_STEP if shared >= CACHE_FROM else 0
-
-
-def _shared_tokens(earlier: Sequence[Part], prompt: Sequence[Part]) -> int:
-    tokens = 0
-    for (old, _), (new, new_tokens) in zip(earlier, prompt, strict=False):
-        if old != new:
-            low, high = 0, min(len(old), len(new))  # halved: slices compare at the speed of memory
-            while low < high:
-                middle = (low + high + 1) // 2
-                low, high = (
-                    (middle, high) if old[low:middle] == new[low:middle] else (low, middle - 1)
-                )
-            return tokens + new_tokens * low // len(new)
-        tokens += new_tokens
-    return tokens
+        return most // CACHE_STEP * CACHE_STEP if most >= CACHE_FROM else 0

@@ -57,12 +57,8 @@ class ApiError(Exception):
     ) -> None:
         self.status = status
         self.message = message
-        self.error: dict[str, Json] = {
-            "message": message,
-            "type": kind,
-            "param": param,
-            "code": code,
-        }
+        named: dict[str, Json] = {"message": message, "type": kind}
+        self.error: dict[str, Json] = {**named, "param": param, "code": code}
         super().__init__(message)
 
     def reply(self) -> Reply:

@@ -147,7 +147,7 @@ async def test_whatever_a_manager_is_made_of_reaches_it(tmp_path: Path, made: Ma
     await until(lambda: vectors.is_asked and own.is_asked and client.is_asked)
     assert context.last_prepared is not None
     handles = {each.handle for each in context.last_prepared.decisions if each.handle}
-    assert all(tier.read(handle, now=0.0) for handle in handles)
+    assert all(tier.read(handle) for handle in handles)
     assert handles
     await context.manager.aclose()
 
@@ -249,5 +249,5 @@ def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
     transform.apply_transform(history)
     decisions = transform.conversations.manager.prepare_nowait(history).decisions
     handles = {decision.handle for decision in decisions if decision.handle}
-    assert all(tier.read(handle, now=0.0) for handle in handles)
+    assert all(tier.read(handle) for handle in handles)
     assert handles

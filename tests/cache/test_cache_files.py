@@ -246,24 +246,6 @@ async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None
     assert reading.calls == 2
 
 
-async def test_by_path_everything_that_depends_on_it_goes(file: Path, tmp_path: Path) -> None:
-    """From memory and disk, files below and patterns too; what was built of other files stays."""
-    names: dict[str, Path | str] = {
-        "file": file,
-        "pattern": f"{file.parent}/**",
-        "other": tmp_path / "other.txt",
-    }
-    async with ContextCache(tmp_path / "cache") as cache:
-        for key, name in names.items():
-            await cache.get_or_build(key, Reading(file), depends_on=[name])
-    async with ContextCache(tmp_path / "cache") as cache:
-        await cache.invalidate(file.parent)
-        assert cache.stats().invalidations == 2
-        for key, name in names.items():
-            await cache.get_or_build(key, Reading(file), depends_on=[name])
-        assert (cache.stats().builds, cache.stats().disk.hits) == (2, 1)
-
-
 async def test_a_watch_of_a_folder_drops_what_changed(file: Path) -> None:
     """With nobody asking."""
     watch = FileWatch()

@@ -14,17 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.cache import ContextCache, row_of
 from autogen_context.cache.store import DiskStore
-from autogen_context.cache.values import row_of
 from support import cache_writer
 
-KILLS = 60
+KILLS = 20
 SHARER = """
 import asyncio, sys
 from pathlib import Path
 from autogen_context.cache import store
-from autogen_context.cache.cache import ContextCache
+from autogen_context.cache.cache import ContextCache, row_of
 
 store._LOCKED_S = 60.0  # a busy machine is no fault
 

@@ -151,8 +151,8 @@ def test_an_entry_is_kept_for_its_time(tmp_path: Path, memory_bytes: int) -> Non
     assert ("early" in store, "again" in store) == (False, True)
     assert store.handles == ("again",)
     assert [handle for handle, _ in store] == (["again"] if memory_bytes else [])
-    disk.write([("over", said("over"))], expires_at=0.0, now=1.0)
-    disk.write([("late", said("late"))], expires_at=math.inf, now=1.0)
+    disk.write([("over", said("over"))], ttl_s=-1)
+    disk.write([("late", said("late"))])
     assert b"over" not in disk.store.path.read_bytes()
     assert store.evicted == 0
 
@@ -194,26 +194,26 @@ def test_scopes_are_told_apart(tenant: str, agent: str, tenant2: str, agent2: st
 def test_no_scope_has_what_another_has(tmp_path: Path, other: Scope) -> None:
     """Not by its handle, not by forgetting or clearing it, not by writing under the same handle."""
     ours, theirs = (DiskOriginals(tmp_path, scope=scope) for scope in (SCOPE, other))
-    ours.write([("handle", said("ours"))], expires_at=math.inf, now=0.0)
+    ours.write([("handle", said("ours"))])
     store = OriginalStore(0, tiers=[theirs])
     assert "handle" not in store
-    assert theirs.read("handle", now=0.0) is None
+    assert theirs.read("handle") is None
     theirs.forget("handle")
     theirs.clear()
     store.put("handle", said("theirs"))
-    assert ours.read("handle", now=0.0) == said("ours")
+    assert ours.read("handle") == said("ours")
     assert store.get("handle") == said("theirs")
     with closing(sqlite3.connect(ours.store.path)) as connection, connection:
         connection.execute("DELETE FROM Cache WHERE key LIKE ?", (f"{other.key}%",))
         moved = "UPDATE Cache SET key = replace(key, ?, ?)"
         connection.execute(moved, (SCOPE.key, other.key))
-    assert theirs.read("handle", now=0.0) is None  # its checksum knows whose it was
+    assert theirs.read("handle") is None  # its checksum knows whose it was
 
 
 def test_names_of_tenants_and_agents_are_not_written(tmp_path: Path) -> None:
     """Who reads the file learns no customer's name."""
     disk = DiskOriginals(tmp_path, scope=Scope(tenant="Tenant & Sons", agent="secret-agent"))
-    disk.write([("handle", said("x"))], expires_at=math.inf, now=0.0)
+    disk.write([("handle", said("x"))])
     data = disk.store.path.read_bytes()
     assert b"Sons" not in data
     assert b"secret-agent" not in data
@@ -226,7 +226,7 @@ def test_the_oldest_of_all_scopes_go_and_are_reported(
 
     def write(disk: DiskOriginals, *handles: str) -> list[str]:
         entries = [(handle, said("an original " * 500)) for handle in handles]
-        return disk.write(entries, expires_at=math.inf, now=0.0)
+        return disk.write(entries)
 
     ours = DiskOriginals(tmp_path, scope=SCOPE, limit_bytes=20_000)
     theirs = DiskOriginals(tmp_path, scope=OTHERS[0], limit_bytes=20_000)
@@ -234,8 +234,8 @@ def test_the_oldest_of_all_scopes_go_and_are_reported(
     assert caplog.records == []
     assert write(ours, "c", "d") == ["b"]
     assert [(r.levelno, vars(r)["left"]) for r in caplog.records] == [(logging.WARNING, 1)]
-    assert [h for h in "abcd" if ours.read(h, now=0.0)] == ["a", "c", "d"]
-    assert theirs.read("x", now=0.0) is None
+    assert [h for h in "abcd" if ours.read(h)] == ["a", "c", "d"]
+    assert theirs.read("x") is None
 
 
 def test_without_its_file_the_store_goes_on_in_memory(
@@ -267,6 +267,6 @@ def test_a_locked_file_says_that_nothing_was_deleted(
         with pytest.raises(StoreUnavailable, match="nothing was deleted"):
             store.forget("handle")
     assert "handle" not in store
-    assert far.read("handle", now=0.0) is None
+    assert far.read("handle") is None
     store.forget("handle")
-    assert disk.read("handle", now=0.0) is None
+    assert disk.read("handle") is None

@@ -1,6 +1,5 @@
 """Originals on a real server: what one worker puts away, another has by its handle."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ SCOPE = Scope(tenant="acme", agent="coder")
 
 def put(stash: RedisOriginals, handle: str, messages: tuple[Message, ...]) -> None:
     """Keep an entry for ever, and wait until it is on the server."""
-    assert stash.write([(handle, messages)], expires_at=math.inf, now=0.0) == []
+    assert stash.write([(handle, messages)]) == []
     stash.flush()
 
 
@@ -29,10 +28,10 @@ def test_clear_deletes_what_anybody_wrote(
     scope = Scope(tenant="acme", agent="much")
     one, two = RedisOriginals(server, scope=scope), RedisOriginals(other, scope=scope)
     before = len(redis.stored())
-    one.write([(str(n), said("x")) for n in range(2_500)], expires_at=math.inf, now=0.0)
+    one.write([(str(n), said("x")) for n in range(2_500)])
     one.flush()
     assert len(redis.stored()) == before + 2_500
-    two.write([("more", said("x"))], expires_at=math.inf, now=0.0)
+    two.write([("more", said("x"))])
     two.clear()
     assert len(redis.stored()) == before
 
@@ -54,13 +53,13 @@ def test_a_spoilt_value_is_a_miss(redis: LocalRedis, server: RedisServer, spoilt
     (foreign,) = set(redis.stored()) - before - {good, bad}
     hexed = b"".join(b"\\x%02x" % byte for byte in spoilt)
     redis.said(b'SET %b "%b"' % (bad, hexed))
-    assert stash.read("bad", now=0.0) is None
+    assert stash.read("bad") is None
     redis.said(b"COPY %b %b REPLACE" % (good, bad))
-    assert stash.read("bad", now=0.0) is None
+    assert stash.read("bad") is None
     redis.said(b"COPY %b %b REPLACE" % (foreign, good))
-    assert stash.read("good", now=0.0) is None
+    assert stash.read("good") is None
     put(stash, "bad", said("bad"))
-    assert stash.read("bad", now=0.0) == said("bad")
+    assert stash.read("bad") == said("bad")
 
 
 def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
@@ -83,7 +82,7 @@ def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
     with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000)) as narrow:
         tier = RedisOriginals(narrow, scope=Scope(agent="narrow"))
         large = ("large", said("x" * 1_000))
-        assert tier.write([large], expires_at=math.inf, now=0.0) == ["large"]
+        assert tier.write([large]) == ["large"]
 
 
 def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -
     stash = OriginalStore(0, tiers=[near, far])
     for number in range(5):
         stash.put_text(str(number), "x" * 500)
-    assert [h for h in "01234" if near.read(h, now=0.0)] == ["4"]
+    assert [h for h in "01234" if near.read(h)] == ["4"]
     assert stash.evicted == 0
     assert all(stash.get(handle)[0].text == "x" * 500 for handle in "01234")
     far.flush()

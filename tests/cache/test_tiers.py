@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.originals import KeptOriginals, OriginalStore
+from autogen_context.cache.originals import OriginalStore, OriginalTier
 from autogen_context.cache.redis.server import RedisLimits, RedisServer, shown_url
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.store import DiskStore
@@ -81,14 +81,14 @@ def test_what_is_past_its_time_is_gone(pair: tuple[Tier, Tier]) -> None:
 
 def test_originals_are_kept_in_each(pair: tuple[Tier, Tier]) -> None:
     """What one store put away, the other has; no scope has what another has."""
-    one, two = (KeptOriginals(tier, scope=Scope(tenant="acme")) for tier in pair)
+    one, two = (OriginalTier(tier, scope=Scope(tenant="acme")) for tier in pair)
     near = OriginalStore(0, tiers=[one])
     near.put("handle", said("all of it"))
     pair[0].close()
     assert OriginalStore(0, tiers=[two]).get("handle") == said("all of it")
-    assert KeptOriginals(pair[1], scope=Scope(tenant="other")).read("handle", now=0.0) is None
+    assert OriginalTier(pair[1], scope=Scope(tenant="other")).read("handle") is None
     near.forget("handle")
-    assert two.read("handle", now=0.0) is None
+    assert two.read("handle") is None
 
 
 async def test_a_cache_shares_what_it_remembers(redis: LocalRedis) -> None:

@@ -40,15 +40,7 @@ def hearing() -> Hearing:
 @pytest.fixture
 def watch(hearing: Hearing) -> Iterator[FileWatch]:
     """Of what the system tells."""
-    with FileWatch(debounce_s=0.02, poll_s=0.05) as watch:
-        watch.listen(hearing.hear)
-        yield watch
-
-
-@pytest.fixture(params=[False, True], ids=["told", "polled"])
-def either(request: pytest.FixtureRequest, hearing: Hearing) -> Iterator[FileWatch]:
-    """Of what the system tells, and by looking."""
-    with FileWatch(debounce_s=0.02, poll_s=0.05, poll=request.param) as watch:
+    with FileWatch(debounce_s=0.02, check_s=0.05) as watch:
         watch.listen(hearing.hear)
         yield watch
 
@@ -89,10 +81,10 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_told(root: Path, either: FileWatch, hearing: Hearing, name: str) -> None:
+def test_a_change_is_told(root: Path, watch: FileWatch, hearing: Hearing, name: str) -> None:
     """Each path whose content is another one now, or a folder above it, but not the root."""
     change, paths = CHANGES[name]
-    either.follow(root)
+    watch.follow(root)
     tick()
     change(root)
     hearing.wait_for(*(root / path for path in paths))
@@ -102,10 +94,10 @@ def test_a_change_is_told(root: Path, either: FileWatch, hearing: Hearing, name:
 
 @pytest.mark.parametrize("paths", [["src/new.py", "s/deep/new", "s/deep/a.py", "x/y/z/new"]])
 def test_what_came_is_followed_too(
-    root: Path, either: FileWatch, hearing: Hearing, paths: list[str]
+    root: Path, watch: FileWatch, hearing: Hearing, paths: list[str]
 ) -> None:
     """Folders that were made, moved, and made within those."""
-    either.follow(root)
+    watch.follow(root)
     (root / "x" / "y" / "z").mkdir(parents=True)
     (root / "src").rename(root / "s")
     (root / "src").mkdir()
@@ -118,9 +110,9 @@ def test_what_came_is_followed_too(
     assert root not in hearing.paths
 
 
-def test_reading_is_no_change(root: Path, either: FileWatch, hearing: Hearing) -> None:
+def test_reading_is_no_change(root: Path, watch: FileWatch, hearing: Hearing) -> None:
     """Nor is opening a file to write, listing a folder, or the same change told twice."""
-    either.follow(root)
+    watch.follow(root)
     (root / "src" / "b.py").read_text()
     (root / "src" / "b.py").open("a").close()
     list(root.rglob("*"))
@@ -129,9 +121,9 @@ def test_reading_is_no_change(root: Path, either: FileWatch, hearing: Hearing) -
     assert hearing.paths == {root / "kept.log"}
 
 
-def test_what_is_ignored_is_not_told(root: Path, either: FileWatch, hearing: Hearing) -> None:
+def test_what_is_ignored_is_not_told(root: Path, watch: FileWatch, hearing: Hearing) -> None:
     """By rules of the root, by those of a folder, and where no rule says so."""
-    either.follow(root)
+    watch.follow(root)
     for path in ("x.log", "src/y.log", "node_modules/x.js", ".git/index"):
         (root / path).write_text("after")
     (root / "src" / "build" / "deep").mkdir(parents=True)
@@ -141,10 +133,10 @@ def test_what_is_ignored_is_not_told(root: Path, either: FileWatch, hearing: Hea
     assert hearing.paths == {root / "src" / "b.py"}
 
 
-def test_changed_rules_are_read_again(root: Path, either: FileWatch, hearing: Hearing) -> None:
+def test_changed_rules_are_read_again(root: Path, watch: FileWatch, hearing: Hearing) -> None:
     """What they take back in is told, what they ignore from now on is not."""
     (root / "src" / "build").mkdir()
-    either.follow(root)
+    watch.follow(root)
     (root.parent / "rules").write_text("deep/\n")
     (root.parent / "rules").replace(root / "src" / ".gitignore")
     (root / "z-last").touch()
@@ -157,13 +149,13 @@ def test_changed_rules_are_read_again(root: Path, either: FileWatch, hearing: He
 
 
 def test_a_root_that_goes_and_comes_back_is_a_change_of_all(
-    root: Path, either: FileWatch, hearing: Hearing
+    root: Path, watch: FileWatch, hearing: Hearing
 ) -> None:
     """Each time; and it is followed again."""
-    either.follow(root)
+    watch.follow(root)
     shutil.rmtree(root)
     hearing.wait_for(root)
-    assert not either.covers(root / "src")
+    assert not watch.covers(root / "src")
     hearing.clear()
     root.mkdir()
     hearing.wait_for(root)
@@ -180,12 +172,12 @@ def test_a_root_that_goes_and_comes_back_is_a_change_of_all(
 
 
 def test_a_root_behind_a_link_is_told_by_its_own_name(
-    root: Path, either: FileWatch, hearing: Hearing
+    root: Path, watch: FileWatch, hearing: Hearing
 ) -> None:
     """And where the link leads elsewhere, all of it changed."""
     link = root.parent / "link"
     link.symlink_to(root)
-    either.follow(link)
+    watch.follow(link)
     (root / "src" / "b.py").write_text("after")
     hearing.wait_for(link / "src" / "b.py")
     assert hearing.paths == {link / "src" / "b.py"}
@@ -250,7 +242,7 @@ def no_threads() -> bool:
 
 
 def test_nothing_runs_before_something_is_followed_and_after_the_end(root: Path) -> None:
-    """Neither when it is made, nor when somebody listens, nor when it was closed; closing twice is closing once."""
+    """Nwatch when it is made, nor when somebody listens, nor when it was closed; closing twice is closing once."""
     wait_until(no_threads, "no thread of another test")
     watch = FileWatch()
     watch.listen(Hearing().hear)
@@ -293,8 +285,8 @@ def test_a_time_that_is_none_is_refused(seconds: float) -> None:
     """With its name and value."""
     with pytest.raises(ValueError, match=f"debounce_s={seconds}: give a number of seconds above 0"):
         FileWatch(debounce_s=seconds)
-    with pytest.raises(ValueError, match=f"poll_s={seconds}: give a number of seconds above 0"):
-        FileWatch(poll_s=seconds)
+    with pytest.raises(ValueError, match=f"check_s={seconds}: give a number of seconds above 0"):
+        FileWatch(check_s=seconds)
 
 
 def test_what_is_no_folder_is_refused(root: Path, watch: FileWatch) -> None:
@@ -320,10 +312,6 @@ def test_only_folders_of_which_all_is_told_at_once_are_covered(
     hearing.wait_for(root / "src")
     assert not watch.covers(root / "src")
     assert not watch.covers(root / "src" / "deep")
-    with FileWatch(poll=True) as polled:
-        polled.follow(root)
-        assert polled.is_alive
-        assert not polled.covers(root)
 
 
 def test_what_waits_to_be_told_is_not_covered(root: Path, hearing: Hearing) -> None:

@@ -1,7 +1,6 @@
 """Where changes are learned of, and what waits to be told: by the system, by looking, in a bounded set."""
 
 import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from watchdog.observers.inotify_c import (
 )
 
 from autogen_context.cache.inotify import InotifyTree
-from autogen_context.cache.watch import Pending, PolledTree, Sources, WatchedRoot, remote_type
+from autogen_context.cache.watch import Pending, Reader, WatchedRoot, remote_type
 from support.hearing import wait_until
 
 MOUNTS = """\
@@ -91,15 +90,15 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def followed(project: Path, sources: Sources) -> tuple[WatchedRoot, list[str]]:
+def followed(project: Path, reader: Reader) -> tuple[WatchedRoot, list[str]]:
     """A root, and what is told of it."""
     told: list[str] = []
-    root = WatchedRoot(str(project), sources, lambda path, _: told.append(path))
+    root = WatchedRoot(str(project), reader, lambda path, _: told.append(path))
     root.start()
     return root, told
 
 
-def test_without_a_reader_all_is_polled_and_said(
+def test_without_a_reader_nothing_is_covered_and_that_is_said(
     project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With the root and the reason."""
@@ -107,47 +106,40 @@ def test_without_a_reader_all_is_polled_and_said(
     def no_instance() -> InotifyFD:
         raise OSError(errno.EMFILE, "inotify instance limit reached")
 
-    root, told = followed(project, Sources(poll=False, begin=no_instance))
-    root.stop()
-    root.start()
-    (project / "new").touch()
+    root, told = followed(project, Reader(begin=no_instance))
     root.check()
-    assert told == [str(project / "new")]
     assert not root.covers(str(project))
-    said = [record.getMessage() for record in caplog.records]
-    assert set(said) == {f"{project} is polled: inotify instance limit reached"}
+    assert told == []
+    (said,) = (record.getMessage() for record in caplog.records)
+    assert said == f"{project} is not watched: inotify instance limit reached"
 
 
 @pytest.mark.parametrize("left", [0, 1, 3])
-def test_with_too_few_watches_all_is_polled(
+def test_with_too_few_watches_nothing_is_half_watched(
     project: Path, few: FewWatches, caplog: pytest.LogCaptureFixture, left: int
 ) -> None:
-    """Nothing is half watched, and the watches that it had are given back."""
+    """The watches that it had are given back."""
     few.left = left
-    root, told = followed(project, Sources(poll=False, begin=lambda: few))
-    (project / "folder2" / "file").write_text("after")
-    root.check()
-    assert told == [str(project / "folder2" / "file")]
-    assert f"{project} is polled: inotify watch limit reached" in caplog.text
+    root, _ = followed(project, Reader(begin=lambda: few))
+    assert not root.covers(str(project))
+    assert f"{project} is not watched: inotify watch limit reached" in caplog.text
     assert few.left == left
 
 
 def test_watches_that_run_out_later_are_noticed(
     project: Path, few: FewWatches, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """All may have changed, nothing is covered, and from the next look on it is polled."""
+    """All may have changed, and nothing is covered until there are enough again."""
     few.left = 5
-    root, told = followed(project, Sources(poll=False, begin=lambda: few))
+    root, told = followed(project, Reader(begin=lambda: few))
     assert root.covers(str(project / "folder2"))
     (project / "more" / "and" / "more").mkdir(parents=True)
     wait_until(lambda: str(project) in told, "told of all")
     assert not root.covers(str(project / "folder2"))
-    assert not caplog.records
+    told.clear()
     root.check()
-    assert "is polled: inotify watch limit reached" in caplog.text
-    (project / "more" / "file").touch()
-    root.check()
-    assert str(project / "more" / "file") in told
+    assert told == [str(project)]
+    assert "is not watched: inotify watch limit reached" in caplog.text
 
 
 def test_a_queue_that_flows_over_loses_nothing(project: Path) -> None:
@@ -168,24 +160,6 @@ def test_a_queue_that_flows_over_loses_nothing(project: Path) -> None:
     tree.stop()
     reader.stop()
     reader.join()
-
-
-def test_polling_opens_nothing_and_is_bounded(
-    project: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A pipe, a link in a circle, a file that nobody may read; of a large tree what lies deepest is left out, and said so."""
-    told: list[str] = []
-    PolledTree(str(project), told.append, most_entries=4).check()
-    assert f"not all of {project} is polled" in caplog.text
-    os.mkfifo(project / "pipe")
-    (project / "circle").symlink_to(project / "circle")
-    (project / "closed").touch(mode=0)
-    tree = PolledTree(str(project), told.append)
-    tree.check()
-    assert told == []
-    (project / "circle").unlink()
-    tree.check()
-    assert told == [str(project / "circle")]
 
 
 NAMES = st.sampled_from(["a", "b", "c", "ab"])

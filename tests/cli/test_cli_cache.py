@@ -35,15 +35,13 @@ def shown(capsys: pytest.CaptureFixture[str], folder: Path, action: str, *, code
     return captured.out
 
 
-def test_statistics_name_the_largest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """How many, how large, and of how many files."""
+def test_statistics_and_clearing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """How many, and how large; nothing after it was emptied."""
     lines = shown(capsys, folder, "stats").splitlines()
     assert lines[0].endswith("cache.db: 2 entries")
     assert [line.split()[0] for line in lines[1:3]] == ["3,009", f"{sizes(folder):,}"]
-    assert [line.split(maxsplit=3) for line in lines[-2:]] == [
-        ["3,000", "text", "1", "outline?of it"],
-        ["9", "json", "0", "numbers"],
-    ]
+    assert shown(capsys, folder, "clear").endswith("cache.db: emptied\n")
+    assert "0 entries" in shown(capsys, folder, "stats")
 
 
 def sizes(folder: Path) -> int:
@@ -77,13 +75,6 @@ def test_damage_is_exit_code_1(folder: Path, capsys: pytest.CaptureFixture[str])
     assert sum("damaged, or not written by this" in line for line in lines) == 1
 
 
-def test_clearing_leaves_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And says where."""
-    assert shown(capsys, folder, "clear").endswith("cache.db: emptied\n")
-    assert "0 entries" in shown(capsys, folder, "stats")
-    assert "0 entries, 0 damaged" in shown(capsys, folder, "verify")
-
-
 def refused(capsys: pytest.CaptureFixture[str], folder: Path, action: str) -> str:
     """What the command says in one line of what it cannot use."""
     assert main(["cache", action, "--directory", str(folder)]) == 2
@@ -99,13 +90,6 @@ def test_where_there_is_no_cache_it_says_so(
     """And makes none."""
     assert "there is no cache in" in refused(capsys, tmp_path / "none", action)
     assert not (tmp_path / "none").exists()
-
-
-def test_what_is_no_database_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With its name."""
-    (folder / "cache.db").write_bytes(b"no database" * 1_000)
-    for action in ("stats", "verify"):
-        assert "cache.db cannot be used" in refused(capsys, folder, action)
 
 
 def test_the_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

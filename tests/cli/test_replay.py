@@ -108,13 +108,6 @@ def test_the_table_says_what_happened(long_run: str, capsys: pytest.CaptureFixtu
     assert "Show every turn with --all." in out
 
 
-def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --all; fewer with --every."""
-    for argv, least, most in ((["--all"], 61, 61), (["--every", "20"], 4, 4), ([], 21, 41)):
-        lines = shown(capsys, "replay", long_run, *argv).splitlines()
-        assert least <= sum(line.endswith("hold") for line in lines) <= most
-
-
 @pytest.mark.parametrize(
     ("roles", "stops"),
     [("suatat", [2, 4, 6]), ("suata", [2, 4]), ("auaa", [2, 3]), ("a", []), ("", [])],
@@ -137,17 +130,6 @@ def test_many_conversations_have_a_row_each(
     assert number(found["totals"], "turns") == 25
 
 
-def test_one_of_many_is_chosen(two_runs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """By id or number, and shown turn by turn; a given model wins over the recorded one, with its price."""
-    for wanted in ("[long]", "2"):
-        out = shown(capsys, "replay", two_runs, "--conversation", wanted)
-        assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
-    found = facts(capsys, "replay", two_runs, "--model", "gpt-4.1-mini")["conversations"]
-    assert [(one["model"], one["input_per_million"]) for one in found] == [
-        ("gpt-4.1-mini", 0.4)
-    ] * 2
-
-
 def test_settings_come_from_arguments_environment_and_file(
     long_run: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,17 +144,6 @@ def test_settings_come_from_arguments_environment_and_file(
         assert turns[0]["limit_tokens"] == limit
 
 
-def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Otherwise a cut below the limit looks like a fault; and dollars that are not known are not made up."""
-    out = shown(capsys, "replay", long_run, "--model", "claude-9", "--window", "4000")
-    assert "may be 4,000 for the provider" in out
-    assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
-    assert "in dollars  " not in out
-    unknown = shown(capsys, "replay", long_run, "--model", "nobody-knows", "--window", "4000")
-    assert "What nobody-knows costs in dollars is not known; caching is assumed." in unknown
-    assert "for the provider" not in shown(capsys, "replay", long_run)
-
-
 def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str]) -> None:
     """With what it needs, and the replay goes on."""
     rules = {"role": "system", "content": "rule " * 2_000}
@@ -180,29 +151,6 @@ def test_a_turn_that_cannot_be_sent_is_a_row(capsys: pytest.CaptureFixture[str])
     out = shown(capsys, "replay", "big.json", "--window", "1000")
     assert "impossible: needs 2,0" in out
     assert "not made: what must stay does not fit" in out
-
-
-def test_tools_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are part of each request, and the manager knows of them."""
-    function = {"name": "read", "description": "Read a file. " * 300}
-    most: list[float] = []
-    for tools in ([], [{"type": "function", "function": function}]):
-        recorded = {"tools": tools, "messages": conversation(turns=30)}
-        Path("t.json").write_text(json.dumps(recorded))
-        totals = facts(capsys, "replay", "t.json", "--window", "4000")["totals"]
-        assert number(totals, "sent", "above_limit") == 0
-        most.append(number(totals, "whole", "most_tokens"))
-    assert most[0] < most[1]
-
-
-def test_a_warning_is_one_line_and_comes_once(
-    two_runs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Though every conversation has its own manager."""
-    assert main(["replay", two_runs, "--model", "gpt-4", "--window", "9000"]) == 0
-    error = capsys.readouterr().err
-    assert error.startswith("autogen-context: warning: window_tokens=9000 is above")
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.cache.originals import OriginalStore
-from autogen_context.compressor.arrival.arrival import Arrival
-from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.messages.message import Message
-from autogen_context.messages.tool_call import BY_NAME
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME, recall_tool_schema
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.measure import Count, TokenCounter
-from support.counting import COUNTER, Characters
+from support.counting import Characters
 from support.results import LONG, RESULTS, call_of, run, runs, step
-from support.units import candidates_of, read_all
 
 Mode = Literal["off", "lossless", "lossy", "auto"]
 TOOLS = [recall_tool_schema()]
@@ -87,21 +81,6 @@ def test_where_the_host_edits_its_past_nothing_points_at_it(first: str) -> None:
         messages[2] = {**messages[2], "content": "gone"}
     sent = one.prepare_nowait(messages).messages
     assert (str(sent[4]["content"]) == FILE) == (first == "edited")
-
-
-def test_what_a_tool_gave_in_the_users_role_is_no_task() -> None:
-    """What a cut keeps is what the person asked for, not what some output named since."""
-    lines = [f"the {n}. animal of the park has {n % 7} legs and {n % 5} ears" for n in range(900)]
-    lines[450] = "the zebra is striped"
-    messages: list[ChatMessage] = [
-        {"role": "user", "content": "Find out about the zebra."},
-        {"role": "assistant", "content": "```bash\ncat fruits\n```"},
-        {"role": "user", "content": "<output>\napple\npear\n</output>"},
-        *step(0, "\n".join(lines)),
-    ]
-    [result] = contents(manager(reduce="lossy").prepare_nowait(messages).messages)
-    assert len(result) < len("\n".join(lines)) / 2
-    assert "zebra is striped" in result
 
 
 @pytest.mark.parametrize(
@@ -188,14 +167,3 @@ def test_each_of_several_calls_has_its_own_result(ids: Sequence[str]) -> None:
     first, second = contents(one.prepare_nowait(messages, TOOLS).messages)
     assert (names[0] in first, names[1] in first) == (True, False)
     assert names[1] in second or "lines as above" in second
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_what_comes_and_goes_stands_for_nothing(*, own: bool) -> None:
-    """What is said in our name is not there after a compaction, or was not there before it."""
-    keep, compressor = OriginalStore(0).put_text, SemanticCompressor()
-    arrival = Arrival(COUNTER, kinds=BY_NAME, keep=keep, compressor=compressor)
-    arrival.restart([Message(role="user", text=LONG["hits"], own=own)])
-    [candidate] = candidates_of(read_all(step(0, LONG["hits"])))
-    decided = arrival.decide(candidate, None, spared=frozenset())
-    assert decided.action == ("keep" if own else "reduce")

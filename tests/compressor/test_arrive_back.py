@@ -58,7 +58,7 @@ def asked_back(one: IncrementalContextManager, handle: str) -> str:
     return text
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -> None:
     """The whole unit, as the host had it; also after a restart."""
@@ -76,7 +76,7 @@ def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -
             assert again.recall(handle) == one.recall(handle)
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_mark(messages: list[ChatMessage], window: int) -> None:
     """What the tool returned, read with the tool itself, as an agent would."""

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from autogen_context.compressor.concepts import Holdings, concepts_of
 from autogen_context.compressor.passage import Passage, joined, passages_of
 from autogen_context.compressor.steps import (
-    BLOCK_LINES,
     TELLING_WEIGHT,
     Target,
     abstracted,
@@ -102,9 +101,6 @@ def test_what_steps_never_do(text: str, room: int) -> None:
     assert all(word in text for word in core.split())
 
 
-ROWS = "\n".join(["```", *(f"row {i}" for i in range(BLOCK_LINES)), "```"])
-
-
 @pytest.mark.parametrize(
     ("step", "text", "left"),
     [
@@ -144,12 +140,6 @@ ROWS = "\n".join(["```", *(f"row {i}" for i in range(BLOCK_LINES)), "```"])
             "Examples:\n- red [… 2 more examples …]\n\nRules:\n- one\n- two",
             id="a list",
         ),
-        pytest.param(
-            with_short_examples,
-            ROWS,
-            "```\nrow 0\nrow 1\nrow 2\nrow 3\n[… 6 lines …]\nrow 10\nrow 11\n```",
-            id="a long block",
-        ),
     ],
 )
 def test_the_same_twice_and_examples(step: Step, text: str, left: str) -> None:
@@ -170,19 +160,6 @@ def test_the_least_telling_sentence_goes_first() -> None:
     core = after(core_of, REPORT, 260, ("customers",))
     assert all(word in core for word in ("POOL_SIZE", "2026-03-01", "customers"))
     assert "weather" not in core
-
-
-@settings(max_examples=50)
-@given(TEXTS)
-def test_details_are_no_concepts(text: str) -> None:
-    """A shorter sentence has the values, numbers and negations of the long one, and is not longer."""
-    for passage in passages_of(text):
-        if passage.kind in {"sentence", "item"}:
-            short = abstracted(passage.text)
-            has = Holdings(short).has
-            assert len(short) <= len(passage.text)
-            concepts = concepts_of(passage.text)
-            assert all(has(c) for c in concepts if c.kind not in {"name", "quote", "statement"})
 
 
 @pytest.mark.parametrize(

@@ -123,15 +123,6 @@ def test_what_was_stated_out_of_sight_is_told_and_what_is_in_sight_is_not() -> N
     assert "billing_2024" not in told
 
 
-def test_what_tools_give_states_nothing() -> None:
-    """Not even as reported by them: it is in the results, and there is far too much of it."""
-    fact = "The owner of the router is Maria Gonzalez."
-    assert "Maria" not in Talk(says("Begin."), step(fact)).told()
-    mixed = Message(role="user", text=fact, results=(ToolResult(call_id="1", text="x"),))
-    assert "Maria" not in Talk(says("Begin."), [mixed]).told()
-    assert "Maria" in Talk(says(fact)).told()
-
-
 def test_the_newest_value_is_told() -> None:
     """Also where it is in sight, what it replaced is not told any more; another budget stays another."""
     talk = Talk(
@@ -205,16 +196,6 @@ def test_a_summary_says_nothing_stale() -> None:
     assert told.count("[Ledger]") == 1
     earlier = Talk(says("The budget is 700 euros."), step("x"), says("Go on."))
     assert "The budget is 500 euros." in earlier.told(summaries={earlier.span(1, 2): summary})
-
-
-def test_an_edited_past_is_learnt_anew() -> None:
-    """What the host took out of its list was never said."""
-    talk = Talk(says("Begin."), says(RULE), step("x"))
-    edited = Talk(says("Begin."), says("Hello."), step("x"))
-    talk.telling.follow(edited.messages)
-    told = talk.telling.told(edited.units, {}, summaries={}, room_tokens=1_000)
-    assert told == edited.told()
-    assert "billing" not in told
 
 
 # The action log

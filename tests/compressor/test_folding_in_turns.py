@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from autogen_context import Prepared
 from autogen_context.compressor.passage import passages_of
 from autogen_context.ledger import Ledger
 from autogen_context.testing import ChatMessage
+from support.waiting import until
 from support.working import (
     Summarising,
     lived_through,
@@ -134,10 +136,62 @@ def test_a_saved_state_continues_to_the_byte(at: int, said: dict[int, str]) -> N
     asyncio.run(compare())
 
 
-async def test_spans_are_prepared_where_compactions_come_early() -> None:
-    """Also where the mark of a compaction is below the one of the work ahead."""
-    model = Summarising()
-    keeper = manager(model, compact_at_fraction=0.6, summary_timeout_s=30.0)
-    await lived_through(keeper, run(60))
-    assert len(model.asked) == len(set(model.asked)) > 0
-    await keeper.aclose()
+# A model that goes wrong
+
+
+class Failing:
+    """A model that goes wrong in one way after the other."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def __call__(self, text: str, target_tokens: int, /) -> str:
+        """The next answer."""
+        self.asked += 1
+        if self.asked % 3 == 0:
+            raise RuntimeError("HTTP 500")
+        return ("", "I cannot help with that.")[self.asked % 3 - 1]
+
+
+async def test_a_model_that_fails_costs_its_summaries(caplog: pytest.LogCaptureFixture) -> None:
+    """What is sent is what is sent without one; the history is untouched; each failure is one warning."""
+    model, messages = Failing(), run(80)
+    kept = json.dumps(messages)
+    one, alone = manager(model, summary_timeout_s=30.0), manager()
+    for stop in turns_of(messages):
+        turn = await one.prepare(messages[:stop])
+        assert turn == alone.prepare_nowait(messages[:stop])
+    await summarised()
+    assert json.dumps(messages) == kept
+    warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(warned) == model.asked > 3
+    await one.aclose()
+
+
+class Hanging:
+    """A model that never answers, and how many calls of it are under way."""
+
+    def __init__(self) -> None:
+        self.asked = self.under_way = 0
+
+    async def __call__(self, text: str, target_tokens: int, /) -> str:
+        """No answer."""
+        self.asked += 1
+        self.under_way += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.under_way -= 1
+        return text[:target_tokens]
+
+
+@pytest.mark.parametrize("timeout_s", [0.0, 0.01])
+async def test_a_model_that_hangs_holds_nothing_up(timeout_s: float) -> None:
+    """Every turn comes, as without the model; what is under way ends with the manager."""
+    model, messages = Hanging(), run(60)
+    async with manager(model, summary_timeout_s=timeout_s) as keeper:
+        turn = await lived_through(keeper, messages)
+        await until(lambda: model.asked > 0)
+        assert model.under_way == model.asked
+    assert model.under_way == 0
+    assert turn == await lived_through(manager(), messages)

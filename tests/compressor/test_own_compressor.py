@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typing_extensions import override
 
-from autogen_context import ContextConfig, IncrementalContextManager, Prepared, SemanticCompressor
+from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.notice import LeftOut
 from autogen_context.compressor.shorten import CountText
@@ -20,7 +19,7 @@ from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
 from support.prompts import client
-from support.working import notice_in, run, says, text_of
+from support.working import notice_in, run, says
 
 
 class Truncating:
@@ -101,18 +100,6 @@ def test_what_is_sent_is_its(caplog: pytest.LogCaptureFixture) -> None:
     results = [str(m["content"]) for m in own.messages if m["role"] == "tool"]
     assert all(Characters().count(text).tokens <= 120 for text in results)
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
-
-
-def test_one_method_may_be_changed() -> None:
-    """By a class of its own on top of ours."""
-
-    class Silent(SemanticCompressor):
-        @override
-        def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-            return ""
-
-    assert "- read src/part_" not in text_of(list(prepared(Silent()).messages))
-    assert "[… shortened" in str(prepared(Silent()).messages[-1]["content"])
 
 
 def test_what_it_cut_can_be_had_back() -> None:

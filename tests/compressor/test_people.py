@@ -9,7 +9,7 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.span import Spans
 from autogen_context.ledger import Ledger
-from autogen_context.messages.message import Message, ToolResult
+from autogen_context.messages.message import Message
 from autogen_context.messages.people import people_in
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
@@ -45,20 +45,6 @@ def test_who_is_taken_for_an_agent(name: str) -> None:
     assert people_in([message, says("Go.", "boss")]).speaks(message)
     for other in (says("x", "boss"), says("x", name, "system"), says("x", name, "assistant")):
         assert people.heard(other) is other
-
-
-def test_who_gave_the_first_task() -> None:
-    """Not the system, nor what we wrote, nor results in the user's role."""
-    opening = [
-        says("You help.", "sys", "system"),
-        Message(role="user", text="[Ledger]", name="ours", own=True),
-        Message(role="user", name="tool", results=(ToolResult(call_id="1", text="x"),)),
-        says("Go.", "boss"),
-        says("Well.", "coder"),
-    ]
-    people = people_in(opening)
-    spoken = {name: people.speaks(says("x", name)) for name in ("ours", "tool", "boss", "coder")}
-    assert spoken == {"ours": False, "tool": False, "boss": True, "coder": False}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +119,7 @@ def sent(said: tuple[str, ...], window: int, profile: str = "value") -> list[str
 
 
 @pytest.mark.filterwarnings("ignore:window_tokens=")
-@pytest.mark.parametrize("profile", ["value", "balanced", "conservative", "strict"])
+@pytest.mark.parametrize("profile", ["value", "strict"])
 def test_rules_stay_verbatim(profile: str) -> None:
     """F8: all five, in a small window, under every profile."""
     texts = sent(RULES, 2_500, profile)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.arrival.code import CODE, Span, holders, outline
 from autogen_context.compressor.arrival.kinds import REDUCERS, reducer_for
-from autogen_context.compressor.arrival.lines import Reducer, choose, gap_of, shortened, wanted_in
+from autogen_context.compressor.arrival.lines import Reducer, choose, shortened
 from autogen_context.compressor.arrival.output import OUTPUT, shown
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
@@ -138,19 +138,6 @@ def test_the_room_is_used(line: str, tokens: int) -> None:
     assert exact(choose(lines, [0.0] * 3_000, room_of(tokens))) >= 0.6 * tokens
 
 
-def test_a_long_line_leaves_room_for_others() -> None:
-    """It has a quarter at most, unless it stands alone; and no gap stands for less than itself."""
-    lines = ["x y " * 9_000, "first", *["another line"] * 500, "last"]
-    short = choose(lines, [9.0, 8.0, *[0.0] * 500, 8.0], room_of(200)).split("\n")
-    assert (short[1], short[-1]) == ("first", "last")
-    assert exact(choose(["x y " * 9_000], [0.0], room_of(100))) >= 60
-    lines = ["one that stays", "}", "", "another one", *["a longer line of text"] * 300]
-    ranks = [5.0, -1.0, -1.0, 5.0, *[0.0] * 300]
-    assert choose(lines, ranks, room_of(80)).startswith("one that stays\n}\n\nanother one\n")
-    assert choose(["some words"] * 90, [0.0] * 90, room_of(1)) == ""
-    assert (gap_of(1), gap_of(2, "hits")) == ("[… 1 line …]", "[… 2 hits …]")
-
-
 @given(st.text("ab c", min_size=1, max_size=400), st.integers(0, 399), st.integers(0, 500))
 def test_a_shortened_line_says_what_it_hides(line: str, at: int, chars: int) -> None:
     """It has so many characters at most, what is wanted in it where there is room, and marks that count the rest."""
@@ -162,22 +149,6 @@ def test_a_shortened_line_says_what_it_hides(line: str, at: int, chars: int) -> 
     if chars >= 100:
         assert "zebra_7" in short
         assert len(re.sub(r" \[… \d+ characters …\] ", "", short)) + sum(marks) == len(line)
-
-
-@pytest.mark.parametrize(
-    ("lines", "wanted", "found"),
-    [
-        pytest.param(["a", "b"], [], [0, 0], id="nothing wanted"),
-        pytest.param(["the Total is", "b"], ["total"], [1, 0], id="a word"),
-        pytest.param(["totals", "subtotal"], ["total"], [0, 0], id="inside another word"),
-        pytest.param(["in src/a.py:3", "b"], ["src/a.py"], [1, 0], id="a path"),
-        pytest.param(["rare common", "common"], ["rare", "common"], [1, 1 / 3], id="rare is more"),
-        pytest.param(["same"] * 40 + ["else"], ["same"], [0] * 41, id="everywhere"),
-    ],
-)
-def test_wanted_lines(lines: list[str], wanted: list[str], found: list[float]) -> None:
-    """Words count where they stand alone; rare ones more, those that are everywhere not at all."""
-    assert wanted_in(lines, wanted) == pytest.approx(found)
 
 
 # Output and logs
@@ -266,16 +237,6 @@ def test_a_note_never_leaves_its_line() -> None:
     notes = [i for i, line in enumerate(short) if line.startswith("[the line above")]
     assert notes
     assert all(short[i - 1].startswith("waiting for worker") for i in notes)
-
-
-def test_of_tests_outcome_and_failures_stay() -> None:
-    """The name, the message and the outcome, whatever passed."""
-    passed = [f"tests/test_a.py::test_{i} PASSED [ 1%]" for i in range(300)]
-    told_of = ["____ test_b ____", ">       assert total == 7", "E       AssertionError: 8 != 7"]
-    end = "==== 1 failed, 300 passed in 2s ===="
-    text = "\n".join((*passed, *told_of, *passed, end))
-    short = told(text).cut(text, room_of(150))
-    assert all(line in short for line in (*told_of, end))
 
 
 # Traces, diffs, paths, tables, prose

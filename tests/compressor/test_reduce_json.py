@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.json_text import JSON, MOST_DEPTH, minified
-from support.reducing import ROOMS, assert_promises, exact, room_of
+from autogen_context.compressor.arrival.json_text import JSON, minified
+from support.reducing import ROOMS, assert_promises, room_of
 from support.results import ERROR, NEEDLE
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -109,18 +109,6 @@ def test_blocks_inside_text(around: str) -> None:
     assert tight == around.replace("{}", json.dumps(json.loads(block), separators=(",", ":")))
 
 
-@pytest.mark.parametrize("levels", [MOST_DEPTH, MOST_DEPTH + 1, 200])
-def test_it_is_written_anew_or_not_wherever_it_is_called(levels: int) -> None:
-    """How deep the stack is does not matter; what is nested deeper than anybody reads stays as it is."""
-    text = '{"a": ' * (levels - 1) + "[1,  2]" + "}" * (levels - 1)
-
-    def below(frames: int) -> str:
-        return below(frames - 1) if frames else minified(text)
-
-    assert below(0) == below(500)
-    assert (below(0) == text) == (levels > MOST_DEPTH)
-
-
 @pytest.mark.parametrize(
     "text", ["[" * 90_000, '{"a":' * 60_000, '["' * 90_000, "[1\n" * 40_000, "[ " * 50_000]
 )
@@ -157,14 +145,3 @@ def test_rows_that_matter_stay(text: str) -> None:
     short = JSON.cut(text, room_of(300, NEEDLE))
     assert all(part in short for part in ("user", "state", "user-0", NEEDLE, ERROR))
     assert re.search(r"^\[… \d+ rows …\]$", short, re.MULTILINE)
-
-
-def test_long_values_are_shortened_where_they_stand() -> None:
-    """Their ends and what is wanted in them stay, marks count the rest."""
-    text = "word " * 400 + NEEDLE + " word" * 400
-    rows = [{"id": n, "text": text, "vector": [x / 7 for x in range(90)]} for n in range(30)]
-    short = JSON.cut(json.dumps(rows), room_of(400, NEEDLE))
-    assert NEEDLE in short
-    assert re.search(r" \[… \d+ characters …\] ", short)
-    assert short.count('"word word') >= 2
-    assert exact(short) <= 400

@@ -21,7 +21,7 @@ from autogen_context.compressor.shorten import (
     shorten_arguments,
     shorten_text,
 )
-from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, image_note
+from autogen_context.messages.message import Message, image_note
 from autogen_context.messages.piece import Verbatim, Written
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.testing.transcripts import transcripts
@@ -233,31 +233,3 @@ def test_texts_get_one_length_and_the_last_message_its_least_first(
     needs = min(LEAST_LAST, max(last, default=0), room // max(1, sum(map(bool, last))))
     assert found[-1] >= needs
     assert set(found) == {length} or found[-1] == needs > max(found[:-1])
-
-
-@pytest.mark.parametrize(
-    ("room", "images"),
-    [pytest.param(200, 2, id="texts give first"), pytest.param(100, 0, id="then the images")],
-)
-def test_images_go_where_texts_alone_do_not_suffice(room: int, images: int) -> None:
-    """All of them, with a note; a supplied message has no place to name."""
-    message = Message(role="user", text="x" * 900, images=(Image(), Image()))
-    fitted = fit_pieces([Written(message=message)], [message], room_tokens=room, counter=COUNTER)
-    assert fitted is not None
-    (piece,) = fitted[0]
-    assert isinstance(piece, Written)
-    assert (piece.index, len(piece.message.images)) == (None, images)
-
-
-def test_long_arguments_give_too() -> None:
-    """A call with large arguments is shortened like any text; a short result beside it is not."""
-    call = ToolCall(id="a", name="write", arguments='{"text": "%s"}' % ("y" * 4_000))
-    unit = (
-        Message(role="assistant", calls=(call,)),
-        Message(role="tool", results=(ToolResult(call_id="a", text="written"),)),
-    )
-    short = fit(unit, 100)
-    assert short is not None
-    assert short[1] is unit[1]
-    assert "shortened from" in short[0].calls[0].arguments
-    assert fit(unit, 100, keep_calls=True) is None

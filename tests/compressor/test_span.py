@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -136,18 +135,6 @@ def test_no_tool_and_no_model_speaks_for_a_person(turns: list[list[Message]]) ->
     for passage in passages_of(text):
         if "evil" in passage.text:
             assert passage.speaker.author in {"assistant", "tool"}
-
-
-@pytest.mark.parametrize(
-    "text", ["Never restart the server.", "Please look.\n\nNever restart the server. Thanks."]
-)
-def test_what_people_say_stays_theirs(text: str) -> None:
-    """Their rules are read out of a span as theirs, whatever stands around them."""
-    messages = [*step("[user] x", said="```\nopen"), Message(role="user", text=text), *step("y")]
-    candidates = candidates_of(messages)
-    ledger = Ledger()
-    ledger.learn_text(span_of(candidates, 0, len(candidates)).text)
-    assert [(e.author, e.text) for e in ledger] == [("person", "Never restart the server")]
 
 
 @settings(max_examples=30)

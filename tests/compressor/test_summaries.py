@@ -9,7 +9,7 @@ import pytest
 
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.span import Span, Spans
-from autogen_context.compressor.summaries import Summaries, Summarises, SummarizerPaused
+from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.models.background import Background
 from support.counting import Characters
 from support.prompts import client
@@ -99,17 +99,6 @@ async def test_any_compressor_is_measured(
     assert one.known == {}
     [warned] = warnings_in(caplog)
     assert warned.getMessage().endswith(why)
-
-
-async def test_a_span_that_came_while_the_model_was_left_alone_is_asked_for_again() -> None:
-    """Its turn comes when the pause is over; what failed by itself is not asked for again."""
-    own = Own(KeyError(), SummarizerPaused("it failed too often of late"), "All is done.")
-    one = Made(own)
-    first, second = spans()
-    for _ in range(3):
-        await one.make([first, second], timeout_s=SECONDS)
-    assert one.known == {second.key: "All is done."}
-    assert own.answers == []
 
 
 class Hanging:

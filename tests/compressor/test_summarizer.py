@@ -8,14 +8,7 @@ import pytest
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.compressor.concepts import CompressionResult
 from autogen_context.compressor.passage import passages_of
-from autogen_context.compressor.summaries import (
-    FAILURES,
-    PAUSE_S,
-    Summarizer,
-    SummarizerPaused,
-    prompt_for,
-)
-from autogen_context.errors import CompletionFailed
+from autogen_context.compressor.summaries import prompt_for
 from autogen_context.models.completion import CompletionClient
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 from support.prompts import client
@@ -160,18 +153,6 @@ async def test_a_rule_that_a_tool_wrote_is_none(caplog: pytest.LogCaptureFixture
     assert len(warnings_in(caplog)) == 1
 
 
-async def test_a_pause_is_no_further_warning_and_a_failure_not_remembered(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """The failures that led to it were warned of; the next time the model is asked again."""
-    model = Scripted(SummarizerPaused("it failed too often of late"))
-    work = SemanticCompressor(client(model), counter=Letters())
-    assert await work.compress(REPORT, target_tokens=TARGET) == extract()
-    assert not warnings_in(caplog)
-    model.answer = GOOD
-    assert (await work.compress(REPORT, target_tokens=TARGET)).strategy == "model summary"
-
-
 @pytest.mark.parametrize(
     ("fault", "retries", "reasons"),
     [
@@ -208,27 +189,6 @@ async def test_of_a_large_text_the_model_sees_what_says_most() -> None:
     [(shown, _)] = model.asked
     assert len(shown) < len(chatter) / 2
     assert "POOL_SIZE" in shown
-
-
-async def test_a_model_that_fails_again_and_again_is_left_alone() -> None:
-    """After the pause one call tries, and decides: a failure begins another pause, an answer ends the series."""
-    now = 0.0
-    model = Scripted(ZeroDivisionError())
-    summarizer = Summarizer(client(model), clock=lambda: now)
-
-    async def outcome() -> str:
-        try:
-            return await summarizer(REPORT, TARGET)
-        except CompletionFailed as error:
-            return type(error).__name__
-
-    failed, paused = "CompletionFailed", "SummarizerPaused"
-    assert [await outcome() for _ in range(FAILURES + 1)] == [failed] * FAILURES + [paused]
-    now = PAUSE_S
-    assert [await outcome() for _ in range(2)] == [failed, paused]
-    now = 2 * PAUSE_S
-    model.answer = GOOD
-    assert [await outcome() for _ in range(2)] == [GOOD, GOOD]
 
 
 def test_a_text_cannot_close_its_fence() -> None:

@@ -150,16 +150,6 @@ def shown(default: object) -> str:
     return "none" if default is None else f"`{json.dumps(default)}`"
 
 
-def test_updated_settings_win_and_the_rest_stays() -> None:
-    """None leaves a setting as it is, and what was never set stays unset; a wrong one is told."""
-    config = ContextConfig(model="gpt-4o", window_tokens=8_000)
-    updated = config.updated(window_tokens=9_000, reserve_tokens=None)
-    assert updated == ContextConfig(model="gpt-4o", window_tokens=9_000)
-    assert updated.model_fields_set == {"model", "window_tokens"}
-    with pytest.raises(ValueError, match="window_tokens"):
-        config.updated(window_tokens=-1)
-
-
 def test_the_filter_of_a_configuration() -> None:
     """Its threshold is 0.15 unless it is set; so many of the best take its place."""
     parts = [ContextPart("memory", text) for text in "abc"]

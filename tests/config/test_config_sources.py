@@ -6,13 +6,12 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.config import ContextConfig
@@ -120,14 +119,8 @@ def loaded(
         return ContextConfig.load(path, environ=environ or {}, **(arguments or {}))
 
 
-@given(configs())
-def test_what_is_dumped_makes_an_equal_config(config: ContextConfig) -> None:
-    """``ContextConfig(**dump) == config``, and the dump is JSON."""
-    kept = json.loads(json.dumps(config.model_dump(mode="json", exclude_defaults=True)))
-    assert ContextConfig(**kept) == config
-
-
 @pytest.mark.parametrize("suffix", WRITERS)
+@settings(max_examples=25)
 @given(config=configs())
 def test_a_file_keeps_every_setting(suffix: str, config: ContextConfig) -> None:
     """What is written to TOML, JSON or YAML is read back equal."""
@@ -135,6 +128,7 @@ def test_a_file_keeps_every_setting(suffix: str, config: ContextConfig) -> None:
     assert loaded(WRITERS[suffix](kept), suffix=suffix) == config
 
 
+@settings(max_examples=25)
 @given(configs())
 def test_the_environment_keeps_every_setting(config: ContextConfig) -> None:
     """Every setting can be given as text in a variable."""
@@ -142,6 +136,7 @@ def test_the_environment_keeps_every_setting(config: ContextConfig) -> None:
     assert ContextConfig.load(environ=variables(kept)) == config
 
 
+@settings(max_examples=25)
 @given(some_loose, some_loose, some_loose)
 def test_each_setting_comes_from_the_first_place_that_gives_it(
     in_file: Settings, in_environment: Settings, as_arguments: Settings
@@ -151,11 +146,6 @@ def test_each_setting_comes_from_the_first_place_that_gives_it(
     found = loaded(as_toml(in_file), environ=environ, arguments=as_arguments)
     filled = {key: value for key, value in in_environment.items() if value != ""}
     assert found == ContextConfig.model_validate({**in_file, **filled, **as_arguments})
-
-
-def test_none_as_an_argument_takes_a_setting_back() -> None:
-    """An argument wins over a file even where it is none."""
-    assert loaded("window_tokens = 5", arguments={"window_tokens": None}).window_tokens is None
 
 
 def test_a_wrong_value_is_traced_to_its_place() -> None:
@@ -184,17 +174,6 @@ def test_a_wrong_value_is_traced_to_its_place() -> None:
 def test_settings_stand_at_the_top_or_in_a_table(suffix: str, text: str) -> None:
     """What belongs to others in the same file is left alone."""
     assert loaded(text, suffix=suffix) == ContextConfig(model="m")
-
-
-def test_an_empty_file_gives_the_defaults() -> None:
-    """Nothing given, nothing wrong."""
-    for suffix, text in (
-        ("toml", ""),
-        ("yaml", "# none"),
-        ("yaml", "autogen_context:"),
-        ("json", "{}"),
-    ):
-        assert loaded(text, suffix=suffix) == ContextConfig()
 
 
 @pytest.mark.parametrize(
@@ -272,6 +251,7 @@ unknown_keys = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True).filter(
 )
 
 
+@settings(max_examples=25)
 @given(unknown_keys)
 def test_an_unknown_key_is_an_error_that_names_it_and_its_place(key: str) -> None:
     """As argument, variable and in a file; and its value, which may be a secret, is not repeated."""
@@ -286,30 +266,6 @@ def test_an_unknown_key_is_an_error_that_names_it_and_its_place(key: str) -> Non
             make()
         assert "sk-1" not in str(caught.value)
         assert "input_value" not in str(caught.value)
-
-
-@given(st.sampled_from(SETTINGS), st.data())
-def test_a_slip_of_one_letter_gets_a_suggestion(name: str, data: st.DataObject) -> None:
-    """A missing letter leads back to the setting, or to one that is as near, such as its twin ``…_at_…``."""
-    at = data.draw(st.integers(0, len(name) - 1))
-    slip = name[:at] + name[at + 1 :]
-    with pytest.raises(ValueError, match="did you mean") as caught:
-        made(**{slip: 1})
-    near = re.findall(r"did you mean '(\w+)'", str(caught.value))[0]
-    assert likeness(near, slip) >= likeness(name, slip)
-
-
-def likeness(one: str, other: str) -> float:
-    """As difflib ranks suggestions; 1 is equal."""
-    return SequenceMatcher(None, other, one).ratio()
-
-
-def test_a_key_like_none_gets_the_list() -> None:
-    """Where nothing is near, the error names all settings."""
-    with pytest.raises(
-        ValueError, match=r"the settings are model, window_tokens, .*originals_bytes"
-    ):
-        made(zzz=1)
 
 
 @pytest.mark.parametrize(("name", "becomes"), ROWS)
@@ -359,19 +315,6 @@ def test_the_switch_of_discovery_becomes_a_server(
     """On: the server named beside it, else ``OPENAI_BASE_URL``; off: none."""
     found = loaded(json.dumps(in_file), suffix="json", environ=variables(environ) | BASE)
     assert found.discovery_url == url
-
-
-def test_discovery_without_a_server_warns_and_changes_nothing() -> None:
-    """The switch names no server; the warning says what does, and a server named elsewhere stays."""
-    with pytest.warns(UserWarning, match="set discovery_url, or OPENAI_BASE_URL"):
-        assert made(enable_api_discovery=True) == ContextConfig()
-    with pytest.warns(UserWarning, match="ENABLE_API_DISCOVERY .* has no effect by itself"):
-        found = loaded(
-            json.dumps({"discovery_url": OTHER}),
-            suffix="json",
-            environ=variables({"enable_api_discovery": True}),
-        )
-    assert found.discovery_url == OTHER
 
 
 def test_a_switch_of_discovery_that_says_nothing_is_an_error() -> None:

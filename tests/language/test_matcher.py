@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.language.phrases import Found, PhraseMatcher, Phrases, phrases
+from autogen_context.language.phrases import PhraseMatcher, Phrases, phrases
 
 
 def spans(phrase: str, text: str) -> list[str]:
@@ -54,13 +54,6 @@ def spans(phrase: str, text: str) -> list[str]:
 def test_phrase(phrase: str, text: str, expected: list[str]) -> None:
     """What a phrase covers."""
     assert spans(phrase, text) == expected
-
-
-def test_labels_overlap_and_stand_in_order() -> None:
-    """Phrases of several labels are all told, by where they begin."""
-    matcher = PhraseMatcher([("inner", "b c"), ("outer", "a b c"), ("inner", "c d")])
-    assert matcher.find("x a b c d") == [Found("outer", 2, 7), Found("inner", 4, 7)]
-    assert matcher.labels("a b c d") == {"inner", "outer"}
 
 
 @pytest.mark.parametrize(
@@ -178,10 +171,3 @@ def test_unreadable_file_is_named(tmp_path: Path, text: str, reason: str) -> Non
     (tmp_path / "xx.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s){reason}"):
         Phrases([tmp_path]).matcher("gate")
-
-
-def test_topics_are_read_once() -> None:
-    """The same topic is the same matcher; one that no language has is an error that lists what there is."""
-    assert phrases("gate") is phrases("gate")
-    with pytest.raises(ValueError, match=r"gaet.*gate"):
-        phrases("gaet")

@@ -2,11 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context.language.query import END_CHARS, QueryKind, kind_of
 
@@ -68,15 +65,6 @@ KINDS: dict[str, QueryKind] = {
 def test_what_is_told_apart(query: str, kind: QueryKind) -> None:
     """Words are shared, meanings are not."""
     assert kind_of(query)[0] == kind
-
-
-@given(st.text(max_size=300) | st.lists(st.sampled_from(RECALL_WORDS.split())).map(" ".join))
-def test_any_text_has_a_kind_and_a_reason(query: str) -> None:
-    """The reason has words of the text where a phrase was found, and the same text has the same kind."""
-    kind, reason = kind_of(query)
-    assert kind in get_args(QueryKind)
-    assert reason
-    assert kind_of(query) == (kind, reason)
 
 
 def test_both_ends_of_a_long_text_are_read() -> None:

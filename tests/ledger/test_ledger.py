@@ -272,16 +272,6 @@ def test_turns_of_others_rule_nothing(user: str, other: str, said: str) -> None:
     assert [entry.text for entry in entries if not entry.reported] == ["Never push to main"]
 
 
-def test_nothing_stands_in_the_room_of_a_safety_rule() -> None:
-    """Where one has no room, what would have fitted is left out as well."""
-    ledger = Ledger()
-    ledger.learn_text(
-        "The port is 1. Never send any report of the weekly audit to external partners."
-    )
-    rendering = ledger.rendered(room_tokens=40, count=len)
-    assert (rendering.text, rendering.left_out) == ("", tuple(reversed(ledger.entries)))
-
-
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
     assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
@@ -298,14 +288,3 @@ def test_reports_are_not_kept_for_ever() -> None:
     assert len(ledger) == 1 + 200
     assert ledger.entries[0].text == "The room is B 204"
     assert ledger.entries[-1].text == "The order of week 299 is 299"
-
-
-def test_sentences_under_one_label_are_about_different_things() -> None:
-    """A label gives a value, or says what a sentence is; of two sentences both hold."""
-    ledger = Ledger()
-    for n in (1, 8):
-        ledger.learn_text(f"Finding: part_{n} waits for lock_1 of the router.", position=n)
-    assert [entry.position for entry in ledger] == [1, 8]
-    for n, city in enumerate(("Berlin", "Madrid"), 9):
-        ledger.learn_text(f"City: {city}.", position=n)
-    assert [entry.position for entry in ledger] == [1, 8, 10]

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.ledger import Author, Ledger
-from autogen_context.ledger.reader import looked_at
 from autogen_context.ledger.rendering import rank_of
 from autogen_context.messages.message import Message, ToolResult
 from support.texts import TEXTS
@@ -76,6 +75,7 @@ def ledger_of(messages: Sequence[Message]) -> Ledger:
     return ledger
 
 
+@settings(max_examples=40)
 @given(MESSAGES, ROOMS, COUNTS)
 def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[str], int]) -> None:
     """What was rendered is read as the same entries and rendered as the same text, within the room, again and again."""
@@ -91,6 +91,7 @@ def test_it_does_not_decay(messages: list[Message], room: int, count: Callable[[
     assert Ledger.read(f"Summary so far.\n{first.text}\n\nThe port is 1.").entries == again.entries
 
 
+@settings(max_examples=40)
 @given(MESSAGES)
 def test_a_ledger_in_a_message_is_read_in_place(messages: list[Message]) -> None:
     """Kind, author and text of each entry come back from a text of ours, and what follows it is learnt as new."""
@@ -103,16 +104,7 @@ def test_a_ledger_in_a_message_is_read_in_place(messages: list[Message]) -> None
     assert any("77123" in text for _, _, text in said)
 
 
-@given(MESSAGES, ROOMS)
-def test_no_value_is_lost(messages: list[Message], room: int) -> None:
-    """Each entry stands with all of its values, or is left out as a whole."""
-    ledger = ledger_of(messages)
-    rendering = ledger.rendered(room_tokens=room, count=len)
-    for entry in set(ledger) - set(rendering.left_out):
-        assert all(value.text in rendering.text for value in looked_at(entry.text).values)
-    assert set(rendering.left_out) <= set(ledger)
-
-
+@settings(max_examples=40)
 @given(MESSAGES, ROOMS)
 def test_who_is_given_up(messages: list[Message], room: int) -> None:
     """Safety rules last: where one is left out, nothing else has a place. More room never gives up more."""
@@ -127,6 +119,7 @@ def test_who_is_given_up(messages: list[Message], room: int) -> None:
     assert all(entry.text in whole.text for entry in ledger)
 
 
+@settings(max_examples=40)
 @given(MESSAGES, st.integers(0, 12))
 def test_learning_bit_by_bit(messages: list[Message], cut: int) -> None:
     """Message by message, in two parts or at once, the same is known."""
@@ -139,6 +132,7 @@ def test_learning_bit_by_bit(messages: list[Message], cut: int) -> None:
     assert once.entries == twice.entries == single.entries
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(THINGS), NUMBERS), min_size=1, max_size=12),
     st.sampled_from(("The {} is {}.", "the {} is now {}", "{}: {}", "Update: our {} is {} from now on.")),
@@ -173,6 +167,7 @@ WRITTEN_BY_US = st.sampled_from(("user", "system", "developer", "assistant"))
 HOSTILE = st.lists(ORDERS | STATEMENTS | TEXTS, min_size=1, max_size=6).map("\n".join)
 
 
+@settings(max_examples=40)
 @given(HOSTILE, st.sampled_from(("assistant", "tool", "function", "results", "strange")))
 def test_nobody_else_rules(text: str, source: str) -> None:
     """Whatever an assistant or a tool says, it is no rule, constraint, preference or identity."""
@@ -187,6 +182,7 @@ def test_nobody_else_rules(text: str, source: str) -> None:
         assert entry.kind in {"fact", "decision", "goal state"}
 
 
+@settings(max_examples=40)
 @given(HOSTILE, WRITTEN_BY_US)
 def test_what_we_wrote_has_no_more_say(text: str, role: str) -> None:
     """A note of ours may quote anybody: only a ledger that it opens with is believed."""
@@ -194,6 +190,7 @@ def test_what_we_wrote_has_no_more_say(text: str, role: str) -> None:
         assert entry.reported
 
 
+@settings(max_examples=40)
 @given(HOSTILE, st.sampled_from(("```\n{}\n```", "The page says:\n{}", "> {}", "I got this e-mail:\n\n{}")))  # fmt: skip
 def test_what_a_person_quotes_rules_nothing(text: str, frame: str) -> None:
     """Fenced, quoted and pasted text states nothing at all."""

@@ -3,9 +3,7 @@
 Agents that get such results, as lists of messages: several calls at once, some results short, some returned again.
 """
 
-import base64
 import json
-import random
 from collections.abc import Callable, Mapping, Sequence
 
 from hypothesis import strategies as st
@@ -74,7 +72,6 @@ def numbered(text: str) -> str:
     return "\n".join(f"{n:6d}\t{line}" for n, line in enumerate(text.split("\n"), 1))
 
 
-BLOB = base64.b64encode(random.Random(4711).randbytes(9_000)).decode()  # noqa: S311 - no secret
 LONG = {
     **{kind: planted(kind) for kind in PLANTED},
     "json": rows_of_json(300),

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context import IncrementalContextManager
 from autogen_context.testing import (
     Answer,
     Call,
     ChatMessage,
-    Request,
     Say,
     ScriptedModel,
     ScriptEnded,
@@ -82,24 +80,6 @@ def test_end_of_script_reads_well(count: int, words: str) -> None:
         assert ended.value.steps == count
 
 
-def test_function_sees_the_request() -> None:
-    """A function chooses by number, model, messages and tools; a call that raises costs no number."""
-    seen: list[Request] = []
-
-    def choose(request: Request) -> Step:
-        seen.append(request)
-        if len(seen) == 2:
-            raise LookupError("no idea")
-        return Say(str(request.number))
-
-    model, tools = ScriptedModel(choose), [{"type": "function", "function": {"name": "tick"}}]
-    assert model.answer(HELLO, tools=tools, model="gpt-4o").text == "1"
-    with pytest.raises(LookupError):
-        model.answer(HELLO)
-    assert model.answer(HELLO).text == "2"
-    assert seen[0] == Request(number=1, model="gpt-4o", messages=HELLO, tools=tools)
-
-
 def test_arguments_are_json_unless_given_as_text() -> None:
     """A text is sent as it is, so that a model's broken JSON can be tested."""
     made = ScriptedModel([[Call("a", {"k": "é"}), Call("b"), Call("c", '{"k": ')]]).answer(HELLO)
@@ -151,15 +131,6 @@ def test_message_overheads(message: ChatMessage, tokens: int) -> None:
     assert model.prompt_tokens([message], tools=schemas) == PER_REQUEST + tokens + 1
 
 
-def test_cache_has_blocks() -> None:
-    """What comes again, or begins alike, is cached up to the last whole block; what is too short never is."""
-    model = ScriptedModel(repeat(Say("ok")), count=len)
-    texts = ["x" * 2_000 + "y" * 500, "x" * 2_000 + "z" * 500, "w" * 1_500, "w" * 1_500]
-    texts += ["v" * 1_000] * 2
-    answers = [model.answer([{"role": "user", "content": text}]) for text in texts]
-    assert [answer.usage.cached_tokens for answer in answers] == [0, 1_920, 0, 1_408, 0, 0]
-
-
 @settings(max_examples=30)
 @given(st.integers(1, 400), st.integers(0, 4_000), st.integers(0, 40))
 def test_cache_holds_the_common_start(tokens: int, cut: int, turns: int) -> None:
@@ -202,21 +173,6 @@ def test_approximate_tokens_is_near() -> None:
         assert 0.9 <= approximate_tokens(text) / len(exact.encode(text)) <= 1.2, text[:20]
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda t: t[:20])
-def test_a_manager_believes_what_the_model_bills(line: str) -> None:
-    """One that counts with the tokenizer of the model that is played; every bill is taken in."""
-    pytest.importorskip("bpe_openai")
-    manager = IncrementalContextManager("gpt-4o", window_tokens=3_000)
-    model = ScriptedModel(repeat(Say("Go on.")))
-    messages = list(HELLO)
-    for _ in range(8):
-        prepared = manager.prepare_nowait(messages)
-        answer = model.answer(prepared.messages)
-        manager.record_usage(prepared, prompt_tokens=answer.usage.prompt_tokens)
-        messages += [answer.as_message(), {"role": "user", "content": line * 100}]
-    assert manager.usage.requests == 8
-
-
 @settings(max_examples=30)
 @given(st.integers(0, 30), st.integers(1, 600), st.integers())
 def test_conversation_is_well_formed_and_of_its_size(turns: int, tokens: int, seed: int) -> None:
@@ -231,12 +187,3 @@ def test_conversation_is_well_formed_and_of_its_size(turns: int, tokens: int, se
         spent = sum(map(approximate_tokens, (*head, *lines)))
         assert not lines or spent < tokens
         assert spent + approximate_tokens(last) >= tokens
-
-
-def test_conversation_refuses_what_it_cannot_make() -> None:
-    """The error names the argument; the seed alone tells two conversations apart."""
-    with pytest.raises(ValueError, match="turns"):
-        conversation(turns=-1)
-    with pytest.raises(ValueError, match="tokens_per_turn"):
-        conversation(turns=1, tokens_per_turn=0)
-    assert conversation(turns=5, seed=1) != conversation(turns=5, seed=2)

@@ -1,6 +1,5 @@
 """The loopback server through the clients that agents use, and the documentation's examples."""
 
-import asyncio
 import http.client
 import json
 import re
@@ -43,7 +42,6 @@ from autogen_context.testing.answers import completion_events
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.embeddings import embed
 from autogen_context.testing.wire import ApiError
-from support.waiting import wait_until
 
 HELLO: list[ChatMessage] = [{"role": "user", "content": "hi"}]
 GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
@@ -133,6 +131,7 @@ async def test_streamed_answer_is_the_plain_one() -> None:
     assert [request.streamed for request in server.requests] == [False, True]
 
 
+@settings(max_examples=30)
 @given(st.one_of(st.none(), st.text()), st.lists(st.text(), max_size=3), st.booleans())
 def test_deltas_join_to_the_answer(
     text: str | None,
@@ -166,54 +165,25 @@ def an_assistant(**fields: object) -> list[ChatMessage]:
 
 REFUSED: list[tuple[list[ChatMessage], str, str]] = [
     ([], "empty array", "messages"),
-    (
-        [asks("a", "b"), result("a")],
-        "must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: b",
-        "messages.[0].role",
-    ),
+    ([asks("a", "b"), result("a")], "did not have response messages: b", "messages.[0].role"),
     ([asks("a"), *HELLO, result("a")], "response messages: a", "messages.[0].role"),
-    (
-        [*HELLO, result("a")],
-        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'",
-        "messages.[1].role",
-    ),
-    ([asks("a"), result("a"), *HELLO, result("a")], "preceeding", "messages.[3].role"),
+    ([*HELLO, result("a")], "response to a preceeding message with 'tool_", "messages.[1].role"),
     ([asks("a"), result("b")], "'b' not found in 'tool_calls'", "messages.[1].tool_call_id"),
-    (
-        [asks("a"), result("a"), result("a")],
-        "Duplicate value for 'tool_call_id' of 'a', in messages[1] and messages[2]",
-        "messages.[2].tool_call_id",
-    ),
+    ([asks("a"), result("a"), result("a")], "Duplicate value", "messages.[2].tool_call_id"),
     ([asks("a", "a"), result("a")], "Duplicate", "messages.[0].tool_call_id"),
     ([{"role": "bot", "content": "x"}], "Invalid value: 'bot'", "messages[0].role"),
     ([{"content": "x"}], "Missing required", "messages[0].role"),
     ([{"role": "user"}], "expected a string, got null", "messages.[0].content"),
     ([{"role": "assistant"}], "expected a string, got null", "messages.[0].content"),
     ([{"role": "user", "content": 4}], "got an integer", "messages[0].content"),
-    (
-        [{"role": "user", "content": [{"type": "x"}]}],
-        "Invalid value: 'x'",
-        "messages[0].content[0].type",
-    ),
-    ([{"role": "user", "content": []}], "empty array", "messages[0].content"),
+    ([{"role": "user", "content": [{"type": "x"}]}], "value: 'x'", "messages[0].content[0].type"),
     (an_assistant(tool_calls=[]), "empty array", "messages[0].tool_calls"),
-    (an_assistant(tool_calls={}), "got an object", "messages[0].tool_calls"),
+    ([asks(""), result("")], "empty string", "messages[0].tool_calls[0].id"),
+    ([asks("a"), {"role": "tool", "content": ""}], "Missing", "messages[1].tool_call_id"),
     (
         an_assistant(tool_calls=[call("a", {"k": 1})]),
         "expected a string, but got an object",
         "messages[0].tool_calls[0].function.arguments",
-    ),
-    ([asks(""), result("")], "empty string", "messages[0].tool_calls[0].id"),
-    ([asks("a"), {"role": "tool", "content": ""}], "Missing", "messages[1].tool_call_id"),
-    (
-        an_assistant(tool_calls=[{**call("a"), "type": "x"}]),
-        "Supported values are: 'function'.",
-        "messages[0].tool_calls[0].type",
-    ),
-    (
-        an_assistant(tool_calls=[{"id": "a", "type": "function"}]),
-        "expected an object, but got null",
-        "messages[0].tool_calls[0].function",
     ),
 ]
 
@@ -257,7 +227,7 @@ def test_refused_requests_cost_no_step() -> None:
             ask(client)
 
 
-@settings(max_examples=20)
+@settings(max_examples=6)
 @given(st.integers(-40, 40), st.booleans())
 def test_window_is_exact(spare: int, with_tools: bool) -> None:  # noqa: FBT001  drawn
     """A request is refused exactly when its tokens by the model's count are more than the window."""
@@ -304,9 +274,7 @@ Attempt = Callable[[OpenAI], object]
 FAULTS: dict[str, tuple[Fault, Attempt, type[Exception]]] = {
     "rate-limit": (Fault.rate_limit(2), ask, RateLimitError),
     "error": (Fault.error(), ask, InternalServerError),
-    "garbage": (Fault.garbage(), ask, ValueError),
     "garbage-stream": (Fault.garbage(), stream, ValueError),
-    "drop": (Fault.drop(), ask, APIConnectionError),
     "drop-stream": (Fault.drop(), stream, Exception),
     "drop-early": (Fault.drop(before_headers=True), ask, APIConnectionError),
     "slow": (
@@ -337,38 +305,6 @@ def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Ex
     assert [one.fault for one in server.requests] == [fault, None]
 
 
-def test_client_that_gave_up_costs_no_step() -> None:
-    """A slow answer whose client left is not taken from the script when its time comes."""
-    arrived, gave_up = threading.Event(), threading.Event()
-
-    def count(text: str) -> int:
-        arrived.set()
-        assert gave_up.wait(20)
-        return len(text)
-
-    model, faults = ScriptedModel([Say("ok")], count=count), {1: Fault.slow(0.01)}
-    with LoopbackServer(model, faults=faults) as server, client_of(server) as client:
-        with pytest.raises(APITimeoutError):
-            ask(client.with_options(timeout=0.05))
-        assert arrived.wait(20)
-        gave_up.set()
-        assert said(ask(client))[0] == "ok"
-        wait_until(lambda: len(server.requests) == 2)
-        assert [request.status for request in server.requests] == [499, 200]
-
-
-def test_faults_say_what_they_are(client: OpenAI, server: LoopbackServer) -> None:
-    """A rate limit has its header, an error its status; injected faults are used up in order."""
-    server.inject(Fault.rate_limit(1.5), Fault.error(502), Fault.slow(0.01))
-    with pytest.raises(RateLimitError) as limited:
-        ask(client)
-    assert limited.value.response.headers["retry-after"] == "1.5"
-    with pytest.raises(APIStatusError) as failed:
-        ask(client)
-    assert failed.value.status_code == 502
-    assert said(ask(client))[0] == "ok"
-
-
 def test_empty_answers(client: OpenAI, server: LoopbackServer) -> None:
     """An empty answer has no choices or an empty text, streamed or not; other endpoints have an empty list."""
     server.inject(*[Fault.empty()] * 3, *[Fault.empty("content")] * 2)
@@ -392,21 +328,6 @@ def test_wrong_arguments_are_refused(build: Callable[[], object], named: str) ->
     """The error names the argument."""
     with pytest.raises(ValueError, match=named):
         build()
-
-
-def test_broken_script_reaches_the_client() -> None:
-    """What a script raises comes back as a 400 with its text, so that no client tries again; so does the strict rule."""
-
-    def fails(_: object) -> Say:
-        raise LookupError("no idea")
-
-    with LoopbackServer(ScriptedModel(fails), strict_roles=True) as server:
-        with client_of(server) as client:
-            with pytest.raises(BadRequestError, match="no idea"):
-                ask(client)
-            with pytest.raises(BadRequestError, match="alternate"):
-                ask(client, [*HELLO, *HELLO])
-        assert "no idea" in server.rejected[0].error
 
 
 @settings(max_examples=30)
@@ -437,17 +358,6 @@ def test_embeddings_through_the_client(client: OpenAI) -> None:
     assert len(client.embeddings.create(model="e", input=[[1, 2], [3]]).data) == 2
 
 
-def test_other_endpoints(client: OpenAI) -> None:
-    """Nothing to embed is refused, the models tell their window where vLLM has it, anything else is OpenAI's 404."""
-    for nothing in ("", [], ["a", ""]):
-        with pytest.raises(BadRequestError, match="input"):
-            client.embeddings.create(model="e", input=nothing)
-    (model,) = client.models.list().data
-    assert (model.id, model.to_dict()["max_model_len"]) == ("scripted-model", 2_000)
-    with pytest.raises(NotFoundError, match=r"Invalid URL \(GET /v1/files\)"):
-        client.files.list()
-
-
 def post(
     server: LoopbackServer, path: str, body: str | bytes, headers: dict[str, str] | None = None
 ) -> tuple[int, dict[str, dict[str, str]]]:
@@ -473,12 +383,23 @@ def test_bad_requests(server: LoopbackServer) -> None:
         assert post(server, "/v1/chat/completions", json.dumps({**asked, **wrong}))[0] == 400
 
 
-def test_requests_are_bounded(server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A body above the limit is a 413 and one without a length a 411; the server goes on."""
-    monkeypatch.setattr("autogen_context.testing.transport.MOST_BYTES", 1_000)
-    assert post(server, "/v1/chat/completions", b"x" * 16_000_000)[0] == 413
+def test_what_a_request_may_get(client: OpenAI, server: LoopbackServer) -> None:
+    """Faults in the order in which they were injected, a 404 for other paths, a 411 without a length, the window of the models."""
+    server.inject(Fault.rate_limit(1.5), Fault.error(502), Fault.slow(0.01))
+    with pytest.raises(RateLimitError) as limited:
+        ask(client)
+    assert limited.value.response.headers["retry-after"] == "1.5"
+    with pytest.raises(APIStatusError) as failed:
+        ask(client)
+    assert failed.value.status_code == 502
+    assert said(ask(client))[0] == "ok"
+    (model,) = client.models.list().data
+    assert (model.id, model.to_dict()["max_model_len"]) == ("scripted-model", 2_000)
+    with pytest.raises(NotFoundError, match=r"Invalid URL \(GET /v1/files\)"):
+        client.files.list()
+    with pytest.raises(BadRequestError, match="input"):
+        client.embeddings.create(model="e", input=["a", ""])
     assert post(server, "/v1/chat/completions", b"", {"Content-Length": "many"})[0] == 411
-    assert post(server, "/v1/chat/completions", b"{}")[0] == 400
 
 
 def test_leaving_leaves_nothing() -> None:
@@ -517,17 +438,6 @@ def test_leaving_leaves_nothing() -> None:
     assert set(threading.enumerate()) <= before
     with pytest.raises(RuntimeError, match="not running"):
         _ = server.base_url
-
-
-async def test_many_at_once() -> None:
-    """Requests that come together each get a step of their own."""
-    model = ScriptedModel(Say(str(n)) for n in range(40))
-    async with LoopbackServer(model) as server, aclient_of(server) as client:
-        answers = await asyncio.gather(
-            *(client.chat.completions.create(model="m", messages=params(HELLO)) for _ in range(40))
-        )
-    assert {said(answer)[0] for answer in answers} == {str(n) for n in range(40)}
-    assert [request.number for request in server.requests] == list(range(1, 41))
 
 
 def test_guide_runs() -> None:

@@ -50,11 +50,6 @@ def has_pending_call(messages: Sequence[ChatMessage]) -> bool:
     return "tool_calls" in messages[-1]
 
 
-def has_large_content(messages: Sequence[ChatMessage]) -> bool:
-    """Some message is longer than a thousand characters."""
-    return any(len(str(message.get("content"))) > 1_000 for message in messages)
-
-
 @given(transcripts())
 def test_transcripts_are_taken(messages: Messages) -> None:
     """OpenAI takes every drawn transcript but for a pending call at its end; each id comes once."""
@@ -69,13 +64,6 @@ def test_broken_transcripts_are_refused(messages: Messages) -> None:
     """Each of them; and what is drawn survives a file."""
     assert refusal(messages)
     assert json.loads(json.dumps(messages)) == messages
-
-
-@given(transcripts(max_messages=5), broken_transcripts(max_messages=5))
-def test_size_is_kept(whole: Messages, broken: Messages) -> None:
-    """A transcript has one message at least and ``max_messages`` at most, a broken one up to three more."""
-    assert 1 <= len(whole) <= 5
-    assert len(broken) <= 8
 
 
 STEPS: Messages = [
@@ -94,14 +82,6 @@ def test_each_break_breaks(name: str) -> None:
         assert bool(refusal(BREAKS[name](STEPS, choice))) == (name != "repeated ids")
         assert BREAKS[name]([], choice) == []
     assert before == STEPS
-
-
-def test_repeated_ids_repeat() -> None:
-    """After it, two steps use the same ids, and each result still answers its own call."""
-    second = [{"role": "assistant", "content": None, "tool_calls": [a_call("c")]}]
-    steps = [*STEPS, *second, {"role": "tool", "tool_call_id": "c", "content": "3"}]
-    changed = BREAKS["repeated ids"](steps, 0)
-    assert call_ids(changed) == result_ids(changed) == ["call_0", "call_1", "call_0"]
 
 
 @given(histories())
@@ -162,23 +142,6 @@ def test_every_kind_of_break_is_drawn() -> None:
         return not missing
 
     find(broken_transcripts(max_repeats=1), finds, settings=DRAWN)
-
-
-def test_examples_shrink() -> None:
-    """The smallest transcript is one empty message; a broken or a large one is no more than a call and its result."""
-    (smallest,) = find(transcripts(), bool, settings=SHRUNK)
-    assert not smallest["content"]
-    assert len(find(broken_transcripts(), bool, settings=SHRUNK)) <= 2
-    large = find(transcripts(), has_large_content, settings=SHRUNK)
-    assert len(large) <= 2
-    assert len(str(large)) < 2_000
-
-
-@pytest.mark.parametrize("strategy", [transcripts, broken_transcripts, histories])
-def test_too_small_a_size_is_refused(strategy: Callable[..., object]) -> None:
-    """A transcript without room for a call and its result is an error that names the argument."""
-    with pytest.raises(ValueError, match="max_messages"):
-        strategy(max_messages=1)
 
 
 def test_only_transcripts_need_hypothesis() -> None:

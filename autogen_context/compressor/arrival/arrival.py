@@ -1,18 +1,16 @@
 """What becomes of units as they come in: they stay, and what a tool returned is made smaller where that costs nothing.
 
-Promise: a result is reduced once; what was sent of it stays as it is until the next compaction. What a person, the
-system or the model said stays as it came, and so does what is pinned or was asked back. The same messages give the same, one
-by one or all at once. Where a file is shown, each line of it stays to the character.
+Promise: a result is reduced once; what was sent of it stays as it is until the next compaction. The same messages give the same,
+one by one or all at once. Where a file is shown, each line of it stays to the character. Lines that stand above already give way
+to a mark, and nothing is lost while what stands above stays there.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from autogen_context.compressor.arrival.deduplication import LinesAbove
 from autogen_context.compressor.arrival.json_text import minified
 from autogen_context.compressor.arrival.kinds import reducer_for
 from autogen_context.compressor.arrival.lines import Room
@@ -42,9 +40,12 @@ MOST_CODE_TOKENS = 5_000
 WANTED = 60  # names that a call and the task ask for, those of the call first
 ARGUMENT_CHARS = 400  # of one argument; a longer one is content
 TASK_CHARS = 20_000  # of a task, to look for names; a longer one holds content
-DATA = re.compile(  # base64 and such: letters of both kinds and digits without a blank
-    r"(?<![\w+/-])(?=\S{0,80}\d)(?=\S{0,80}[A-Z])(?=\S{0,80}[a-z])[\w+/-]{200,}+={0,2}", re.ASCII
+
+LEAST_LEFT = 480  # characters; where less than that is new, the beginning stays as well
+LEAST_ABOVE = (
+    160  # characters of the lines that go; a mark, and the look above, cost about as much as two
 )
+PLACES = 4  # of each line that are remembered, the latest ones
 
 
 def tightened(text: str, *, shows_file: bool = False) -> str:
@@ -81,15 +82,14 @@ def cut(
     tokens = count(text)
     if tokens <= MOST_TOKENS:
         return text, ""
-    readable = DATA.sub(lambda data: f"[data, {len(data.group()):,} characters]", text)
-    reducer = reducer_for(readable) or OUTPUT
+    reducer = reducer_for(text) or OUTPUT
     most = MOST_CODE_TOKENS if shows_file or reducer.kind == "code" else MOST_TOKENS
     if tokens <= most:
         return text, ""
     handle = handle_of(original)
     mark = mark_of(count(original), handle)
     room = Room(tokens=most - count(mark) - 1, count=count, wanted=wanted_of(call, task))
-    short = f"{reducer.cut(readable, room)}\n{mark}"
+    short = f"{reducer.cut(text, room)}\n{mark}"
     return (short, handle) if len(short) < len(text) else (text, "")
 
 
@@ -101,6 +101,72 @@ def handle_of(original: str) -> str:
 def mark_of(tokens: int, handle: str) -> str:
     """The last line of what is cut."""
     return f'[reduced from {tokens} tokens; the whole: {RECALL_TOOL_NAME}(handle="{handle}")]'
+
+
+class LinesAbove:
+    """The lines of what is sent, to be found again.
+
+    A mark stands for exactly so many lines: those that follow the line before the mark, and end before the line after it, at the
+    nearest place above where these two lines stand so far apart.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[Sequence[str]] = []
+        self._places: dict[str, tuple[tuple[int, int], ...]] = {}  # which text, which of its lines
+
+    def add(self, text: str) -> None:
+        """Take a text as sent."""
+        if len(text) < LEAST_ABOVE:
+            return
+        lines = text.split("\n")
+        number, places = len(self._texts), self._places
+        self._texts.append(lines)
+        for at, line in enumerate(lines):
+            if line and not line.isspace():  # no run begins with a blank one
+                places[line] = (*places.get(line, ())[1 - PLACES :], (number, at))
+
+    def without(self, text: str) -> str:
+        """A text with a mark in place of each long run of lines that stands above, but for its first and last line."""
+        if len(text) < LEAST_LEFT + LEAST_ABOVE:
+            return text
+        lines = text.split("\n")
+        short = self._marked(lines, start=0)
+        if len(short) < LEAST_LEFT:  # enough stays to say what it is
+            short = self._marked(lines, start=text.count("\n", 0, LEAST_LEFT - 1) + 1)
+        return text if short == text else short
+
+    def _marked(self, lines: Sequence[str], *, start: int) -> str:
+        at, parts = 0, list[str]()
+        for first, line in enumerate(lines):
+            if first < max(at, start) or line not in self._places:
+                continue
+            run = self._run(lines, first)
+            inner = lines[first + 1 : first + run - 1] if run else ()
+            if sum(map(len, inner)) + len(inner) >= LEAST_ABOVE:
+                parts += (*lines[at : first + 1], lines_mark_of(len(inner)), lines[first + run - 1])
+                at = first + run
+        return "\n".join((*parts, *lines[at:]))
+
+    def _run(self, lines: Sequence[str], start: int) -> int:
+        """How many lines from one on that stands above follow each other there, and would be looked for there."""
+        places, common = self._places[lines[start]], list[int]()
+        for text, at in places:
+            above, n = self._texts[text], 0
+            most = min(len(lines) - start, len(above) - at)
+            while n < most and lines[start + n] == above[at + n]:
+                n += 1
+            common.append(n)
+        best = max(common)
+        for (text, at), length in zip(reversed(places), reversed(common), strict=True):
+            last = self._texts[text][at + best - 1 : at + best]
+            if last and last[0] == lines[start + best - 1]:  # the nearest that looks so is found
+                return best if length >= best else 0
+        return 0
+
+
+def lines_mark_of(lines: int) -> str:
+    """What stands where so many lines stand above."""
+    return f"[… {lines} lines as above …]"
 
 
 class Arrival:
@@ -149,13 +215,19 @@ class Arrival:
             is_same = gone.stop == before.stop
             return before if is_same else replace(gone, before=before.before, rank=before.rank)
         if before.action == "shorten":
-            return self._grown(before, candidate)
+            as_before = before.stop - before.start
+            for message in candidate.unit.messages[as_before:]:
+                self._see(message)
+            return replace(
+                before,
+                stop=candidate.unit.stop,
+                tokens_before=candidate.tokens,
+                tokens_after=max(0, before.tokens_after + candidate.tokens - before.tokens_before),
+                pieces=before.pieces[:as_before] + candidate.pieces[as_before:],
+            )
         written = before.pieces if before.action == "reduce" else ()
-        reduced = {
-            piece.index: piece.message
-            for piece in written
-            if isinstance(piece, Written) and piece.index is not None
-        }
+        pieces = [each for each in written if isinstance(each, Written)]
+        reduced = {each.index: each.message for each in pieces if each.index is not None}
         return self._again(candidate, before, reduced, since=before.stop, spared=spared)
 
     def settle(
@@ -227,7 +299,9 @@ class Arrival:
         for position, message in enumerate(unit.messages, unit.start):
             if position >= since:
                 spare = position in spared or candidate.repaired or self.mode == "off"
-                short = message if spare else self._reduced(message, unit)
+                results = () if spare else message.results
+                texts = [self._result(result, call_of(unit, result)) for result in results]
+                short = with_texts(message, texts) if texts else message
                 if short is not message:
                     reduced[position] = short
                 self._see(short)
@@ -242,24 +316,6 @@ class Arrival:
         count = self._counter.message
         saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
         return replaced(candidate, "reduce", reason + REDUCED, pieces, candidate.tokens - saved)
-
-    def _grown(self, decision: Decision, candidate: Candidate) -> Decision:
-        """A shortened unit after its call got more results."""
-        as_before = decision.stop - decision.start
-        for message in candidate.unit.messages[as_before:]:
-            self._see(message)
-        return replace(
-            decision,
-            stop=candidate.unit.stop,
-            tokens_before=candidate.tokens,
-            tokens_after=max(0, decision.tokens_after + candidate.tokens - decision.tokens_before),
-            pieces=decision.pieces[:as_before] + candidate.pieces[as_before:],
-        )
-
-    def _reduced(self, message: Message, unit: Unit) -> Message:
-        """A message with smaller results; itself where they are as small as they get."""
-        texts = [self._result(result, call_of(unit, result)) for result in message.results]
-        return with_texts(message, texts)
 
     def _result(self, result: ToolResult, call: ToolCall | None) -> str:
         """What is sent of a result; its own text where that is as small as it gets, by an exact count."""

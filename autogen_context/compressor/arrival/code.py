@@ -1,13 +1,12 @@
 r"""Source code, with line numbers before it or not, and where the definitions in it begin and end.
 
 Promise: tightened, no character of the code changes, since agents edit by exact text: only the blanks before line numbers
-go. Cut, a skeleton stays: imports, heads of definitions and the first lines of what documents them; the whole body of a
-definition that is asked for by name; and lines that have what is asked for, with the heads they lie under.
-Definitions are told by words and indentation, which serve on broken code and on parts of files, or by a grammar (extra ``code``).
+go. Cut, a skeleton stays, what is asked for by name, and lines that have what is asked for, with the heads they lie under.
+Definitions are told by words and indentation, which serve on parts of files, or by a grammar (extra ``code``).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -96,10 +95,14 @@ class Span:
 
 
 def recognises(_: str, lines: Sequence[str]) -> bool:
-    """Whether its lines are numbered, or look like statements."""
+    """Whether its lines begin with numbers that grow, or look like statements."""
     size = len(lines)
-    if size < LEAST_LINES or are_numbered(lines):
-        return size >= LEAST_LINES
+    if size < LEAST_LINES:
+        return False
+    numbers = [int(match[1]) for match in map(NUMBER.match, lines) if match]
+    growing = sum(1 for one, next_one in pairwise(numbers) if one < next_one)
+    if growing >= LEAST_LINES and growing >= NUMBERED_FRACTION * size:
+        return True
     bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
     others = [line for line in bare if not KEYWORD.match(line)]
     words = size - len(others)
@@ -109,20 +112,25 @@ def recognises(_: str, lines: Sequence[str]) -> bool:
     return words + ended >= CODE_FRACTION * size
 
 
-def are_numbered(lines: Sequence[str]) -> bool:
-    """Whether most lines begin with numbers that grow from line to line."""
-    found = [int(match[1]) for match in map(NUMBER.match, lines) if match]
-    growing = sum(1 for one, next_one in pairwise(found) if one < next_one)
-    return growing >= LEAST_LINES and growing >= NUMBERED_FRACTION * len(lines)
-
-
 def cut(text: str, room: Room) -> str:
     """The skeleton, and what is asked for: a definition that is named keeps its body, one with something wanted its head."""
     lines = without_padding(text).split("\n")
     bare = NUMBERS.sub("\n", "\n".join(("", *lines)))[1:].split("\n")
     spans = outline(bare)
     wanted = wanted_in(bare, room.wanted)
-    ranks = list(skeleton(bare, spans))
+    ranks: list[float] = []
+    for i, (line, span) in enumerate(zip(bare, holders(spans, len(bare)), strict=True)):
+        inner = line.lstrip()
+        if not inner:
+            ranks.append(BLANK_RANK)
+        elif span is None:
+            ranks.append(1.2 if IMPORTED.match(inner) else 1.0)
+        elif i < span.body:
+            ranks.append(HEAD_RANK - DEEPER * span.depth)
+        elif i == span.body and DOCUMENTING.match(inner):
+            ranks.append(DOCUMENT_RANK - DEEPER * span.depth)
+        else:
+            ranks.append(0.5 if inner.startswith(LEAVING) else 0.3)
     for span in spans:
         asked = max(wanted[span.start : span.body], default=0)
         if asked >= ASKED_FOR:
@@ -133,22 +141,6 @@ def cut(text: str, room: Room) -> str:
     for i, share in enumerate(wanted):
         ranks[i] = WANTED_RANK + share if share else ranks[i]
     return choose(lines, ranks, room)
-
-
-def skeleton(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[float]:
-    """What each line is worth when nothing is asked for."""
-    for i, (line, span) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
-        inner = line.lstrip()
-        if not inner:
-            yield BLANK_RANK
-        elif span is None:
-            yield 1.2 if IMPORTED.match(inner) else 1.0
-        elif i < span.body:
-            yield HEAD_RANK - DEEPER * span.depth
-        elif i == span.body and DOCUMENTING.match(inner):
-            yield DOCUMENT_RANK - DEEPER * span.depth
-        else:
-            yield 0.5 if inner.startswith(LEAVING) else 0.3
 
 
 CODE = Reducer(kind="code", recognises=recognises, tighten=without_padding, cut=cut)

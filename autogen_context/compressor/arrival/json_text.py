@@ -1,13 +1,13 @@
 """JSON: whole, in lines, or as blocks inside other text.
 
-Promise: minified, every string, number and key is spelled as it was, in the same order, repeated keys as well. Tightened,
-like objects are a table besides, ``{"columns":[...],"rows":[...]}``, which is JSON with the same values. Cut, keys stay and
-the failed, the wanted, the first two and the last rows of lists; long values are shortened with marks.
+Promise: minified, every string, number and key is spelled as it was, in the same order. Tightened, like objects are a table
+besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the wanted, the first two and the last rows of lists.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import TypeAlias, cast
@@ -78,16 +78,14 @@ def minified(text: str, *, columns: bool = False) -> str:
     for start, end in blocks_of(text):
         if end - start >= LEAST_BLOCK or not (text[:start] + text[end:]).strip(BLANKS):
             block = text[start:end]
-            table = columned(block) if columns else ""
-            parts += (text[at:start], table or STRING_OR_BLANKS.sub(r"\1", block))
+            tree = read(block) if columns and len(block) >= PART_CHARS else None
+            short = STRING_OR_BLANKS.sub(r"\1", block)
+            if tree is not None:
+                short = written(columnar(tree), ascii_only=block.isascii())
+            parts += (text[at:start], short)
             at = end
     short = "".join((*parts, text[at:]))
     return short if len(short) < len(text) else text
-
-
-def tighten(text: str) -> str:
-    """No blanks between the parts of JSON, and like objects as tables where that is smaller."""
-    return minified(text, columns=True)
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:
@@ -129,16 +127,17 @@ def is_shallow(tree: object) -> bool:
     return False
 
 
-def columned(block: str) -> str:
-    """A JSON value with like objects as tables; empty where that cannot be."""
-    tree = read(block) if len(block) >= PART_CHARS else None
-    return "" if tree is None else written(columnar(tree), ascii_only=block.isascii())
-
-
 def read(block: str) -> Tree:
     """The value of a block; ``None`` where writing it anew would not give the same values."""
     if '"columns"' in block or "\\ud" in block or "\\uD" in block:
         return None
+
+    def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            raise ValueError("an object has a key twice")
+        return fields
+
     try:
         tree = cast("Tree", json.loads(block, object_pairs_hook=distinct))
         written(tree)
@@ -150,14 +149,6 @@ def read(block: str) -> Tree:
 def written(tree: Tree, *, ascii_only: bool = False) -> str:
     """A value as JSON without blanks; a ValueError where a number is too large for JSON."""
     return json.dumps(tree, ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
-
-
-def distinct(pairs: Sequence[tuple[str, Tree]]) -> dict[str, Tree]:
-    """An object; a ValueError where it has a key twice."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return fields
 
 
 def columnar(tree: Tree) -> Tree:
@@ -199,7 +190,7 @@ def laid_out(
 
 def cut(text: str, room: Room) -> str:
     """Keys and the rows that matter; long values are shortened."""
-    tight = tighten(text)
+    tight = minified(text, columns=True)
     if room.count(tight) <= room.tokens:
         return tight
     rows: list[tuple[str, float]] = []
@@ -227,4 +218,4 @@ def around(text: str, *, is_first: bool) -> list[tuple[str, float]]:
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
 
 
-JSON = Reducer(kind="json", recognises=recognises, tighten=tighten, cut=cut)
+JSON = Reducer(kind="json", recognises=recognises, tighten=partial(minified, columns=True), cut=cut)

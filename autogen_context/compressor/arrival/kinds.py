@@ -1,7 +1,6 @@
 """Which kind of content a text is, and what the lines of diffs, traces, search results, tables and prose are worth.
 
-Promise: told by the text alone, from a sample whose size does not grow with it; the most telling kinds are asked first, and
-a text that is nothing in particular has no reducer. All but output and code are tightened to themselves.
+Promise: told by the text alone, from a sample whose size does not grow with it; a text that is nothing in particular has none.
 """
 
 import re
@@ -229,15 +228,11 @@ LINE_CHARS = 400  # of one line
 
 
 def reducer_for(text: str) -> Reducer | None:
-    """The reducer for a text; none where it is of no known kind, such as a single line of words."""
-    lines = sample_of(text)
-    return next((reducer for reducer in REDUCERS if reducer.recognises(text, lines)), None)
-
-
-def sample_of(text: str) -> list[str]:
-    """Lines from the head, the middle and the tail of a text as a terminal shows them, blank ones left out, long ones cut."""
+    """The reducer for a text, by its head, middle and tail; none where it is of no known kind, such as a single line of words."""
+    sample = text
     if len(text) > 3 * SPAN_CHARS:
         middle = (len(text) - SPAN_CHARS) // 2
         spans = text[:SPAN_CHARS], text[middle : middle + SPAN_CHARS], text[-SPAN_CHARS:]
-        text = "\n".join(spans)
-    return [line[:LINE_CHARS] for line in shown(text).split("\n") if line and not line.isspace()]
+        sample = "\n".join(spans)
+    lines = [line[:LINE_CHARS] for line in shown(sample).split("\n") if line.strip()]
+    return next((reducer for reducer in REDUCERS if reducer.recognises(text, lines)), None)

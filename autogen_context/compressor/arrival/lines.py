@@ -1,7 +1,7 @@
 """Which lines of a text stay when not all of them can.
 
 Promise: the result fits its room by an exact count, keeps the order of the text, has no more characters than it, and marks
-say how much is hidden. Error lines go last: while one of them is left out, nothing of a lower rank is there.
+say how much is hidden. While an error line is left out, nothing of a lower rank is there.
 """
 
 import re
@@ -44,9 +44,7 @@ class Reducer:
 
     kind: str
     recognises: Callable[[str, Sequence[str]], bool]  # by the text and a sample of its lines
-    cut: Callable[
-        [str, Room], str
-    ]  # what matters within a room, with a mark wherever something went
+    cut: Callable[[str, Room], str]  # what matters within a room, with marks where something went
     tighten: Callable[[str], str] = str  # the same information in fewer characters
 
 
@@ -97,7 +95,11 @@ def choose(
     for _ in range(FITTING_STEPS):  # the first guess takes tokens for evenly spread
         parts = dict(chosen(lines, ranks, order, room, chars, gap_chars, whole=whole))
         marks = gaps_in(lines, parts, noun)
-        tell_more(parts, templates)
+        hidden = Counter(templates)
+        hidden.subtract(templates[i] for i in parts if templates)
+        for i in sorted(parts) if templates else ():
+            if more := hidden.pop(templates[i], 0) if templates[i].strip() else 0:
+                parts[i] += f" [… {more} more like this …]"
         extract = "\n".join(part for _, part in sorted((parts | marks).items()))
         found = room.count(extract)
         if found > room.tokens or len(extract) > len(text):
@@ -160,17 +162,6 @@ def gaps_in(lines: Sequence[str], parts: dict[int, str], noun: str) -> dict[int,
                 marks[start] = mark
         start = i + 1
     return marks
-
-
-def tell_more(parts: dict[int, str], templates: Sequence[str]) -> None:
-    """Put behind the first line shown of each template how many more like it are hidden."""
-    if not templates:
-        return
-    hidden = Counter(templates)
-    hidden.subtract(templates[i] for i in parts)
-    for i in sorted(parts):
-        if more := hidden.pop(templates[i], 0) if templates[i].strip() else 0:
-            parts[i] += f" [… {more} more like this …]"
 
 
 def lines_of(text: str) -> list[str]:

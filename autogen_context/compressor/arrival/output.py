@@ -1,8 +1,7 @@
 r"""What programs print line by line: logs, and any output that is nothing more telling.
 
-Promise: tightened, every character that a terminal would show at the end stays; what comes again at once is written once
-with a number, and line numbers lose the blanks before them. Cut, errors stay before all else, then what is asked for,
-warnings, what is rare, the first and the last line of each template, with how many more like it are hidden.
+Promise: tightened, every character that a terminal would show at the end stays; what comes again at once is written once with a
+number. Cut, errors stay before all else, then what is asked for, warnings, what is rare, both ends of each template.
 """
 
 import re
@@ -68,19 +67,18 @@ def cut(text: str, room: Room) -> str:
 
 def shown(text: str) -> str:
     r"""An output as it stands on a screen: colours and what was written over are gone; an end of ``\r\n`` stays one."""
+
+    def last_state(match: re.Match[str]) -> str:
+        line = match.group()
+        seen, covered = "", 0
+        for state in reversed(line.removesuffix("\r").split("\r")):
+            seen += state[covered:]
+            covered = max(covered, len(state))
+        return f"{seen}\r" if line.endswith("\r") else seen
+
     if "\x1b" in text:
         text = TERMINAL_CODE.sub("", text).replace("\x1b", "")
     return OVERWRITTEN.sub(last_state, text) if "\r" in text else text
-
-
-def last_state(match: re.Match[str]) -> str:
-    r"""What stands at last of a line in which the cursor went back to its start; its own ``\r`` at the end stays."""
-    line = match.group()
-    seen, covered = "", 0
-    for state in reversed(line.removesuffix("\r").split("\r")):
-        seen += state[covered:]
-        covered = max(covered, len(state))
-    return f"{seen}\r" if line.endswith("\r") else seen
 
 
 def without_repeats(text: str) -> str:
