@@ -1,43 +1,110 @@
 """Keep the agents of autogen-agentchat 0.7 inside their window.
 
-Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known.
-
-``register_agentchat``
-    puts an agent inside its window as it is; ``autogen_context.register`` does the same for an agent of any host.
-``ManagedChatCompletionContext``
-    a ``model_context`` for any agent, declarative, with state.
-``MeteredChatCompletionClient``
-    a client that tells such a context of system prompt, tools and bills; ``register`` puts it around the agent's.
-``recall_tool``
-    the tool with which an agent asks back what left its window.
-``complete_with``
-    lets the agent's own model client summarise.
-``AgentChatFormat``
-    how messages are read and written, for an ``IncrementalContextManager`` of your own.
+Promise: no request leaves with an orphaned call or result, or above the window, as far as what the agent adds is known;
+an agent that is registered is changed in three attributes, which are named, or not at all.
 """
 
 from importlib.util import find_spec
+from typing import Any, Unpack
 
 from autogen_context.errors import MissingExtra
 
 if find_spec("autogen_core") is None:
     raise MissingExtra("agentchat", needed_for=__name__)
 
-from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
-from autogen_context.adapters.agentchat_envelope import AgentTool, Envelope
+from autogen_core.model_context import ChatCompletionContext
+from autogen_core.models import ChatCompletionClient
+
+from autogen_context.adapters.agentchat_client import (
+    MeteredChatCompletionClient,
+    RecallWorkbench,
+    model_of,
+    recall_tool,
+)
+from autogen_context.adapters.agentchat_context import (
+    AgentTool,
+    ManagedChatCompletionContext,
+    complete_with,
+)
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.agentchat_metering import MeteredChatCompletionClient
-from autogen_context.adapters.agentchat_recall import recall_tool
-from autogen_context.adapters.agentchat_register import register_agentchat
-from autogen_context.adapters.agentchat_summary import complete_with
+from autogen_context.adapters.register import settings_in
+from autogen_context.manager.given import ManagerOptions
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 
 __all__ = [
     "AgentChatFormat",
     "AgentTool",
-    "Envelope",
     "ManagedChatCompletionContext",
     "MeteredChatCompletionClient",
     "complete_with",
     "recall_tool",
     "register_agentchat",
 ]
+
+# The attributes that are set, since an AssistantAgent takes its context at construction only; the last where it takes tools.
+CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"
+
+
+def register_agentchat(
+    agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
+) -> ManagedChatCompletionContext:
+    """Put an agent inside its window, as it is, with its conversation; ``autogen_context.register`` does it for any host.
+
+    Args:
+        agent: an ``AssistantAgent``, or another agent that has a model client and a model context.
+        model: its model's name; left out, as its client says.
+        options: as for the context.
+
+    Raises:
+        ValueError: the agent asks no model, lacks an attribute that is set, or is registered already.
+    """
+    attributes = vars(agent)
+    client, before = attributes.get(CLIENT), attributes.get(CONTEXT)
+    if not isinstance(client, ChatCompletionClient) or not isinstance(
+        before, ChatCompletionContext
+    ):
+        raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError here
+            f"agent: register sets {CLIENT} and {CONTEXT} of an agent that asks a model, and this {type(agent).__name__} has "
+            "none; where your release of autogen-agentchat names them otherwise, give the agent "
+            "model_context=ManagedChatCompletionContext(...)"
+        )
+    if isinstance(client, MeteredChatCompletionClient):
+        raise ValueError("agent: it is registered already; register each once")  # noqa: TRY004 - likewise
+    if not isinstance(before, ManagedChatCompletionContext):
+        several = client.model_info.get("multiple_system_messages", False)
+        # What the client sees needs no reserve.
+        said = {"model": model_of(client), "single_system": not several, "reserve_tokens": 0}
+        options["config"] = settings_in(model, options, said)
+        if options.get("model_client") == "host":
+            options["model_client"] = client
+        context = ManagedChatCompletionContext(**options)
+        context.go_on_with(before)
+    elif model is None and not options:
+        context = before
+    else:
+        raise ValueError(
+            "agent: it has a ManagedChatCompletionContext; give that these arguments, or give the agent none and register it"
+        )
+    context.sees_images = client.model_info["vision"]
+    changed: dict[str, Any] = {
+        CLIENT: MeteredChatCompletionClient(client, context),
+        CONTEXT: context,
+    }
+    if client.model_info["function_calling"] and takes_tools(attributes):
+        changed[TOOLS] = [*attributes[TOOLS], RecallWorkbench(context)]
+    attributes.update(changed)
+    return context
+
+
+def takes_tools(attributes: dict[str, Any]) -> bool:
+    """Whether the agent can be given a tool, and has another turn to use what it returns.
+
+    An agent that has no tools of its own and ends its run with the first result would answer with an original.
+    """
+    if TOOLS not in attributes:
+        return False
+    own = [tool for bench in attributes[TOOLS] for tool in getattr(bench, "_tools", [bench])]
+    if any(getattr(tool, "name", "") == RECALL_TOOL_NAME for tool in own):
+        return False
+    goes_on = attributes.get("_max_tool_iterations", 1) > 1
+    return bool(own or goes_on or attributes.get("_reflect_on_tool_use"))

@@ -7,40 +7,63 @@ to the byte in another process.
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import is_
 from typing import Any, Self, Unpack, cast
 
 from autogen_core import Component
 from autogen_core.model_context import ChatCompletionContext, ChatCompletionContextState
-from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
+from autogen_core.models import (
+    AssistantMessage,
+    ChatCompletionClient,
+    LLMMessage,
+    SystemMessage,
+    UserMessage,
+)
+from autogen_core.tools import FunctionTool, Tool, ToolSchema
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import override
 
-from autogen_context.adapters.agent_context import AgentContext, with_reserve
-from autogen_context.adapters.agentchat_envelope import AgentTool, envelope
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.agentchat_summary import complete_with
+from autogen_context.adapters.register import AgentContext, settings_in, with_reserve
 from autogen_context.config.config import ContextConfig
+from autogen_context.errors import CompletionFailed
 from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.piece import BETWEEN
+from autogen_context.models.completion import Complete
 
 Json = dict[str, Any]  # AutoGen's own type of a schema would lose the keys that it does not name
+AgentTool = Tool | ToolSchema | Callable[..., object]
+"""A tool as ``AssistantAgent`` takes it, or its schema."""
 
 
-class EnvelopeState(BaseModel):
-    """The part of a saved state that tells what the agent sends beside its context."""
+class Envelope(BaseModel):
+    """What stands around a context in a request: texts of system messages before it, and the schemas of the tools."""
 
-    system: list[str]
-    tools: list[Json]
+    model_config = ConfigDict(frozen=True)
+
+    system: tuple[str, ...]
+    tools: tuple[Json, ...]
+
+    def opened(self, request: Sequence[LLMMessage]) -> list[LLMMessage]:
+        """The messages of a prepared request that belong to the context.
+
+        Where the model takes one system message alone, those that lead were joined to one.
+        """
+        count = len(self.system)
+        if [message.content for message in request[:count]] == list(self.system):
+            return list(request[count:])
+        first, *rest = request
+        ours = BETWEEN.join(filter(None, self.system))
+        more = str(first.content).removeprefix(ours).removeprefix(BETWEEN)
+        return [SystemMessage(content=more), *rest] if more else rest
 
 
 class ManagedContextConfig(BaseModel):
-    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``.
-
-    Of files and a project it has the folders; what they share with others (a watch, a cache) is not in it.
-    """
+    """What ``dump_component`` writes for a ``ManagedChatCompletionContext``; of files and a project the folders."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -106,23 +129,18 @@ class ManagedChatCompletionContext(
         **options: Unpack[ManagerOptions],
     ) -> None:
         super().__init__(list(initial_messages) if initial_messages is not None else None)
-        self.envelope = envelope([system_message] if system_message else [], tools)
+        self.envelope = envelope_of([system_message] if system_message else [], tools or ())
         self._told = (system_message, None if tools is None else self.envelope.tools)
-        settings = ContextConfig.for_entry(
-            options.get("config"),
-            model=model,
-            window_tokens=options.pop("window_tokens", None),
-            reserve_tokens=options.pop("reserve_tokens", None),
-        )
-        options["config"] = with_reserve(settings, unseen=self._told.count(None))
+        options["config"] = with_reserve(settings_in(model, options), unseen=self._told.count(None))
         options.setdefault("clock", time.time)
         client = options.get("model_client")
         if isinstance(client, ChatCompletionClient):
             options["model_client"] = complete_with(client)
         self._new_manager = partial(IncrementalContextManager, host=AgentChatFormat(), **options)
+        followed = {name: options.get(name) for name in ("files", "project")}
         self._folders = {
-            "files": folder_of(options.get("files")),
-            "project": folder_of(options.get("project")),
+            name: None if given is None else str(getattr(given, "root", given))
+            for name, given in followed.items()
         }
         self.manager = self._new_manager()
         self.sees_images = True
@@ -135,38 +153,33 @@ class ManagedChatCompletionContext(
     async def add_message(self, message: LLMMessage) -> None:
         """Take a message in; it is read and measured now, once the first turn has loaded the tokenizer."""
         await super().add_message(message)
-        self._note_speaker(message)
+        if self._is_answer_due and isinstance(message, AssistantMessage):
+            # The first answer after a request is that of the agent which sent it.
+            first = self._answered_by = self._answered_by or message.source
+            if message.source != first:
+                warnings.warn(
+                    f"the agents {first!r} and {message.source!r} use one context, so that each is sent what the other was "
+                    "told; give each agent a ManagedChatCompletionContext of its own, or register(agent) each",
+                    stacklevel=2,
+                )
+        self._is_answer_due = False
         if self.last_prepared is not None:
             self.manager.observe(self._request)
 
     @property
     def _request(self) -> list[LLMMessage]:
         """All that would be sent in an endless window."""
+        before = [SystemMessage(content=text) for text in self.envelope.system]
         if self.sees_images:
-            return [*self.envelope.system, *self._messages]
+            return [*before, *self._messages]
         from autogen_agentchat.utils import remove_images  # noqa: PLC0415 - for agents, which have it
 
-        return [*self.envelope.system, *remove_images(self._messages)]
+        return [*before, *remove_images(self._messages)]
 
     def go_on_with(self, other: ChatCompletionContext) -> None:
         """Take over the conversation of another context, which stays as it is."""
         self._messages = list(other._messages)  # noqa: SLF001 - what the base class saves as its state
         self._initial_messages = other._initial_messages  # noqa: SLF001 - likewise
-
-    def _note_speaker(self, message: LLMMessage) -> None:
-        """Warn of a second agent: the first answer after a request is that of the agent which sent it."""
-        if not self._is_answer_due:
-            return
-        self._is_answer_due = False
-        if not isinstance(message, AssistantMessage):
-            return
-        first = self._answered_by = self._answered_by or message.source
-        if message.source != first:
-            warnings.warn(
-                f"the agents {first!r} and {message.source!r} use one context, so that each is sent what the other was told; "
-                "give each agent a ManagedChatCompletionContext of its own, or register(agent) each",
-                stacklevel=3,
-            )
 
     @override
     async def get_messages(self) -> list[LLMMessage]:
@@ -177,7 +190,8 @@ class ManagedChatCompletionContext(
                 as attributes; nothing is lost, so the run can go on after ``manager.unpin`` or in a larger window.
             InvalidTranscript: a call or result is missing and ``config.orphans`` is ``"refuse"``.
         """
-        prepared = await self.manager.prepare(self._request, self.envelope.tools_as_sent)
+        tools = [{"type": "function", "function": schema} for schema in self.envelope.tools]
+        prepared = await self.manager.prepare(self._request, tools)
         self.last_prepared = prepared
         self.handed_out = tuple(self.envelope.opened(prepared.messages))
         self._is_answer_due = True
@@ -198,9 +212,8 @@ class ManagedChatCompletionContext(
     async def save_state(self) -> Mapping[str, Any]:
         """All messages, and what the manager holds of them, as JSON data."""
         saved = await super().save_state()
-        tools = [dict(schema) for schema in self.envelope.tools]
-        beside = EnvelopeState(system=self.envelope.texts, tools=tools)
-        return {**saved, "manager": self.manager.save_state(), "envelope": beside.model_dump()}
+        around = self.envelope.model_dump(mode="json")
+        return {**saved, "manager": self.manager.save_state(), "envelope": around}
 
     @override
     async def load_state(self, state: Mapping[str, Any]) -> None:
@@ -212,9 +225,9 @@ class ManagedChatCompletionContext(
         """
         messages = ChatCompletionContextState.model_validate(state).messages
         if "manager" in state:
-            beside = EnvelopeState.model_validate(state.get("envelope"))
+            around = Envelope.model_validate(state.get("envelope"))
             self.manager.load_state(state["manager"])
-            self.envelope = envelope(beside.system, schemas(beside.tools))
+            self.envelope = around
         else:
             await self._begin_anew()
         self._messages = messages
@@ -225,7 +238,7 @@ class ManagedChatCompletionContext(
         return ManagedContextConfig(
             settings=self.manager.config.model_dump(mode="json", exclude_unset=True),
             system_message=system_message,
-            tools=None if tools is None else [dict(schema) for schema in tools],
+            tools=None if tools is None else list(tools),
             initial_messages=self._initial_messages,
             **self._folders,
         )
@@ -235,7 +248,7 @@ class ManagedChatCompletionContext(
     def _from_config(cls, config: ManagedContextConfig) -> Self:
         return cls(
             system_message=config.system_message,
-            tools=schemas(config.tools),
+            tools=cast("list[AgentTool] | None", config.tools),  # schemas, as they were saved
             initial_messages=config.initial_messages,
             config=ContextConfig(**config.settings),
             files=config.files,
@@ -243,11 +256,55 @@ class ManagedChatCompletionContext(
         )
 
 
-def folder_of(given: object) -> str | None:
-    """The folder of what follows one, or that was given itself."""
-    return None if given is None else str(getattr(given, "root", given))
+def envelope_of(system: Sequence[str], tools: Sequence[AgentTool]) -> Envelope:
+    """An envelope of the texts of system messages and of tools as an agent takes them."""
+    return Envelope(system=tuple(system), tools=tuple(dict(schema_of(tool)) for tool in tools))
 
 
-def schemas(tools: list[Json] | None) -> list[AgentTool] | None:
-    """Plain dicts as tools."""
-    return cast("list[AgentTool] | None", tools)  # they were schemas when they were saved
+def envelope_around(
+    own: Sequence[LLMMessage], request: Sequence[LLMMessage], tools: Sequence[AgentTool]
+) -> Envelope | None:
+    """What stands around a context's own messages in a request that an agent is about to send.
+
+    Returns:
+        The envelope; ``None`` where the request is not the context's: it must be system messages, then exactly these
+        objects, then nothing.
+    """
+    start = len(request) - len(own)
+    if start < 0 or not all(map(is_, own, request[start:])):
+        return None
+    before = [each.content for each in request[:start] if isinstance(each, SystemMessage)]
+    return envelope_of(before, tools) if len(before) == start else None
+
+
+def schema_of(tool: AgentTool) -> ToolSchema:
+    """The schema of a tool, of a function as ``AssistantAgent`` makes it a tool, or of a schema."""
+    if isinstance(tool, Tool):
+        return tool.schema
+    if callable(tool):
+        return FunctionTool(tool, description=tool.__doc__ or "").schema
+    if isinstance(tool, Mapping) and "name" in tool:  # pyright: ignore[reportUnnecessaryIsInstance]  # bad input
+        return tool
+    raise ValueError(f"tools: a tool, a function or a schema with a name is wanted, not {tool!r}")
+
+
+def complete_with(client: ChatCompletionClient) -> Complete:
+    """A client of the host's as what a ``SemanticCompressor`` asks; what it raises, and cancellation, pass through.
+
+    Args:
+        client: the agent's own, or a cheaper one; it is not closed here.
+
+    Returns:
+        A function that answers a prompt with a text; ``CompletionFailed`` where that is none, or not all of it.
+    """
+
+    async def complete(prompt: str, /) -> str:
+        result = await client.create([UserMessage(content=prompt, source="user")])
+        if not isinstance(result.content, str):
+            raise CompletionFailed("it calls a tool")
+        if result.finish_reason in ("length", "content_filter"):
+            cut = result.finish_reason == "length"
+            raise CompletionFailed("it is broken off" if cut else "it is filtered")
+        return result.content
+
+    return complete

@@ -1,34 +1,32 @@
-"""Tell the conversations of one agent apart, since a classic hook is not told who it is talking to.
+"""Tell the conversations of one agent apart, since a classic hook is not told who it is talking to, and ask back from them.
 
 Promise: a list that continues what a manager saw goes to that manager; a list that none of them knows gets a new one;
-how many are kept is bounded.
+how many are kept is bounded. Each agent gets back what left its own window, also where one agent runs the tools of several.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from operator import is_
 from threading import Lock
 from typing import Any
 
-from autogen_context.adapters.agent_context import AgentContext
 from autogen_context.adapters.classic_format import sent_fields
+from autogen_context.adapters.register import AgentContext
 from autogen_context.manager.manager import IncrementalContextManager, ToolSchemas
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.openai_chat import fields_of
+from autogen_context.messages.tool_schema import (
+    RECALL_TOOL_NAME,
+    answer_recall,
+    has_recall_tool,
+    recall_tool_schema,
+)
 
 ChatDict = dict[str, Any]  # the host's own type
 
 CONVERSATIONS = 8  # kept at once; few agents talk with more than eight others in turns
-
-
-@dataclass(slots=True, kw_only=True)
-class Followed:
-    """One conversation: its manager, and the host's list as it was last."""
-
-    manager: IncrementalContextManager
-    seen: list[ChatDict] = field(default_factory=list[ChatDict])
 
 
 class Conversations(AgentContext[ChatDict]):
@@ -46,7 +44,8 @@ class Conversations(AgentContext[ChatDict]):
         self.manager = new_manager()
         self.last_prepared: Prepared[ChatDict] | None = None
         self._new_manager = new_manager
-        self._known: list[Followed] = []  # the one of the last turn at the end
+        # With the host's list as it was last; the conversation of the last turn at the end.
+        self._known: list[tuple[IncrementalContextManager, list[ChatDict]]] = []
         self._lock = Lock()
 
     def prepare(
@@ -66,33 +65,29 @@ class Conversations(AgentContext[ChatDict]):
         if not messages:
             return messages
         with self._lock:
-            conversation = self._followed(messages)
-            self.manager = conversation.manager
+            self.manager = self._continued(messages)
             own = [] if system is None else [{"role": "system", "content": system}]
-            if own and conversation.manager.config.single_system:
-                messages = [demoted(message) for message in messages]
-            self.last_prepared = conversation.manager.prepare_nowait([*own, *messages], tools)
+            if own and self.manager.config.single_system:  # the model takes the agent's alone
+                messages = [
+                    {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
+                    for message in messages
+                ]
+            self.last_prepared = self.manager.prepare_nowait([*own, *messages], tools)
             return self.last_prepared.messages[len(own) :]
 
-    def _followed(self, messages: list[ChatDict]) -> Followed:
-        """The conversation that this list continues."""
-        found = continued(self._known, messages)
-        if found is None:
-            found = Followed(manager=self._new_manager() if self._known else self.manager)
-        found.seen = list(messages)
-        others = [conversation for conversation in self._known if conversation is not found]
-        self._known = [*others, found][-CONVERSATIONS:]
-        return found
+    def _continued(self, messages: list[ChatDict]) -> IncrementalContextManager:
+        """The manager that saw most of its messages in front of this list, the latest of equals; half at least.
 
-
-def continued(known: Sequence[Followed], messages: Sequence[ChatDict]) -> Followed | None:
-    """The conversation that has most of its messages in front of this list, the latest of equals; half at least.
-
-    Less than half is another conversation that began alike: the two would take turns in undoing each other's cuts.
-    """
-    shares = [(shared(c.seen, messages), i) for i, c in enumerate(known)]
-    enough = [(n, i) for n, i in shares if n and 2 * n >= len(known[i].seen)]
-    return known[max(enough)[1]] if enough else None
+        Less than half is another conversation that began alike: the two would take turns in undoing each other's cuts.
+        """
+        shares = [(shared(seen, messages), i) for i, (_, seen) in enumerate(self._known)]
+        enough = [(n, i) for n, i in shares if n and 2 * n >= len(self._known[i][1])]
+        if enough:
+            manager, _ = self._known.pop(max(enough)[1])
+        else:
+            manager = self._new_manager() if self._known else self.manager
+        self._known = [*self._known, (manager, list(messages))][-CONVERSATIONS:]
+        return manager
 
 
 def shared(seen: Sequence[ChatDict], messages: Sequence[ChatDict]) -> int:
@@ -106,6 +101,53 @@ def is_same(one: ChatDict, other: ChatDict) -> bool:
     return one == other or sent_fields(fields_of(one)) == sent_fields(fields_of(other))
 
 
-def demoted(message: ChatDict) -> ChatDict:
-    """A system message in the host's list as one of the user, where the model takes the agent's alone."""
-    return {**message, "role": "user"} if message.get("role") in SYSTEM_ROLES else message
+def give_recall_tool(
+    agent: Any, conversations: Conversations, messages: list[ChatDict]
+) -> list[ChatDict]:
+    """Give an agent that has tools one more, and those who run its calls the function; the messages stay as they are.
+
+    In classic AutoGen the agent that asks a model does not run what the model calls: whom it talks to does, and in a group
+    any member that has the function. They are known before the agent's reply.
+    """
+    tools: list[dict[str, Any]] = (agent.llm_config or {}).get("tools") or []
+    last = messages[-1] if messages else {}
+    runs_tools = bool(last.get("tool_calls") or last.get("function_call"))  # no model is asked now
+    if not tools or not messages or runs_tools:
+        return messages
+    for executor in executors_of(agent):
+        recall = executor.function_map.get(RECALL_TOOL_NAME)
+        if recall is None:
+            recall = Answering().recall_context
+            executor.register_function({RECALL_TOOL_NAME: recall})
+        answering: object = getattr(recall, "__self__", None)
+        if not isinstance(answering, Answering):
+            warnings.warn(
+                f"an agent has a function {RECALL_TOOL_NAME!r} of its own: give that another name, or what left the window "
+                "cannot be asked back",
+                stacklevel=2,
+            )
+            return messages
+        answering.conversations = conversations
+    if not has_recall_tool(tools):
+        agent.update_tool_signature(recall_tool_schema(), is_remove=False)
+    return messages
+
+
+def executors_of(agent: Any) -> Iterator[Any]:
+    """Who may run what an agent's model calls: whom it talks to, and in a group itself and the members that run tools."""
+    for peer in [agent, *agent.chat_messages]:
+        members = getattr(getattr(peer, "groupchat", None), "agents", ())
+        running = [peer, *(each for each in members if getattr(each, "function_map", None))]
+        yield from (each for each in running if hasattr(each, "register_function"))
+
+
+class Answering:
+    """The function of one executor, which is not told who calls it: it answers for the agent that spoke last."""
+
+    conversations: Conversations | None = None
+
+    def recall_context(self, **arguments: object) -> str:
+        """Answer a call; see ``RECALL_ARGUMENTS``."""
+        if self.conversations is None or self.conversations.last_prepared is None:
+            return "Nothing has left this conversation so far: all of it is in sight."
+        return answer_recall(self.conversations.manager, arguments)

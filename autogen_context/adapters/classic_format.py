@@ -28,17 +28,15 @@ class ClassicFormat(OpenAIChat):
 
     @override
     def read(self, payload: object, /) -> Message:
-        """The message in a dict.
-
-        Raises:
-            ValueError: a field is of the wrong type; says which.
-        """
+        """The message in a dict; a ``ValueError`` where a field is of the wrong type."""
         given = fields_of(payload)
         fields = roled(sent_fields(given))
         responses = responses_of(fields)
         if not responses:
             return replace(super().read(fields), intensity=intensity_of(given))
-        said = super().read(spoken(fields))
+        is_tool = fields.get("role") == "tool"  # of which nothing is sent but its responses
+        beside = {k: v for k, v in fields.items() if k != RESPONSES}
+        said = Message(role="tool") if is_tool else super().read(beside)
         read = [super(ClassicFormat, self).read(response) for response in responses]
         return replace(
             said,
@@ -67,9 +65,7 @@ class ClassicFormat(OpenAIChat):
             for response, result in zip_longest(responses, message.results)
             if result is not None
         ]
-        if (
-            message.role == "tool"
-        ):  # there the content repeats the responses, for those who read along
+        if message.role == "tool":  # the content repeats the responses, for those who read along
             written["content"] = "\n\n".join(result.text for result in message.results)
         return written
 
@@ -99,19 +95,13 @@ def sent_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
     sent = {k: v for k, v in fields.items() if k not in AT_HOME}
     if callable(content):
         context = fields.get(CONTEXT)
-        render = cast(
-            "Callable[[object], object]", content
-        )  # as OpenAIWrapper.instantiate calls it
+        render = cast("Callable[[object], object]", content)  # as OpenAIWrapper.instantiate does
         sent["content"] = render(context) if context is not None else None
     return sent
 
 
 def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    """The results in a message that holds those of a whole step.
-
-    Raises:
-        ValueError: they are no list of messages.
-    """
+    """The results in a message that holds those of a whole step."""
     responses = fields.get(RESPONSES) or ()
     if not isinstance(responses, list | tuple):
         found = type(responses).__name__
@@ -120,10 +110,3 @@ def responses_of(fields: Mapping[str, object]) -> Sequence[Mapping[str, object]]
         roled(fields_of(response, "a tool response"), "tool")
         for response in cast("Sequence[object]", responses)
     ]
-
-
-def spoken(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """What is sent of a message beside its responses: of a tool message nothing."""
-    if fields.get("role") == "tool":
-        return {"role": "tool"}
-    return {k: v for k, v in fields.items() if k != RESPONSES}

@@ -1,23 +1,63 @@
-"""One line for an agent of any known host.
+"""One line for an agent of any known host, and what every host's entry gives back.
 
-Promise: an agent is inside its window from its next request on, as it is; an agent of no known host is refused by
-naming those that are known. No host is imported but that of the agent.
+Promise: an agent of no known host is refused by naming those that are known. No host is imported but that of the agent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Unpack
 
-from autogen_context.adapters.agent_context import AgentContext
+from autogen_context.config.config import ContextConfig
 from autogen_context.manager.given import ManagerOptions
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.prepared import Payload, Prepared
+from autogen_context.messages.message import Message
 
-Entry = Callable[..., AgentContext[Any]]
+if TYPE_CHECKING:
+    from autogen_context.prioritizer.score import Explanation
 
+# AgentChat's own system prompt has 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11): room for
+# a page of prompt, and for a dozen tools.
+UNSEEN_TOKENS = 1_000
+UNSEEN_FRACTION = 0.125  # of a small window, at most
+
+# A class that every agent of a host has among its own: the host's package, our module, and the function in it.
 HOSTS: Mapping[str, tuple[str, str, str]] = {
-    "ChatAgent": ("autogen_agentchat", "agentchat_register", "register_agentchat"),
+    "ChatAgent": ("autogen_agentchat", "agentchat", "register_agentchat"),
     "ConversableAgent": ("autogen", "classic", "register_classic"),
 }
-"""A class that every agent of a host has among its own: the host's package, our module, and the function in it."""
+
+
+class AgentContext(Generic[Payload]):
+    """The context of one agent.
+
+    Attributes:
+        manager: that of the conversation at hand, for what is not here.
+        last_prepared: the last request with its certificate and decisions; ``None`` before the first.
+    """
+
+    manager: IncrementalContextManager
+    last_prepared: Prepared[Payload] | None
+
+    def pin(self, message: Payload) -> None:
+        """Keep a message verbatim from now on, and with it the call or the results that belong to it."""
+        self.manager.pin(message)
+
+    def unpin(self, message: Payload) -> None:
+        """Let a pinned message go at the next compaction."""
+        self.manager.unpin(message)
+
+    def explain(self, message: Payload) -> "Explanation":
+        """What became of a message in the last turn, and why; ``NotInHistory`` where the turn did not have it."""
+        return self.manager.explain(message)
+
+    def recall(self, handle: str) -> Sequence[Message]:
+        """The originals of what was shortened or dropped; ``OriginalNotFound`` where they are not kept (any more)."""
+        return self.manager.recall(handle)
+
+    async def aclose(self) -> None:
+        """End what is still under way in the background."""
+        await self.manager.aclose()
 
 
 def register(
@@ -43,7 +83,9 @@ def register(
     for kind in type(agent).__mro__:
         package, module, function = HOSTS.get(kind.__name__, ("", "", ""))
         if package and kind.__module__.partition(".")[0] == package:
-            entry: Entry = getattr(import_module(f"{__package__}.{module}"), function)
+            entry: Callable[..., AgentContext[Any]] = getattr(
+                import_module(f"{__package__}.{module}"), function
+            )
             return entry(agent, model, **options)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
@@ -51,3 +93,25 @@ def register(
         "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9); with a list of OpenAI messages use "
         "IncrementalContextManager"
     )
+
+
+def settings_in(
+    model: str | None, options: ManagerOptions, said: Mapping[str, object] | None = None
+) -> ContextConfig:
+    """The settings among an entry's arguments, which are taken out; what the host says of its model is the weakest."""
+    return ContextConfig.for_entry(
+        options.pop("config", None),
+        said=said,
+        model=model,
+        window_tokens=options.pop("window_tokens", None),
+        reserve_tokens=options.pop("reserve_tokens", None),
+    )
+
+
+def with_reserve(config: ContextConfig, *, unseen: int) -> ContextConfig:
+    """The settings with something held back for what nobody told of (prompt, tools), unless they say how much."""
+    if "reserve_tokens" in config.model_fields_set or not unseen:
+        return config
+    window = config.window_tokens
+    each = min(UNSEEN_TOKENS, int(window * UNSEEN_FRACTION)) if window else UNSEEN_TOKENS
+    return config.model_copy(update={"reserve_tokens": unseen * each})

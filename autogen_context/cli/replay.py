@@ -23,14 +23,13 @@ from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.manager import IncrementalContextManager
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.report.recorder import Recorder
-from autogen_context.report.sample import sampled
 from autogen_context.report.table import print_conversations, print_totals, print_turns
 from autogen_context.report.turns import (
     Totals,
     TurnRecord,
+    as_facts,
     merged,
-    record_facts,
-    totals_facts,
+    sampled,
     totals_of,
 )
 from autogen_context.tokens.message_counter import MessageCounter, load_tokenizer
@@ -216,12 +215,12 @@ def facts(done: Sequence[Replayed]) -> dict[str, object]:
             "model": one.model,
             "counted_by": one.source,
             "input_per_million": one.price.input_per_million,
-            "turns": [record_facts(record) for record in one.records],
-            "totals": totals_facts(one.totals),
+            "turns": [as_facts(record) for record in one.records],
+            "totals": as_facts(one.totals),
         }
         for one in done
     ]
-    totals = totals_facts(merged([one.totals for one in done]))
+    totals = as_facts(merged([one.totals for one in done]))
     return {"conversations": conversations, "totals": totals}
 
 

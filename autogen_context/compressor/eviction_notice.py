@@ -161,7 +161,7 @@ class EvictionNotice(Generic[Name]):
                 known = ranks.get(entry.position, STATES_NOTHING)
                 ranks[entry.position] = min(RANKS[entry.kind], known)
         stating = (unit_at(candidates, position) for position in {*ranks, *self._strong})
-        older = {i for i in stating if i < reach and units[bisect_left(units, i)] == i}
+        older = {i for i in stating if i < reach and bisect_left(units, i) < bisect_right(units, i)}
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]

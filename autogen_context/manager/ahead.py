@@ -166,8 +166,8 @@ def intents_of(
     """Who has a model asked what an agent is at, where triggers look at it."""
     if triggers is None or not (cuts_finished(config, triggers) or config.dry_run):
         return None
-    from autogen_context.triggers.intent import AskIntent, Intents  # noqa: PLC0415 - as above
+    from autogen_context.triggers.intent import IntentModel, Intents  # noqa: PLC0415 - as above
 
     model: object = getattr(triggers, "known", None)
     kinds = ToolKinds(named=config.tools)
-    return Intents(model, kinds, background) if isinstance(model, AskIntent) else None
+    return Intents(model, kinds, background) if isinstance(model, IntentModel) else None

@@ -27,17 +27,17 @@ from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
     Rewrite,
-    after_rewrite,
     after_turn,
+    estimate,
     is_cold,
-    judged,
     price_of_rewrite,
+    turns_expected,
 )
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.protected import satisfied
-from autogen_context.view.view import ContextView, Situation, as_message
+from autogen_context.view.view import Attempt, ContextView, Situation, as_message
 
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
@@ -207,8 +207,13 @@ class Engine:
         rates, used = self._parts.rates, self._used(view, fixed)
         rewrite = self._possible(view, used)
         price = price_of_rewrite(rewrite, rates, is_cold=is_cold(view.pace, rates, now_s))
-        forced = self._is_forced(view, used)
-        return judged(view.pace, price, self.situation(view, used), is_forced=forced)
+        return estimate(
+            price,
+            waited_tokens=view.pace.waited_tokens,
+            turns=turns_expected(view.pace.turns),
+            is_forced=self._is_forced(view, used),
+            is_vain=view.pace.is_vain(self.situation(view, used)),
+        )
 
     def must_compact(self, view: ContextView, cost: CostEstimate, fixed: Fixed) -> bool:
         """Whether everything is planned anew: the window forces it, the price allows it, or a question needs the room."""
@@ -268,12 +273,12 @@ class Engine:
         )
         self._arrived, self._is_read = settled, True
         self._keep_originals(settled, (i for i in changes if settled[i] is not view.decisions[i]))
-        pace = after_rewrite(
-            view.pace,
-            situation,
+        attempt = Attempt(
+            situation=situation,
             promised_tokens=promised_tokens,
             saved_tokens=view.tokens - settled.tokens,
         )
+        pace = replace(view.pace, waited_tokens=0.0, attempt=attempt)
         numbers = {"tokens_before": view.tokens, "tokens_after": settled.tokens}
         view = replace(view, decisions=settled, rewrites=view.rewrites + 1, pace=pace)
         logger.info("compacted", extra={**numbers, "room_tokens": self.room_tokens(view)})

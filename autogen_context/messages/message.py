@@ -1,10 +1,7 @@
 """What the pipeline knows of a message, whatever host it came from.
 
-Promise: a ``Message`` is an immutable value and shares no mutable object with the host. Payloads with the same content
-have the same digest.
-
-The host's own object is called the *payload*. A ``HostFormat`` reads payloads into messages and writes messages as
-payloads; no stage looks at a payload itself.
+Promise: a ``Message`` is an immutable value and shares no mutable object with the host. The host's own object is called the
+*payload*; a ``HostFormat`` reads payloads into messages and writes them, and no stage looks at a payload itself.
 """
 
 from collections.abc import Sequence
@@ -74,19 +71,11 @@ class HostFormat(Protocol):
     own_name: str
 
     def read(self, payload: object, /) -> Message:
-        """The message in a payload.
-
-        Raises:
-            ValueError: the payload is no message of this host; says what is wrong.
-        """
+        """The message in a payload; a ``ValueError`` that says what is wrong where it is none of this host."""
         ...
 
     def snapshot(self, payload: object, /) -> object:
-        """A private value, equal for payloads of equal content; it shares no mutable object with the payload.
-
-        Raises:
-            ValueError: the payload is no message of this host.
-        """
+        """A private value, equal for payloads of equal content; it shares no mutable object with the payload."""
         ...
 
     def digest(self, snapshot: object, /) -> bytes:

@@ -77,7 +77,7 @@ IDLE = frozenset(
     "cd pushd popd export set source . echo printf sleep true false exit pwd clear alias unset wait : history "
     "[ [[ ulimit umask trap shift return local declare kill date test for done fi in case esac function select".split()
 )
-# What the subcommands of git do; the others write, and only some of these name the files.
+# What the subcommands of git do that write nothing; of the others some name the files.
 GIT: Mapping[str, ToolKind] = rows_of(
     {
         "read": "diff show log status blame reflog describe rev-parse shortlog",

@@ -44,7 +44,7 @@ _SAYS: Mapping[NamedKind, str] = {
     "read": "read view open cat get fetch load show retrieve print display describe inspect head tail peek download "
     "browse look extract preview check",
     "write": "write edit editor create insert update delete remove replace patch modify append save add set put post send "
-    "cancel apply move rename copy change submit undo",
+    "cancel book exchange apply move rename copy change submit undo",
     "search": "search find list ls grep glob rg tree query lookup locate scan match filter explore",
     "run": "run execute exec eval evaluate python ipython jupyter repl code calculate compute build compile start "
     "launch invoke simulate interpreter process",

@@ -10,7 +10,6 @@ from typing import Protocol, cast
 
 from autogen_context.argument import listed, wrong_argument
 
-# By which its results are known, so that they are not reduced again.
 RECALL_TOOL_NAME = "recall_context"
 
 RECALL_DESCRIPTION = (
@@ -91,8 +90,6 @@ def recall_arguments(given: Mapping[str, object]) -> dict[str, str]:
 
 def as_text(value: object) -> str:
     """An argument that should be a string."""
-    if value is None:
-        return ""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "-".join(map(str, cast("Sequence[object]", value)))
-    return str(value)
+    return "" if value is None else str(value)

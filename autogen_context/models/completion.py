@@ -56,9 +56,7 @@ class Places:
 
     def __init__(self, concurrency: int) -> None:
         self._concurrency = concurrency
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakKeyDictionary()
-        )
+        self._by_loop = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
 
     def here(self) -> asyncio.Semaphore:
         """The places in this event loop."""
@@ -67,9 +65,7 @@ class Places:
 
 
 class CompletionClient:
-    """A chat model behind an OpenAI-compatible endpoint.
-
-    Each call has a connection of its own, so that nothing is left to be closed and each may have an event loop of its own.
+    """A chat model behind an OpenAI-compatible endpoint; each call has a connection of its own.
 
     Args:
         model: its name at the endpoint.
@@ -99,18 +95,12 @@ class CompletionClient:
         require_whole("retries", retries, least=0, give="0 or more")
         require_whole("concurrency", concurrency, least=1, give="1 or more")
         self._model = model
-        self._base_url = base_url
-        self._api_key = api_key
+        self._connect = partial(connected, base_url, api_key, timeout_s, retries)
         self._timeout_s = timeout_s
-        self._retries = retries
         self._places = Places(concurrency)
 
     async def complete(self, prompt: str, /, *, max_tokens: int = 1024) -> str:
-        """The model's answer to a prompt, without white space around it.
-
-        Args:
-            prompt: what the model is asked.
-            max_tokens: the most that the answer may have, in tokens.
+        """The model's answer to a prompt, of so many tokens at most, without white space around it.
 
         Raises:
             CompletionFailed: there was none in time, the endpoint refused or failed, or the answer is empty, broken off
@@ -129,9 +119,8 @@ class CompletionClient:
         asked = prompt.encode("utf-8", "replace").decode("utf-8")
         # Importing openai takes about a second, and a client loads certificates: not on the event loop.
         failure = await asyncio.to_thread(client_error)
-        make = partial(connected, self._base_url, self._api_key, self._timeout_s, self._retries)
         try:
-            async with await asyncio.to_thread(make) as client:
+            async with await asyncio.to_thread(self._connect) as client:
                 is_new = client.base_url.host.endswith(NEW_LIMIT_HOSTS)
                 limit = "max_completion_tokens" if is_new else "max_tokens"
                 answer = await client.chat.completions.with_raw_response.create(
@@ -156,7 +145,7 @@ def complete_of(
 
 
 def check_endpoint(model: str, base_url: str | None, timeout_s: float, *, needed_for: str) -> None:
-    """Whether these can name a model at an endpoint, and the client for it is there."""
+    """Refuse what cannot name a model at an endpoint, and a missing client for it."""
     if not model.strip():
         raise ValueError(f"model={model!r}: give the model's name at the endpoint")
     parts = urlsplit(base_url or "http://left-out")

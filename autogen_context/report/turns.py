@@ -8,23 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 HOLD = "hold"
+READABLE_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The input of one request.
-
-    Attributes:
-        messages: how many it has.
-        tokens: what they and the tools count.
-        cached_tokens: of these, what the provider has from the request before.
-        cost_tokens: its price, in uncached input tokens.
-    """
+    """The input of one request: tokens, those that the provider has cached, and the price in uncached ones."""
 
     messages: int
     tokens: int
     cached_tokens: int
     cost_tokens: float
+
+
+NOTHING = Request(messages=0, tokens=0, cached_tokens=0, cost_tokens=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,27 +46,17 @@ class TurnRecord:
 
     @property
     def price_ratio(self) -> float | None:
-        """The price of what was sent, as a share of the price of the whole; ``None`` where nothing was sent."""
+        """The price of what was sent by that of the whole; ``None`` where nothing was sent."""
         return ratio(self.sent.cost_tokens, self.whole.cost_tokens) if self.sent else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sum:
-    """What a series of requests cost.
-
-    Attributes:
-        requests: how many.
-        above_limit: of these, how many have more tokens than their limit, and would be rejected.
-        most_tokens: in one request.
-        tokens: of all.
-        cached_tokens: of these, what the provider had.
-        cost_tokens: the price, in uncached input tokens.
-        dollars: the price; ``None`` where the model's is not known.
-    """
+    """What a series of requests cost; ``dollars`` is ``None`` where the model's price is not known."""
 
     requests: int
-    above_limit: int
-    most_tokens: int
+    above_limit: int  # of these, what would be rejected
+    most_tokens: int  # in one request
     tokens: int
     cached_tokens: int
     cost_tokens: float
@@ -98,90 +85,87 @@ class Totals:
 
     @property
     def price_ratio(self) -> float | None:
-        """The price of what was sent, as a share of the price of everything; ``None`` where nothing was sent."""
+        """The price of what was sent by that of everything; ``None`` where nothing was sent."""
         return ratio(self.sent.cost_tokens, self.whole.cost_tokens)
 
 
-def totals_of(records: Sequence[TurnRecord], *, input_per_million: float | None = None) -> Totals:
-    """Add up the turns of one conversation.
+def totals_of(records: Iterable[TurnRecord], *, input_per_million: float | None = None) -> Totals:
+    """The sums of one conversation; dollars where those for a million uncached input tokens are given."""
+    return merged([totals_of_turn(record, input_per_million) for record in records])
 
-    Args:
-        records: n turns.
-        input_per_million: dollars for a million uncached input tokens, where known.
 
-    Returns:
-        Their sums.
-    """
-    made = [(record, record.sent) for record in records if record.sent is not None]
-    everything = [(record, record.whole) for record in records]
-    answered = [(record, record.whole) for record, _ in made]
+def totals_of_turn(record: TurnRecord, input_per_million: float | None) -> Totals:
+    """One turn as totals."""
+    is_sent = record.sent is not None
+
+    def summed(request: Request | None) -> Sum:
+        counted = request if request and is_sent else NOTHING
+        cost = counted.cost_tokens
+        return Sum(
+            requests=int(is_sent),
+            above_limit=int(request is not None and request.tokens > record.limit_tokens),
+            most_tokens=request.tokens if request else 0,
+            tokens=counted.tokens,
+            cached_tokens=counted.cached_tokens,
+            cost_tokens=cost,
+            dollars=None if input_per_million is None else cost * input_per_million / 1_000_000,
+        )
+
     return Totals(
-        turns=len(records),
-        impossible=len(records) - len(made),
-        compactions=sum(record.compacted for record in records),
-        limit_tokens=single(record.limit_tokens for record in records),
-        whole=added(answered, tested=everything, input_per_million=input_per_million),
-        sent=added(made, tested=made, input_per_million=input_per_million),
+        turns=1,
+        impossible=int(not is_sent),
+        compactions=int(record.compacted),
+        limit_tokens=record.limit_tokens,
+        whole=summed(record.whole),
+        sent=summed(record.sent),
     )
 
 
 def merged(totals: Sequence[Totals]) -> Totals:
-    """Add up conversations; dollars only where they are known for each."""
+    """The sums of several; dollars only where they are known for each that sent something."""
+    limits = {each.limit_tokens for each in totals if each.turns}
     return Totals(
-        turns=sum(t.turns for t in totals),
-        impossible=sum(t.impossible for t in totals),
-        compactions=sum(t.compactions for t in totals),
-        limit_tokens=single(t.limit_tokens for t in totals if t.turns),
-        whole=merged_sum([t.whole for t in totals]),
-        sent=merged_sum([t.sent for t in totals]),
-    )
-
-
-def record_facts(record: TurnRecord) -> dict[str, object]:
-    """A turn as JSON data."""
-    return {**asdict(record), "price_ratio": record.price_ratio}
-
-
-def totals_facts(totals: Totals) -> dict[str, object]:
-    """Totals as JSON data."""
-    return {**asdict(totals), "price_ratio": totals.price_ratio}
-
-
-Requests = Sequence[tuple[TurnRecord, Request]]
-
-
-def added(requests: Requests, *, tested: Requests, input_per_million: float | None) -> Sum:
-    """The sum of requests; the largest one and those above the limit are sought among ``tested``."""
-    cost = sum(request.cost_tokens for _, request in requests)
-    return Sum(
-        requests=len(requests),
-        above_limit=sum(request.tokens > record.limit_tokens for record, request in tested),
-        most_tokens=max((request.tokens for _, request in tested), default=0),
-        tokens=sum(request.tokens for _, request in requests),
-        cached_tokens=sum(request.cached_tokens for _, request in requests),
-        cost_tokens=cost,
-        dollars=None if input_per_million is None else cost * input_per_million / 1_000_000,
+        turns=sum(each.turns for each in totals),
+        impossible=sum(each.impossible for each in totals),
+        compactions=sum(each.compactions for each in totals),
+        limit_tokens=limits.pop() if len(limits) == 1 else None,
+        whole=merged_sum([each.whole for each in totals]),
+        sent=merged_sum([each.sent for each in totals]),
     )
 
 
 def merged_sum(sums: Sequence[Sum]) -> Sum:
     """The sum of sums."""
-    known = [s.dollars for s in sums if s.dollars is not None]
+    made = [each for each in sums if each.requests]
+    known = [each.dollars for each in made if each.dollars is not None]
     return Sum(
-        requests=sum(s.requests for s in sums),
-        above_limit=sum(s.above_limit for s in sums),
-        most_tokens=max((s.most_tokens for s in sums), default=0),
-        tokens=sum(s.tokens for s in sums),
-        cached_tokens=sum(s.cached_tokens for s in sums),
-        cost_tokens=sum(s.cost_tokens for s in sums),
-        dollars=sum(known) if len(known) == len(sums) else None,
+        requests=sum(each.requests for each in sums),
+        above_limit=sum(each.above_limit for each in sums),
+        most_tokens=max((each.most_tokens for each in sums), default=0),
+        tokens=sum(each.tokens for each in sums),
+        cached_tokens=sum(each.cached_tokens for each in sums),
+        cost_tokens=sum(each.cost_tokens for each in sums),
+        dollars=sum(known) if made and len(known) == len(made) else None,
     )
 
 
-def single(values: Iterable[int | None]) -> int | None:
-    """The one value that all have."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
+def sampled(records: Sequence[TurnRecord], *, every: int | None = None) -> list[TurnRecord]:
+    """The turns that a person reads: all in which something happened, the first and the last, of the others each so many-th.
+
+    ``every`` left out, so many that there are about ``READABLE_ROWS`` in all.
+    """
+    if every is not None and every < 1:
+        raise ValueError(f"every={every}: show each turn with 1, each tenth with 10")
+    held = [record for record in records if record.happened == HOLD]
+    rows = max(1, READABLE_ROWS - (len(records) - len(held)))
+    step = every or max(1, -(-len(held) // rows))
+    chosen = {record.turn for record in [*held[::step], *records[-1:]]}
+    return [r for r in records if r.happened != HOLD or r.turn in chosen]
+
+
+def as_facts(counted: TurnRecord | Totals) -> dict[str, object]:
+    """A turn or totals as JSON data."""
+    return {**asdict(counted), "price_ratio": counted.price_ratio}
 
 
 def ratio(part: float, whole: float) -> float | None:

@@ -3,9 +3,8 @@
 Promise: the bound of a request that continues the last billed one is never below that bill, it grows with the count,
 and it does not move for a bill that cannot be true.
 
-A bill is ``offset + ratio * counted``: what the host adds unseen, and how the provider's tokenizer differs from ours. A bill
-anchors the bound of requests that continue it; after a rewrite the offset counts. A bill above its bound counts at once, but
-what was known before is kept until the next one confirms it or takes its place (docs/decisions/0005-calibration.md).
+A bill is ``offset + ratio * counted``: what the host adds unseen, and how the provider's tokenizer differs from ours. One
+above its bound counts at once, but what was known before is kept until the next one confirms it (docs/decisions/0005-calibration.md).
 """
 
 from bisect import bisect_right
@@ -27,9 +26,7 @@ class Bill:
 
     counted: int
     billed: int
-    assumed: int = (
-        0  # of those counted, what is no text but assumed of the chat format and of tools
-    )
+    assumed: int = 0  # of those counted: no text, but assumed of the chat format and of tools
     rewrites: int = 0  # of the history so far; a request of the same number continues it
 
 
@@ -42,9 +39,7 @@ class Calibration:
     first: Bill | None = None  # near the offset
     last: Bill | None = None
     steepest: float = 0.0  # the highest ratio that new text had so far
-    before: "Calibration | None" = (
-        None  # the last bill, where that was above its bound and not confirmed
-    )
+    before: "Calibration | None" = None  # the last bill, where that is above its bound
 
     def bound(self, counted: int, *, rewrites: int = 0) -> int:
         """What a request of so many counted tokens is billed at most, in tokens."""
@@ -70,8 +65,9 @@ class Calibration:
     def _highest_ratio(self) -> float:
         """Billed tokens per counted token at most, as far as is known now."""
         highest = max(self.ratio, self.steepest)
-        exact = highest <= EXACT_UP_TO
-        return highest if exact else max(self.ratio, self.steepest * ABOVE_STEEPEST)
+        return (
+            highest if highest <= EXACT_UP_TO else max(self.ratio, self.steepest * ABOVE_STEEPEST)
+        )
 
     def _offset(self, last: Bill) -> int:
         """What the host adds unseen, at most: by the first bill, unless the last one shows that it grew since."""
@@ -79,7 +75,6 @@ class Calibration:
         return max(0, at_first if at_first >= self._least_offset(last) else now)
 
     def _least_offset(self, bill: Bill) -> float:
-        """What the host adds unseen, at least."""
         return bill.billed - self._highest_ratio * bill.counted
 
     def least(self, bill: Bill) -> int:

@@ -1,8 +1,7 @@
 """Count the messages and tools of a request, as an upper bound, and say where the number comes from.
 
 Promise: each text is counted once while its count is remembered; what a chat format adds is counted too. Every model name
-has a family, whose figures (``families.json``, with source and date) are upper bounds. Counting starts at once with what
-is on this machine; only ``load_tokenizer`` waits, and not beyond its limit.
+has a family, whose figures (``families.json``, with source and date) are upper bounds. Only ``load_tokenizer`` waits.
 """
 
 import json
@@ -95,9 +94,7 @@ class Family:
     name: str
     pattern: str  # regular expression that the names of its models begin with
     exact: bool  # whether the encoding is the family's own
-    ratio: (
-        float  # the most tokens billed for one of the encoding, over a conversation; 1.0 if exact
-    )
+    ratio: float  # the most tokens billed for one of the encoding; 1.0 if exact
     lowest_ratio: float  # a bill of fewer tokens for one of the encoding is not believed
     chat: Overheads  # what the chat format adds, roles apart
     source: str
@@ -167,12 +164,9 @@ class MessageCounter:
     def for_model(
         cls, model: str, counter: TokenCounter | None = None, *, own_name: str = ""
     ) -> Self:
-        """How to count for a model, by its name: tokenizer, chat format, and how far to trust both.
+        """How to count for a model, by its name, and with another counter of texts than its family's where one is given.
 
-        Args:
-            model: its name.
-            counter: another counter of texts than its family's.
-            own_name: the author's name under which the host sends messages of our own.
+        ``own_name`` is the author's name under which the host sends messages of our own.
         """
         family = family_of(model)
         chat, chosen = family.chat, counter or counter_for(family.encoding)
@@ -222,10 +216,9 @@ class MessageCounter:
         return tokens
 
     def tools(self, tools: Sequence[Mapping[str, object]]) -> int:
-        """What the schemas of tools add to a request; providers write them shorter than their JSON without spaces.
+        """What the schemas of tools add to a request; a ``ValueError`` where one is no JSON.
 
-        Raises:
-            ValueError: a schema that is not JSON; names the tool's position.
+        Providers write them shorter than their JSON without spaces.
         """
         over = self.overheads
         tokens = len(tools) * over.per_tool + (over.per_tool_list if tools else 0)
@@ -233,9 +226,8 @@ class MessageCounter:
             try:
                 text = json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
             except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
-                ) from error
+                reason = f"tools[{at}] cannot be written as JSON ({error}); pass plain dicts"
+                raise ValueError(reason) from error
             tokens += self.count(text).tokens
         return tokens
 

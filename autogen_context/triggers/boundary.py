@@ -4,9 +4,10 @@ Promise: a scope ends where the work moved on, holds more than three turns, and 
 give the same decisions; what is remembered is bounded, and a turn costs the same however many there were.
 """
 
+from collections import deque
 from collections.abc import Collection
 from posixpath import dirname
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from autogen_context.triggers.turn import (
     LEAST_TURNS,
@@ -30,7 +31,7 @@ MOST_PLACES = 500  # files, modules or look-ups of a span; of more the newest ar
 
 
 class SemanticBoundaryDetector:
-    """Proposes the span that ends at a boundary.
+    """Proposes the span that ends at a boundary; one that is shorter than four turns goes on as a part of the next.
 
     The kinds of boundaries, of which the first that holds is told:
 
@@ -39,9 +40,7 @@ class SemanticBoundaryDetector:
     - ``module``: two turns in a row worked in a folder that the span has not worked in; it ends before them.
     - ``api``: several things were looked up, and then something is done or code is changed for the first time; the span
       ends before that use.
-    - ``file``: the same for files.
-
-    A span that is shorter goes on as a part of the next.
+    - ``file``: the same as ``module``, for files.
 
     Args:
         confidence: that a developer would call a boundary right, 0..1.
@@ -55,39 +54,36 @@ class SemanticBoundaryDetector:
         self._confidence = confidence
         self._outcomes = Outcomes()
         self._files, self._modules = _Places(), _Places()
-        self._lookups: dict[
-            str, int
-        ] = {}  # of the span until something is done, and their newest turn
-        self._has_acted, self._last_act = False, -1
+        self._lookups: dict[str, int] = {}  # since something was done, and their newest turn
+        self._acted = -1  # number of the last turn that did something
         self._start: int | None = None
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """Whether a stretch of work ended with this turn, or before it."""
         verdict = self._outcomes.add(turn).verdict
         start = self._start = turn.number if self._start is None else self._start
-        lookups = self._lookups_used(turn)
-        module = file = None
-        if found := _file_of(turn):
-            path, is_change = found
+        lookups, module, file = self._lookups_used(turn, start), None, None
+        actions = [step.action for step in turn.steps]
+        changed = [path for each in actions if each.kind == "write" for path in each.writes]
+        read = [view.path for each in actions if each.kind == "read" for view in each.views]
+        if changed or read:
+            path, is_change = (changed or read)[-1], bool(changed)
             module = self._modules.observe(turn.number, dirname(path) or ".", is_change=is_change)
             file = self._files.observe(turn.number, path, is_change=is_change)
             if self._modules.away and not module:
-                file = None  # it may be the first turn elsewhere
+                file = None  # it may be the first turn in another module
         decision = NOTHING
         if verdict:
-            changed = self._outcomes.last_change(start) if verdict == "failed" else None
-            stop = turn.number + 1 if changed is None else changed
+            last = self._outcomes.last_change(start) if verdict == "failed" else None
+            stop = turn.number + 1 if last is None else last
             decision = self._ended("test", stop, "work", f"tests {verdict}")
         if module and not decision.fires:
             decision = self._ended("module", *module)
         if len(lookups) >= LEAST_LOOKUPS and not decision.fires:
             told, newest = f"{len(lookups)} look-ups", sorted(lookups.values())[-KEPT_LOOKUPS:]
             decision = self._ended("api", turn.number, told, "their use", stay=newest)
-        if file and not module and not decision.fires:
+        if file and not decision.fires:
             decision = self._ended("file", *file)
-        if (module or file) and not decision.fires:
-            self._files.stay()
-            self._modules.stay()
         return decision
 
     def _ended(
@@ -103,44 +99,25 @@ class SemanticBoundaryDetector:
         self._start = stop
         self._files.restart(stop)
         self._modules.restart(stop)
-        self._has_acted = self._last_act >= stop
         details = {"boundary": kind, "from": before, "to": after}
         return TriggerDecision(
             kind="boundary", scope=scope, confidence=self._confidence, details=details
         )
 
-    def _lookups_used(self, turn: Turn) -> dict[str, int]:
+    def _lookups_used(self, turn: Turn, start: int) -> dict[str, int]:
         """What was looked up in the span before anything was done in it, where a turn is the first that does."""
         used: dict[str, int] = {}
-        for action in (step.action for step in turn.steps):
-            if action.kind == "write" or (action.kind == "run" and action.writes):
-                is_use = not action.writes or any(sort_of(path) == "code" for path in action.writes)
-                used = used if self._has_acted or not is_use else self._lookups
-            if action.kind in {"write", "run"}:
-                self._has_acted, self._last_act = True, turn.number
-                self._lookups = {}
         for step in turn.steps:
             action = step.action
-            if action.kind in {"read", "search"} and len(self._lookups) < MOST_PLACES:
+            if action.kind in {"write", "run"}:
+                is_use = any(sort_of(path) == "code" for path in action.writes)
+                is_use = is_use or (action.kind == "write" and not action.writes)
+                used = self._lookups if is_use and self._acted < start else used
+                self._acted, self._lookups = turn.number, {}
+            elif action.kind in {"read", "search"} and len(self._lookups) < MOST_PLACES:
                 key = f"{step.tool} {action.key or ' '.join(view.told() for view in action.views)}"
                 self._lookups[key] = turn.number
         return used
-
-
-def _file_of(turn: Turn) -> tuple[str, bool] | None:
-    """The last file that a turn changed, else the last that it read, and whether it changed it; what a run writes is none."""
-    actions = [step.action for step in turn.steps]
-    changed = [path for each in actions if each.kind == "write" for path in each.writes]
-    read = [view.path for each in actions if each.kind == "read" for view in each.views]
-    return (changed[-1], True) if changed else (read[-1], False) if read else None
-
-
-class _Move(NamedTuple):
-    """A move of the work: number of the first turn there, the last place of the span, and the newest."""
-
-    since: int
-    left: str
-    reached: str
 
 
 class _Places:
@@ -148,44 +125,35 @@ class _Places:
 
     def __init__(self) -> None:
         self._turns: dict[str, int] = {}  # at each place
-        self._last: tuple[int, str, bool] | None = None
-        self.away: list[
-            tuple[int, str, bool]
-        ] = []  # the newest turns, at places that the span does not have
+        self._last = ""  # place of the span
+        self.away = 0  # turns in a row, up to the newest, at places that the span does not have
+        self._recent = deque[tuple[int, str, bool]](maxlen=AWAY_TURNS)
 
-    def observe(self, number: int, place: str, *, is_change: bool) -> _Move | None:
-        """What one more turn is: a move where it is the second in a row away from a place that was worked at."""
-        here = (number, place, is_change)
-        if self._last is None or place in self._turns:
-            self.away.clear()
-            self._add(here)
+    def observe(self, number: int, place: str, *, is_change: bool) -> tuple[int, str, str] | None:
+        """Where one more turn is a move: number of the first turn there, the last place of the span, and the newest."""
+        self._recent.append((number, place, is_change))
+        if not self._turns or place in self._turns:
+            self.away = 0
+            self._add(place, is_change=is_change)
             return None
-        self.away.append(here)
-        if len(self.away) < AWAY_TURNS:
+        self.away += 1
+        if self.away < AWAY_TURNS:
             return None
-        if self._turns[self._last[1]] >= WORKED_TURNS:
-            return _Move(self.away[0][0], self._last[1], place)
-        self.stay()
-        return None
+        left, worked = self._last, self._turns[self._last]
+        self.restart(self._recent[0][0], anew=False)
+        return (self._recent[0][0], left, place) if worked >= WORKED_TURNS else None
 
-    def stay(self) -> None:
-        """Count the places of a move to the span."""
-        if len(self.away) >= AWAY_TURNS:
-            for each in self.away:
-                self._add(each)
-            self.away.clear()
+    def restart(self, start: int, *, anew: bool = True) -> None:
+        """Begin a span at a turn that was seen already, or is the next; or count the turns from there on to this one."""
+        if anew:
+            self._turns.clear()
+        self.away = 0
+        for number, place, is_change in self._recent:
+            if number >= start:
+                self._add(place, is_change=is_change)
 
-    def restart(self, start: int) -> None:
-        """Begin a span at a turn that was seen already, or is the next."""
-        recent = self.away or ([self._last] if self._last else [])
-        self._turns.clear()
-        self._last, self.away = None, []
-        for each in recent:
-            if each[0] >= start:
-                self._add(each)
-
-    def _add(self, here: tuple[int, str, bool]) -> None:
-        _, place, is_change = self._last = here
+    def _add(self, place: str, *, is_change: bool) -> None:
+        self._last = place
         self._turns[place] = self._turns.get(place, 0) + (WORKED_TURNS if is_change else 1)
         if len(self._turns) > MOST_PLACES:
             del self._turns[next(iter(self._turns))]

@@ -1,21 +1,23 @@
-"""What has grown stale, how many turns there were, and all triggers together: the meaning first, staleness next, the count last.
+"""Completed subtasks, what has grown stale, how many turns there were, and all triggers together.
 
 Promise: one decision a turn; every trigger sees every turn, whichever of them is followed. The same turns give the same
-decisions, as long as a model's answers are the same. A turn costs the same however many there were.
+decisions, as long as a model's answers are the same. A turn costs the same however many there were. A subtask is proposed
+once, whole; a claim counts for nothing while the last run failed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import groupby, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby, islice
 from math import isfinite
+from typing import Literal
 
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
-from autogen_context.triggers.subtask import SubtaskTrigger
 from autogen_context.triggers.turn import (
     LEAST_TURNS,
     NOTHING,
+    Outcome,
     Outcomes,
     Trigger,
     TriggerDecision,
@@ -23,7 +25,27 @@ from autogen_context.triggers.turn import (
     Turn,
     check_fraction,
     check_least,
+    ends_of,
+    labels_of,
+    sort_of,
 )
+
+SignalName = Literal[
+    "tests_passed", "said_done", "worked_through", "edits_in_a_row", "moving_on", "quiet"
+]
+
+SIGNALS: Mapping[SignalName, float] = {
+    "tests_passed": 0.90,  # after a change
+    "said_done": 0.85,  # by the agent, or the work is handed in
+    "worked_through": 0.70,  # read, changed, run without trouble, and called good
+    "edits_in_a_row": 0.65,  # that went well, and then something else
+    "moving_on": 0.60,  # to other work: "now I'll …"
+    "quiet": 0.40,  # nothing changed for some turns
+}
+HIGH_FROM, MEDIUM_FROM = 0.8, 0.5  # confidences in words
+EDITS_IN_A_ROW = 3
+QUIET_TURNS = 8
+MOST_FILES = 500  # of a subtask; of more the first are known
 
 COUNT_CONFIDENCE = 0.50
 NEWEST_TURNS = 3  # are not proposed for their number alone
@@ -32,8 +54,8 @@ STALE_CONFIDENCE = 0.70
 AGE_WEIGHT, REFERENCE_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.4, 0.3
 JUDGED_EVERY = 4  # turns: so that a turn costs little
 REMEMBERED = 2  # times the maximal age; turns that are older are let go of
-SAID_CHARS = 300  # of what the model wrote, from its beginning and its end
-SHOWN_CHARS = 450  # of what came back, likewise
+SAID_CHARS = (150, 150)  # of what the model wrote, from its beginning and its end
+SHOWN_CHARS = (225, 225)  # of what came back from a call, likewise
 MOST_STEPS = 6  # of a turn
 MOST_SUBJECTS = 20  # of a call
 CONTEXT_TURNS = 5  # the newest turns: what the work is about now
@@ -43,17 +65,14 @@ class SemanticHybridTrigger:
     """Proposes turns to be compacted, for the best reason there is.
 
     Of several that read a meaning (subtask, intent, boundary, then those of your own) the one with the highest
-    confidence is followed, of equal ones the first; the others are told in ``also`` of its details. Where none of them
-    fires, staleness is; where that does not either, the count of turns.
+    confidence is followed, of equal ones the first. Where none of them fires, staleness is; where that does not either,
+    the count of turns.
 
     Args:
         settings: which of the triggers there are.
         more: triggers of your own; they rank with those that read a meaning.
         known: what a model says of intents, where it has answered; the rules decide where not. An ``IntentModel``, asked
             ahead; a trigger only looks its answers up.
-
-    Attributes:
-        known: the same.
     """
 
     def __init__(
@@ -81,31 +100,146 @@ class SemanticHybridTrigger:
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
         self._outcomes.add(turn)
-        said = [trigger.observe(turn) for trigger in self._semantic]
-        fired = [decision for decision in said if decision.scope and decision.scope.is_enough]
-        fired.sort(key=lambda decision: -decision.confidence)  # equal ones keep their order
-        stale = self._staleness.observe(turn) if self._staleness else NOTHING
-        first, *others = [*fired, *([stale] if stale.fires else [])] or [self._counted(turn)]
-        if others:
-            also = ", ".join(f"{other.kind} {other.confidence:.2f}" for other in others)
-            first = replace(first, details={**first.details, "also": also})
         self._start = turn.number if self._start is None else self._start
         self._waited += 1
-        if first.scope:
-            self._waited, self._start = 0, max(self._start, first.scope.stop)
-        return first
+        said = [trigger.observe(turn) for trigger in self._semantic]
+        fired = [decision for decision in said if decision.scope and decision.scope.is_enough]
+        stale = self._staleness.observe(turn) if self._staleness else NOTHING
+        decision = max(
+            fired, key=lambda each: each.confidence, default=stale
+        )  # the first of equals
+        if not decision.fires:
+            decision = self._counted(self._start, turn.number + 1 - NEWEST_TURNS)
+        if decision.scope:
+            self._waited, self._start = 0, max(self._start, decision.scope.stop)
+        return decision
 
-    def _counted(self, turn: Turn) -> TriggerDecision:
-        """Turns of which nothing was proposed for some turns, but for the newest."""
-        start, stop = self._start or 0, turn.number + 1 - NEWEST_TURNS
-        if not self._fallback_turns or self._waited + 1 < self._fallback_turns or stop <= start:
+    def _counted(self, start: int, stop: int) -> TriggerDecision:
+        """Turns of which nothing was proposed for some turns."""
+        if not 0 < self._fallback_turns <= self._waited or stop <= start:
             return NOTHING
         scope = self._outcomes.scope(start, stop)
-        details = {"turns_without_a_proposal": self._waited + 1}
+        details = {"turns_without_a_proposal": self._waited}
         decision = TriggerDecision(
             kind="turn_count", scope=scope, confidence=COUNT_CONFIDENCE, details=details
         )
         return decision if scope.is_enough else NOTHING
+
+
+class SubtaskTrigger:
+    """Proposes the turns of a subtask when it is complete; one begins where the one before ended.
+
+    Of the signals that hold the surest is told. ``tests_passed`` and a report (``said_done``) end the subtask with them, the
+    others before the agent turns to something else, ``quiet`` behind the last change or the run that proved it.
+    """
+
+    def __init__(self) -> None:
+        self._subtask: _Subtask | None = None
+        self._outcomes = Outcomes()
+
+    def observe(self, turn: Turn) -> TriggerDecision:
+        """What is proposed after one more turn."""
+        outcome = self._outcomes.add(turn)
+        subtask = self._subtask = self._subtask or _Subtask(start=turn.number)
+        signs = list(subtask.signs(turn, outcome))
+        if not signs:
+            subtask.add(turn, outcome)
+            return NOTHING
+        name, stop = max(signs, key=lambda sign: SIGNALS[sign[0]])
+        self._subtask = _Subtask(start=stop)
+        if stop <= turn.number:
+            self._subtask.add(turn, outcome)
+        sure = SIGNALS[name]
+        level = "high" if sure >= HIGH_FROM else "medium" if sure >= MEDIUM_FROM else "low"
+        report = () if turn.steps else (turn.number,)
+        return TriggerDecision(
+            kind="subtask",
+            scope=self._outcomes.scope(subtask.start, stop, more=report),
+            confidence=sure,
+            details={"signal": name, "level": level},
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Subtask:
+    """What is known of the subtask that is open."""
+
+    start: int
+    changed: int | None = None  # the last turn that changed something
+    files: set[str] = field(default_factory=set[str])  # changed, no tries
+    met: set[str] = field(default_factory=set[str])  # changed or looked at
+    edits: int = 0  # turns in a row, up to the last
+    worked: bool = False
+    looked: bool = False
+    read_first: bool = False  # before a change
+    failing: bool = False  # in what ran last
+    proven: int | None = None  # the last run, where it went well and nothing was changed since
+
+    def add(self, turn: Turn, outcome: Outcome) -> None:
+        """Take one more turn in."""
+        self.worked = self.worked or bool(turn.steps)
+        self.edits = self.edits + 1 if outcome.edited else 0
+        for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
+            self.met.update(action.writes, (view.path for view in action.views))
+            self.looked = self.looked or action.kind in {"read", "search"}
+        if outcome.changed:
+            self.changed, self.proven = turn.number, None
+            self.read_first = self.looked
+            kept = [path for path in outcome.written if sort_of(path) != "try"]
+            self.files.update(kept[: MOST_FILES - len(self.files)])
+        if outcome.ran:
+            self.failing = outcome.failed
+            self.proven = None if outcome.failed else turn.number
+
+    def signs(self, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
+        """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
+        has_changed = outcome.changed or self.changed is not None
+        if outcome.verdict == "passed" and outcome.went_well and has_changed:
+            yield "tests_passed", turn.number + 1
+        clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
+        said = frozenset[str]().union(*clauses)
+        sure = [labels for labels in clauses if "doubt" not in labels]
+        is_done = (
+            any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
+        )
+        if self.worked and (outcome.finished or not turn.steps):
+            reported = any("reported" in labels and "looked" not in labels for labels in sure)
+            claims = is_done or (self.changed is not None and reported)
+            if outcome.finished or (claims and "planned" not in said and not self.failing):
+                yield "said_done", turn.number + 1
+            return
+        if self.changed is None or self.failing or not turn.steps or outcome.ran:
+            return
+        # The agent turns to something else, with what it changed behind it.
+        if is_done and "denied" not in said:
+            yield "said_done", turn.number
+        if not self.files:
+            return
+        is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in said
+        if self.read_first and self.proven is not None and is_praised:
+            yield "worked_through", turn.number
+        if self.edits >= EDITS_IN_A_ROW and not outcome.edited:
+            yield "edits_in_a_row", turn.number
+        if "elsewhere" in said or ("denied" not in said and self._is_left(turn, outcome, clauses)):
+            yield "moving_on", turn.number
+        last = max(self.changed, self.proven or 0)
+        if turn.number - last >= QUIET_TURNS:
+            yield "quiet", last + 1
+
+    def _is_left(self, turn: Turn, outcome: Outcome, clauses: list[frozenset[str]]) -> bool:
+        """Whether the agent says that it does something else now, and does.
+
+        It changes other files, or goes on changing after the last change was tried out; or, where it says what it makes
+        next, it reads a file that is new to the subtask.
+        """
+        if outcome.changed:
+            files = {path for path in outcome.written if sort_of(path) != "try"}
+            others = bool(files) and files.isdisjoint(self.files)
+            return any("next" in c for c in clauses) and (self.proven is not None or others)
+        views = {view.path for step in turn.steps for view in step.action.views}
+        opened = {path for path in views if sort_of(path) != "try"}
+        is_new = bool(opened) and opened.isdisjoint(self.met)
+        return is_new and any({"next", "making"} <= labels for labels in clauses)
 
 
 def staleness(
@@ -173,7 +307,7 @@ class StalenessTracker:
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
         self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}  # names said, and shown
-        self._now = 0
+        self._now, self._context = 0, frozenset[str]()
         self._until_judged = JUDGED_EVERY
         self._proposed: set[int] = set()
 
@@ -181,10 +315,12 @@ class StalenessTracker:
         """Whether a stretch of turns has grown stale; looked for every few turns."""
         self._outcomes.add(turn)
         self._now = turn.number
-        self._turns[turn.number] = (names_in(said_in(turn)), names_in(shown_in(turn)))
+        self._turns[turn.number] = (said_in(turn), shown_in(turn))
         oldest = self._now - REMEMBERED * max(self._max_age, self._max_references)
         self._turns = {number: each for number, each in self._turns.items() if number >= oldest}
         self._proposed = {number for number in self._proposed if number >= oldest}
+        newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
+        self._context = frozenset[str]().union(*chain.from_iterable(newest))
         self._until_judged -= 1
         if self._until_judged:
             return NOTHING
@@ -226,35 +362,29 @@ class StalenessTracker:
 
     def _shared(self, number: int) -> float:
         """How many of a turn's names the newest turns share, of those that could be; 0 where it has none."""
-        newest = islice(reversed(self._turns.values()), CONTEXT_TURNS)
-        now = frozenset[str]().union(*(said | shown for said, shown in newest))
-        names = frozenset[str]().union(*self._turns[number])
+        said, shown = self._turns[number]
+        names, now = said | shown, self._context
         return len(names & now) / (min(len(names), len(now)) or 1)
 
 
-def said_in(turn: Turn) -> Iterator[str]:
-    """What a turn named itself: the words of the model, and what its calls are about."""
-    yield _ends(turn.reasoning, SAID_CHARS)
+def said_in(turn: Turn) -> frozenset[str]:
+    """The names in what the model wrote, and in what its calls are about."""
+    subjects = [step.action.subjects[:MOST_SUBJECTS] for step in turn.steps[:MOST_STEPS]]
+    return _names_in([ends_of(turn.reasoning, SAID_CHARS), *chain(*subjects)])
+
+
+def shown_in(turn: Turn) -> frozenset[str]:
+    """The names of the files that a turn viewed or wrote, and in what came back."""
+    texts: list[str] = []
     for step in turn.steps[:MOST_STEPS]:
-        yield from step.action.subjects[:MOST_SUBJECTS]
+        texts += [view.path for view in step.action.views[:MOST_SUBJECTS]]
+        texts += step.action.writes[:MOST_SUBJECTS]
+        texts.append(ends_of(step.observation or "", SHOWN_CHARS))
+    return _names_in(texts)
 
 
-def shown_in(turn: Turn) -> Iterator[str]:
-    """What a turn brought in: the files it viewed or wrote, and what came back."""
-    steps = turn.steps[:MOST_STEPS]
-    for step in steps:
-        yield from (view.path for view in step.action.views[:MOST_SUBJECTS])
-        yield from step.action.writes[:MOST_SUBJECTS]
-        yield _ends(step.observation or "", SHOWN_CHARS // len(steps))
-
-
-def _ends(text: str, chars: int) -> str:
-    """The text, or its beginning and its end."""
-    return text if len(text) <= chars else f"{text[: chars // 2]}\n{text[-chars // 2 :]}"
-
-
-def names_in(texts: Iterable[str]) -> frozenset[str]:
-    """The names in some texts (a path, an identifier, a code; no plain word or number), and the last part of each path."""
+def _names_in(texts: Iterable[str]) -> frozenset[str]:
+    """A path, an identifier, a code; no plain word or number; and the last part of each path."""
     values = [each for each in values_of("\n".join(texts)) if is_telling(each)]
     paths = [each.rpartition("/")[2] for each in values if "/" in each]
     return frozenset(each for each in (*values, *paths) if each and not each.isdecimal())

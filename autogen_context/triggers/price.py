@@ -22,7 +22,7 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.view import Attempt, Pace, Situation
+from autogen_context.view.view import Pace, Situation
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
 LEFT_FRACTIONS = (0.25, 0.5)  # of the tokens of what is cut, least and most
@@ -44,19 +44,12 @@ Why = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What would change.
+    """What would change of the next request, in tokens."""
 
-    Attributes:
-        window_tokens: N, what the next request has if nothing is rewritten.
-        untouched_tokens: p, how many of the first of them stay as they are.
-        saved_tokens: S, how many of the others go.
-        new_tokens: how many of the last of the N were in no request yet.
-    """
-
-    window_tokens: int
-    untouched_tokens: int
-    saved_tokens: int
-    new_tokens: int = 0
+    window_tokens: int  # N, what it has if nothing is rewritten
+    untouched_tokens: int  # p, how many of the first of them stay as they are
+    saved_tokens: int  # S, how many of the others go
+    new_tokens: int = 0  # how many of the last of the N were in no request yet
 
     @property
     def left_tokens(self) -> int:
@@ -66,19 +59,14 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritePrice:
-    """What a rewrite costs and saves, in uncached input tokens.
-
-    Attributes:
-        rewrite: what was priced.
-        cost_tokens: once; below 0 where the request is cheaper at once by more than what a turn saves.
-        saving_tokens: in each turn, this one included; below 0 where too little is left to be cached.
-        is_cold: whether nothing was cached any more.
-    """
+    """What a rewrite costs and saves, in uncached input tokens."""
 
     rewrite: Rewrite
-    cost_tokens: float
-    saving_tokens: float
-    is_cold: bool
+    cost_tokens: float  # once; below 0 where the request is cheaper by more than what a turn saves
+    saving_tokens: (
+        float  # in each turn, this one too; below 0 where too little is left to be cached
+    )
+    is_cold: bool  # whether nothing was cached any more
 
     @property
     def turns_to_pay_back(self) -> float:
@@ -95,19 +83,12 @@ class RewritePrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """Whether to rewrite, and why.
+    """Whether to rewrite, and why."""
 
-    Attributes:
-        why: the first rule that decided.
-        price: what was judged.
-        turns: how many are expected, this one included.
-        waited_tokens: what it has cost since the last rewrite not to rewrite, this turn included, in uncached tokens.
-    """
-
-    why: Why
+    why: Why  # the first rule that decided
     price: RewritePrice
-    turns: float
-    waited_tokens: float
+    turns: float  # how many are expected, this one included
+    waited_tokens: float  # what it has cost not to rewrite, this turn included, in uncached tokens
 
     @property
     def rewrites(self) -> bool:
@@ -117,36 +98,22 @@ class CostEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedSpan:
-    """A stretch of a conversation that is finished.
+    """A stretch of a conversation that is finished."""
 
-    Attributes:
-        start: position of its first message in the host's list.
-        stop: position behind its last message.
-        kind: which trigger told that it is finished.
-        confidence: that a developer would call that right, 0..1.
-        saved_tokens: what would go of it, about; outcomes and what must stay are never among it.
-    """
-
-    start: int
-    stop: int
+    start: int  # position of its first message in the host's list
+    stop: int  # position behind its last message
     kind: TriggerKind
-    confidence: float
-    saved_tokens: int
+    confidence: float  # that a developer would call it finished, 0..1
+    saved_tokens: int  # what would go of it, about; outcomes and what must stay never do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedEstimate:
-    """Whether to cut what is finished, and what of it.
+    """Whether to cut what is finished, and what of it."""
 
-    Attributes:
-        spans: the stretches that together bring in most, in the order of the conversation; one or more.
-        cost_estimate: whether cutting them is worth its price now, with the numbers that say so.
-        is_done: whether they were cut in this turn.
-    """
-
-    spans: tuple[FinishedSpan, ...]
-    cost_estimate: CostEstimate
-    is_done: bool
+    spans: tuple[FinishedSpan, ...]  # that together bring in most, in order; one or more
+    cost_estimate: CostEstimate  # whether cutting them is worth its price now
+    is_done: bool  # whether they were cut in this turn
 
 
 def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
@@ -202,29 +169,6 @@ def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
     if now_s is None or pace.last_turn_s is None:
         return False
     return rates.is_cold(idle_s=now_s - pace.last_turn_s)
-
-
-def judged(
-    pace: Pace, price: RewritePrice, situation: Situation, *, is_forced: bool = False
-) -> CostEstimate:
-    """Whether to rewrite everything in this turn."""
-    return estimate(
-        price,
-        waited_tokens=pace.waited_tokens,
-        turns=turns_expected(pace.turns),
-        is_forced=is_forced,
-        is_vain=pace.is_vain(situation),
-    )
-
-
-def after_rewrite(
-    pace: Pace, situation: Situation, *, promised_tokens: int, saved_tokens: int
-) -> Pace:
-    """The pace with what a rewrite brought."""
-    attempt = Attempt(
-        situation=situation, promised_tokens=promised_tokens, saved_tokens=saved_tokens
-    )
-    return replace(pace, waited_tokens=0.0, attempt=attempt)
 
 
 def after_turn(

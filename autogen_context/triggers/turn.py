@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import takewhile
-from posixpath import basename
 from typing import Literal, NamedTuple, Protocol
 
 from autogen_context.language.phrases import package_phrases, phrases
@@ -28,28 +27,16 @@ FileSort = Literal["code", "test", "document", "try"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of a turn.
-
-    Attributes:
-        tool: its name.
-        action: what it does, and with which files.
-        observation: what came back; ``None`` where nothing has yet.
-    """
+    """One call of a turn."""
 
     tool: str
     action: ToolAction
-    observation: str | None = None
+    observation: str | None = None  # what came back; None where nothing has yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What an agent thought, did and saw between two requests to its model.
-
-    Attributes:
-        number: its place among the turns of the conversation, from 0; each turn has a greater one than the turn before.
-        reasoning: what the model wrote.
-        steps: what it did, in the order of its calls; empty where it only spoke.
-    """
+    """What an agent wrote, did and saw between two requests to its model; each has a greater number than the one before."""
 
     number: int
     reasoning: str = field(default="", hash=False)  # its number is enough to look it up by
@@ -57,13 +44,7 @@ class Turn:
 
 
 def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
-    """The turn that a unit of the model is.
-
-    Args:
-        unit: a message of the model, and the results of its calls.
-        number: its place among the turns.
-        kinds: what tools do.
-    """
+    """The turn that a unit is: a message of the model, and the results of its calls; ``kinds`` says what tools do."""
     steps = tuple(
         Step(tool=call.name, action=action, observation=answer)
         for action, (call, answer) in zip(actions_of(unit, kinds), answers_of(unit), strict=True)
@@ -73,12 +54,7 @@ def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Turns that belong together, to be compacted from the inside out.
-
-    Attributes:
-        start: number of the first turn.
-        stop: number behind the last one.
-        outcomes: numbers of the turns among them that say what came out, and stay.
+    """Turns that belong together, by number: from ``start`` to before ``stop``; of these ``outcomes`` stay.
 
     Raises:
         ValueError: it is empty, or an outcome lies outside.
@@ -104,18 +80,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerDecision:
-    """What a trigger proposes; whether it is done is decided by the price.
-
-    Attributes:
-        kind: which trigger; ``"none"`` where nothing is proposed.
-        scope: the turns that may be compacted; ``None`` where nothing is proposed.
-        confidence: that a developer would call it right, 0..1.
-        details: what was seen, by name, for reports.
-    """
+    """What a trigger proposes; whether it is done is decided by the price."""
 
     kind: TriggerKind = "none"
-    scope: Scope | None = None
-    confidence: float = 0.0
+    scope: Scope | None = None  # the turns that may be compacted
+    confidence: float = 0.0  # that a developer would call it right, 0..1
     details: Mapping[str, str | float] = field(default_factory=dict[str, str | float])
 
     @property
@@ -139,24 +108,16 @@ class Trigger(Protocol):
 class TriggerSettings:
     """Which triggers there are.
 
-    Attributes:
-        subtasks: whether a completed subtask is one.
-        intents: whether a change of what the agent is after is one.
-        boundaries: whether a boundary in the work is one.
-        staleness: whether what has grown stale is one.
-        staleness_threshold: above which a turn is stale, 0..1.
-        fallback_turns: without a proposal, after which turns are proposed for their number alone; 0 for never.
-
     Raises:
-        ValueError: a number is none of these.
+        ValueError: the threshold is not in 0..1, or the number of turns is below 0.
     """
 
     subtasks: bool = True
     intents: bool = True
     boundaries: bool = True
     staleness: bool = True
-    staleness_threshold: float = 0.7
-    fallback_turns: int = 10
+    staleness_threshold: float = 0.7  # above which a turn is stale, 0..1
+    fallback_turns: int = 10  # turns without a proposal, after which some are proposed; 0: never
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -299,61 +260,37 @@ _DOCUMENT = re.compile(
     r".*\.(?:md|mdx|rst|adoc|txt|tex|html?|docx?|ipynb)|(?:readme|changelog|contributing)(?:\..*)?",
     re.IGNORECASE,
 )
-_TESTING = frozenset(["test", "tests", "spec", "specs", "testing", "conftest"])
-_TRYING = frozenset(
-    [
-        "reproduce",
-        "reproduction",
-        "repro",
-        "reproducer",
-        "scratch",
-        "tmp",
-        "temp",
-        "debug",
-        "demo",
-        "try",
-        "experiment",
-        "inspect",
-        "verify",
-        "check",
-        "edge",
-    ]
+_TESTING = re.compile(r"tests?|specs?|testing|conftest", re.IGNORECASE)
+_TRYING = re.compile(
+    r"repro(?:duc(?:e|er|tion))?|scratch|te?mp|debug|demo|try|experiment|inspect|verify|check|edge",
+    re.IGNORECASE,
 )
 
 
 @lru_cache(1_000)
 def sort_of(path: str) -> FileSort:
     """What a file is for, by the whole words of its path; a try is thrown away later."""
-    name, folders = basename(path), path.lower().split("/")[:-1]
-    words = {word.lower() for word in _PART.findall(name)}
+    *folders, name = path.split("/")
+    words = _PART.findall(name)
     if name.endswith((".patch", ".diff")):
         return "code"  # a change of it, wherever it lies
-    if words & _TRYING or not _TRYING.isdisjoint(folders):
+    if any(map(_TRYING.fullmatch, [*words, *folders])):
         return "try"
-    if words & _TESTING:
+    if any(map(_TESTING.fullmatch, words)):
         return "test"
     if _DOCUMENT.fullmatch(name):
         return "document"
-    return "code" if _TESTING.isdisjoint(folders) else "test"
+    return "test" if any(map(_TESTING.fullmatch, folders)) else "code"
 
 
 # What came of a turn
 
 REMEMBERED = 1_000  # turns with an outcome; of older ones none is known
 RUNNING: frozenset[ToolKind] = frozenset({"run", "test"})
-FINISHING = frozenset(
-    [
-        "finish",
-        "submit",
-        "done",
-        "terminate",
-        "complete",
-        "task_complete",
-        "attempt_completion",
-        "final_answer",
-        "exit",
-    ]
-)  # names of tools that hand the work in
+_FINISHING = re.compile(  # names of tools that hand the work in
+    r"finish|submit|done|terminate|(?:task_)?complete|attempt_completion|final_answer|exit",
+    re.IGNORECASE,
+)
 
 
 class Outcome(NamedTuple):
@@ -408,7 +345,7 @@ def outcome_of(turn: Turn) -> Outcome:
         edited=("write", True) in worked,
         ran=any(kind in RUNNING for kind, _ in worked),
         failed=any(kind in {"run", "test", "write"} and not fine for kind, fine in worked),
-        finished=any(step.tool.lower() in FINISHING for step in turn.steps),
+        finished=any(_FINISHING.fullmatch(step.tool) for step in turn.steps),
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.messages import TextMessage, ToolCallRequestEvent
 from autogen_core.model_context import UnboundedChatCompletionContext
-from autogen_core.models import LLMMessage
+from autogen_core.models import LLMMessage, SystemMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from bill import Bill
 from closing import Run, closing
@@ -99,7 +99,8 @@ async def whole_history(context: ManagedChatCompletionContext) -> list[LLMMessag
     """All messages of a conversation, as AutoGen's own context would send them."""
     everything = UnboundedChatCompletionContext()
     await everything.load_state(await context.save_state())
-    return [*context.envelope.system, *await everything.get_messages()]
+    before = [SystemMessage(content=text) for text in context.envelope.system]
+    return [*before, *await everything.get_messages()]
 
 
 if __name__ == "__main__":

@@ -94,62 +94,13 @@ def shortened(message: Message) -> Message:
     )
 
 
-@given(MESSAGES)
-def test_equal_content_is_recognised(message: LLMMessage) -> None:
-    """A deep copy reads the same and has the same snapshot."""
-    copy = deepcopy(message)
-    assert HOST.read(copy) == HOST.read(message)
-    assert HOST.snapshot(copy) == HOST.snapshot(message)
-
-
 @given(MESSAGES, MESSAGES)
 def test_digests_are_equal_for_equal_content_alone(one: LLMMessage, other: LLMMessage) -> None:
     """Two messages have one digest exactly where all their fields are equal, those that are not sent too."""
+    assert HOST.snapshot(deepcopy(one)) == HOST.snapshot(one)
     snapshots = HOST.snapshot(one), HOST.snapshot(other)
     digests = map(HOST.digest, snapshots)
     assert len(set(digests)) == len(set(snapshots))
-
-
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        pytest.param(SystemMessage(content="a"), {"content": "b"}, id="system"),
-        pytest.param(UserMessage(content="a", source="u"), {"content": "b"}, id="user"),
-        pytest.param(UserMessage(content="a", source="u"), {"source": "v"}, id="source"),
-        pytest.param(
-            UserMessage(content=[image(1, 1)], source="u"),
-            {"content": [image(1, 1, 9)]},
-            id="pixel",
-        ),
-        pytest.param(
-            UserMessage(content=[image(1, 4)], source="u"), {"content": [image(2, 2)]}, id="size"
-        ),
-        pytest.param(AssistantMessage(content="a", source="c"), {"thought": "t"}, id="thought"),
-        pytest.param(
-            AssistantMessage(content=[FunctionCall("1", "{}", "f")], source="c"),
-            {"content": [FunctionCall("2", "{}", "f")]},
-            id="call-id",
-        ),
-        pytest.param(
-            FunctionExecutionResultMessage(
-                content=[FunctionExecutionResult(content="a", name="f", call_id="1")]
-            ),
-            {
-                "content": [
-                    FunctionExecutionResult(content="a", name="f", call_id="1", is_error=True)
-                ]
-            },
-            id="is-error",
-        ),
-    ],
-)
-def test_a_change_in_any_field_is_noticed(message: LLMMessage, changes: dict[str, object]) -> None:
-    """A message that was edited in place is no longer what its snapshot says."""
-    before = HOST.snapshot(message)
-    for field, value in changes.items():
-        setattr(message, field, value)
-    assert HOST.snapshot(message) != before
-    assert HOST.digest(HOST.snapshot(message)) != HOST.digest(before)
 
 
 @given(MESSAGES)
@@ -174,6 +125,7 @@ def test_images_go_where_the_message_has_none() -> None:
     small = image(1, 1)
     message = UserMessage(content=[small, "a", small, "b"], source="user")
     read = HOST.read(message)
+    assert read.images == (Image(width=1, height=1),) * 2
     without = HOST.rewrite(message, replace(read, images=(), text="[2 images left out]"))
     assert without.content == ["[2 images left out]"]
     assert HOST.rewrite(message, read).content == [small, small, "a\nb"]
@@ -248,12 +200,6 @@ def test_a_thought_counts_where_it_is_sent() -> None:
     )
 
 
-def test_an_image_has_its_size() -> None:
-    """Width and height in pixels, for the model's own rule."""
-    message = UserMessage(content=["look", image(640, 480)], source="user")
-    assert HOST.read(message).images == (Image(width=640, height=480),)
-
-
 @given(MESSAGES)
 def test_all_that_the_client_sends_is_counted(message: LLMMessage) -> None:
     """OpenAI's rules over what AutoGen's client sends give no more than our count of the message."""
@@ -263,16 +209,6 @@ def test_all_that_the_client_sends_is_counted(message: LLMMessage) -> None:
     read = HOST.read(message)
     if not read.images:  # counted by the model's rule, which is another test's
         assert sent <= counter.message(read)
-
-
-@given(SYSTEMS)
-def test_a_system_message_is_counted_as_the_users_too(message: SystemMessage) -> None:
-    """Sent in the user's role, it has a name that the client sends along."""
-    counter = MessageCounter.for_model("gpt-4o", Characters())
-    as_user = replace(HOST.read(message), role="user")
-    oai = to_oai_type(HOST.rewrite(message, as_user), model="gpt-4o", model_family="gpt-4o")
-    sent = sum(message_tokens(part, characters) for part in cast("Sequence[ChatMessage]", oai))
-    assert sent <= counter.message(as_user)
 
 
 ANSWER = Message(role="assistant", text="hi")

@@ -1,6 +1,5 @@
 """An agent's own model client makes the summaries of its conversation."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
+from autogen_context.adapters.agentchat import complete_with
 from autogen_context.adapters.agentchat_format import AgentChatFormat
-from autogen_context.adapters.agentchat_summary import complete_with
 from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed
 from support.counting import Characters
@@ -48,42 +47,6 @@ async def test_what_is_no_whole_text_is_no_answer(result: CreateResult, reason: 
     """It is not passed on as one."""
     with pytest.raises(CompletionFailed, match=reason):
         await complete_with(ReplayChatCompletionClient([result]))("Summarise this.")
-
-
-async def test_what_the_client_raises_passes_through() -> None:
-    """The summariser decides whether it tries again."""
-    with pytest.raises(ValueError, match="No more mock responses"):
-        await complete_with(ReplayChatCompletionClient([]))("Summarise this.")
-
-
-class Waiting(ReplayChatCompletionClient):
-    """A client that never answers."""
-
-    def __init__(self) -> None:
-        super().__init__([])
-        self.started = asyncio.Event()
-        self.ended = False
-
-    @override
-    async def create(self, *args: Any, **options: Any) -> CreateResult:
-        """No answer."""
-        self.started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.ended = True
-        return answered("")
-
-
-async def test_cancellation_passes_through() -> None:
-    """To the client, and out again."""
-    client = Waiting()
-    task = asyncio.create_task(complete_with(client)("Summarise this."))
-    await client.started.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert client.ended
 
 
 class Finding(ReplayChatCompletionClient):

@@ -4,19 +4,18 @@ import copy
 import subprocess
 import sys
 import threading
-from typing import Literal
+from typing import Any, Literal, cast
 
 import pytest
 from autogen import ConversableAgent, GroupChat, GroupChatManager
-from autogen.agentchat.contrib.capabilities.transform_messages import TransformMessages
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.adapters.classic import ContextTransform
+from autogen_context.adapters.classic import AFTER_CALL, BEFORE_CALL, ContextTransform
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
-from autogen_context.adapters.classic_usage import AFTER_CALL, BEFORE_CALL
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
+from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.chat_rules import check_chat
@@ -99,6 +98,7 @@ def listening_agent(name: str = "coder", *, llm: bool = False) -> ConversableAge
     )
 
 
+@settings(max_examples=50)
 @given(transcripts(pending=False), WINDOWS)
 def test_what_is_sent_is_taken_by_the_api_and_fits(
     messages: list[ChatMessage], window_tokens: int
@@ -118,6 +118,7 @@ def test_what_is_sent_is_taken_by_the_api_and_fits(
         assert prepared.certificate.fits
 
 
+@settings(max_examples=50)
 @given(st.one_of(transcripts(), broken_transcripts()), WINDOWS)
 def test_the_newest_message_stays_last(messages: list[ChatMessage], window_tokens: int) -> None:
     """The last message is the host's own object; a copy in the same role only where it was shortened or repaired."""
@@ -126,9 +127,9 @@ def test_the_newest_message_stays_last(messages: list[ChatMessage], window_token
         sent = transform.apply_transform(history)
     except (InvalidTranscript, ContextWindowExceeded):
         return
-    prepared = transform.conversations.last_prepared
-    if not sent or prepared is None or sent[-1] is history[-1]:
+    if not sent or sent[-1] is history[-1]:
         return
+    prepared = turn_of(transform)
     newest = prepared.decisions[-1]
     assert newest.action in ("reduce", "shorten", "repair")
     came_broken = newest.start in prepared.certificate.orphans
@@ -136,27 +137,24 @@ def test_the_newest_message_stays_last(messages: list[ChatMessage], window_token
     assert sent[-1].get("tool_calls") == history[-1].get("tool_calls")
 
 
+@settings(max_examples=30)
 @given(transcripts())
 def test_a_list_that_fits_comes_back_as_it_is(messages: list[ChatMessage]) -> None:
-    """Below the limit the messages are the host's own objects, all of them, in a list of its own, unless results are reduced."""
+    """Below the limit the messages are the host's own objects, all of them, in a list of its own."""
     history = grouped(messages)
     sent = transform_of(10_000_000, reduce="off").apply_transform(history)
-    assert sent is not history
+    assert sent is not history or not history
     assert list(map(id, sent)) == list(map(id, history))
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
-def test_the_word_that_ends_a_chat_survives_shortening(role: str) -> None:
-    """An over-long last message keeps its role, its name and its ending."""
-    long = {"role": role, "name": "user", "content": "word " * 5_000 + "\nTERMINATE"}
-    sent = transform_of(500).apply_transform([*session(3), long])
-    assert (sent[-1]["role"], sent[-1]["name"]) == (role, "user")
-    assert sent[-1]["content"].endswith("TERMINATE")
-    assert len(sent[-1]["content"]) < len(long["content"])
-
-
-def test_a_shortened_result_says_the_same_in_both_places() -> None:
-    """The content of an over-long last tool message repeats its shortened response."""
+def test_an_over_long_last_message_keeps_its_ends() -> None:
+    """Role, name and the word that ends a chat; a result says the same in both places."""
+    for role in ("user", "assistant"):
+        long = {"role": role, "name": "user", "content": "word " * 5_000 + "\nTERMINATE"}
+        sent = transform_of(500).apply_transform([*session(3), long])
+        assert (sent[-1]["role"], sent[-1]["name"]) == (role, "user")
+        assert sent[-1]["content"].endswith("TERMINATE")
+        assert len(sent[-1]["content"]) < len(long["content"])
     sent = transform_of(500).apply_transform([*session(1), *step(9, words=5_000)])
     (response,) = sent[-1]["tool_responses"]
     assert response["tool_call_id"] == "c9"
@@ -165,26 +163,19 @@ def test_a_shortened_result_says_the_same_in_both_places() -> None:
 
 
 def test_deep_copies_are_the_same_history() -> None:
-    """A second turn over copies of the same messages holds the cut; what was sent before is the front of it."""
-    transform = transform_of(2_000)
-    first = transform.apply_transform(copy.deepcopy(session(40)))
+    """The cut is held over copies, and where the host took ``context`` off the last message; the list only grows."""
+    transform, history = transform_of(2_000), session(40)
+    history[-1]["context"] = {"a": 1}
+    first = transform.apply_transform(copy.deepcopy(history))
     assert turn_of(transform).compacted
-    second = transform.apply_transform(copy.deepcopy(session(41)))
+    del history[-1]["context"]
+    second = transform.apply_transform(copy.deepcopy([*history, *step(40)]))
     assert not turn_of(transform).compacted
-    assert second[: len(first)] == first
+    assert second[: len(first) - 1] == first[:-1]
     assert len(second) == len(first) + 2
 
 
-def test_context_that_the_host_takes_out_is_no_edit() -> None:
-    """The host pops ``context`` off the last message in place; the cut holds."""
-    transform, history = transform_of(2_000), session(40)
-    history[-1]["context"] = {"a": 1}
-    transform.apply_transform(copy.deepcopy(history))
-    del history[-1]["context"]
-    transform.apply_transform(copy.deepcopy([*history, *step(40)]))
-    assert not turn_of(transform).compacted
-
-
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 2), max_size=24))
 def test_conversations_do_not_disturb_each_other(turns: list[int]) -> None:
     """Whatever the order of turns, each conversation gets what a transform of its own would give."""
@@ -197,36 +188,25 @@ def test_conversations_do_not_disturb_each_other(turns: list[int]) -> None:
         assert together.apply_transform(copy.deepcopy(history)) == expected
 
 
-def test_a_conversation_that_began_alike_is_another_one() -> None:
-    """A new chat with the same first message leaves the cuts of the long one alone."""
+@pytest.mark.parametrize(
+    ("now", "is_same"),
+    [
+        pytest.param(session(40), True, id="asked again"),
+        pytest.param([*session(40)[:-1], {**session(40)[-1], "name": "o"}], True, id="edited end"),
+        pytest.param(session(0), False, id="began alike"),
+        pytest.param(session(40, task="Another task."), False, id="cleared and filled anew"),
+    ],
+)
+def test_a_conversation_is_known_by_its_front(now: list[ChatMessage], *, is_same: bool) -> None:
+    """Another one leaves the cuts of the long one alone."""
     transform, long = transform_of(2_000), session(40)
     transform.apply_transform(long)
     manager = transform.conversations.manager
-    transform.apply_transform(session(0))
-    assert transform.conversations.manager is not manager
+    transform.apply_transform(now)
+    assert (transform.conversations.manager is manager) is is_same
     transform.apply_transform([*long, *step(40)])
     assert transform.conversations.manager is manager
     assert not turn_of(transform).compacted
-
-
-def test_an_edited_newest_message_is_the_same_conversation() -> None:
-    """A host that replaces its last message, or asks again, goes on where it was."""
-    transform, history = transform_of(2_000), session(10)
-    transform.apply_transform(history)
-    manager = transform.conversations.manager
-    for continued in (history, [*history[:-1], {**history[-1], "name": "other"}]):
-        transform.apply_transform(continued)
-        assert transform.conversations.manager is manager
-
-
-def test_a_cleared_list_begins_a_new_conversation() -> None:
-    """The host empties its live list in place (``clear_history``) and fills it with another chat."""
-    transform, live = transform_of(2_000), session(10)
-    transform.apply_transform(live)
-    manager = transform.conversations.manager
-    live[:] = session(10, task="Another task.")
-    transform.apply_transform(live)
-    assert transform.conversations.manager is not manager
 
 
 @pytest.mark.parametrize(
@@ -242,12 +222,6 @@ def test_so_many_conversations_are_kept(others: int, *, kept: bool) -> None:
             transform.apply_transform(session(steps, task=f"Task {number}."))
     transform.apply_transform(session(2))
     assert (transform.conversations.manager is manager) is kept
-
-
-def test_an_empty_list_stays_empty() -> None:
-    """There is nothing to prepare, and no conversation begins."""
-    transform = transform_of(100)
-    assert transform.apply_transform([]) == []
 
 
 def test_logs_tell_what_happened() -> None:
@@ -290,47 +264,16 @@ def test_system_message_and_tools_are_measured_at_each_turn() -> None:
     longer = counted()
     assert longer - bare == 1_000
     agent.register_for_llm(name="read", description="word " * 500)(len_of)
-    assert counted() - longer > 500
+    with_tool = counted()
+    assert with_tool - longer > 500
+    assert agent.llm_config
+    agent.llm_config["functions"] = [{"name": "old", "description": "word " * 500}]
+    assert counted() - with_tool > 500
 
 
 def len_of(path: str) -> str:
     """A tool."""
     return path
-
-
-def test_functions_of_old_versions_are_measured() -> None:
-    """``functions`` in an ``llm_config`` count like tools."""
-    counts: list[int] = []
-    for words in (1, 501):
-        function: ChatMessage = {"name": "read", "description": "word " * words, "parameters": {}}
-        agent = ConversableAgent("coder", llm_config={**LLM_CONFIG, "functions": [function]})
-        conversations = transform_of(20_000).add_to_agent(agent)
-        agent.process_all_messages_before_reply(session(1))
-        assert conversations.last_prepared is not None
-        counts.append(conversations.last_prepared.certificate.counted_tokens)
-    assert counts[1] - counts[0] == 500
-
-
-def test_agents_of_one_transform_have_managers_of_their_own() -> None:
-    """An instance may be added to several agents."""
-    transform, agents = transform_of(2_000), [listening_agent("a"), listening_agent("b")]
-    all_conversations = [transform.add_to_agent(agent) for agent in agents]
-    for agent in agents:
-        agent.process_all_messages_before_reply(session(1))
-    first, second = (conversations.manager for conversations in all_conversations)
-    assert first is not None
-    assert first is not second
-
-
-def test_the_list_in_the_agent_is_left_alone() -> None:
-    """A hook gets the agent's live list: neither it nor its messages change."""
-    agent, live = listening_agent(), session(40)
-    transform_of(2_000).add_to_agent(agent)
-    before = copy.deepcopy(live)
-    sent = agent.process_all_messages_before_reply(live)
-    assert len(sent) < len(live)
-    assert sent[-1] is live[-1]
-    assert live == before
 
 
 def test_one_system_message_is_the_agents_own() -> None:
@@ -344,98 +287,66 @@ def test_one_system_message_is_the_agents_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window_tokens", "reserve_tokens", "limit_tokens"),
-    [(4_000, None, 3_000), (16_000, None, 14_000), (16_000, 0, 16_000), (16_000, 200, 15_800)],
-    ids=["small window", "large window", "nothing", "by number"],
+    ("given", "limit_tokens"),
+    [
+        pytest.param({"window_tokens": 4_000}, 3_000, id="small window"),
+        pytest.param({"window_tokens": 16_000}, 14_000, id="large window"),
+        pytest.param({"window_tokens": 16_000, "reserve_tokens": 0}, 16_000, id="nothing"),
+        pytest.param({"window_tokens": 16_000, "reserve_tokens": 200}, 15_800, id="by number"),
+    ],
 )
 def test_room_is_held_back_for_what_a_list_does_not_show(
-    window_tokens: int, reserve_tokens: int | None, limit_tokens: int
+    given: ManagerOptions, limit_tokens: int
 ) -> None:
     """A list alone shows no system message and no tools: some room stays for them unless the number is given."""
-    transform = ContextTransform(
-        window_tokens=window_tokens, reserve_tokens=reserve_tokens, counter=Approximate()
-    )
+    transform = ContextTransform(**given)
     transform.apply_transform(session(1))
     assert turn_of(transform).certificate.limit_tokens == limit_tokens
 
 
-def test_transform_messages_keeps_its_system_message() -> None:
-    """Within the host's own ``TransformMessages`` the leading system message stays in front."""
-    agent = listening_agent()
-    TransformMessages(transforms=[transform_of(2_000)], verbose=False).add_to_agent(agent)
-    rules: ChatMessage = {"role": "system", "content": "Rules."}
-    sent = agent.process_all_messages_before_reply([rules, *session(40)])
-    assert sent[0] == rules
-    assert len(sent) < 60
-
-
-def bills_of(
-    *,
-    api_type: str = "openai",
-    same_thread: bool = True,
-    same_list: bool = True,
-    prompt_tokens: int = 2_000,
-) -> int:
-    """How many bills are recorded for one call of an agent, from the hooks that a real agent calls around it."""
-    entry = {**LLM_CONFIG["config_list"][0], "api_type": api_type}
+@pytest.mark.parametrize(
+    ("case", "bills"),
+    [
+        ({}, 1),
+        ({"same_list": False}, 0),
+        ({"same_thread": False}, 0),
+        ({"api_type": "deepseek"}, 0),
+        ({"prompt_tokens": 0}, 0),  # the reply came from the host's cache
+    ],
+    ids=["its own", "another list", "another thread", "another api", "cached"],
+)
+def test_a_bill_is_taken_for_the_call_it_belongs_to_alone(case: dict[str, Any], bills: int) -> None:
+    """OpenAI's bill for the very list that was prepared, by the hooks that a real agent calls around it."""
+    entry = {**LLM_CONFIG["config_list"][0], "api_type": case.get("api_type", "openai")}
     agent = ConversableAgent("coder", llm_config={"config_list": [entry]})
     conversations = transform_of(20_000).add_to_agent(agent)
     sent = agent.process_all_messages_before_reply(session(5))
     (before,), (after,) = (agent.hook_lists[name] for name in (BEFORE_CALL, AFTER_CALL))
     system = {"role": "system", "content": agent.system_message}
-    before([system, *(sent if same_list else copy.deepcopy(sent))])
-    usage = {
-        "cost": 0,
-        "prompt_tokens": prompt_tokens,
-        "completion_tokens": 1,
-        "total_tokens": 2_001,
-    }
+    before([system, *(sent if case.get("same_list", True) else copy.deepcopy(sent))])
     assert agent.client is not None
+    usage = {"prompt_tokens": case.get("prompt_tokens", 2_000)}
     agent.client.actual_usage_summary = {"total_cost": 0, "gpt-4o": usage}
-    if same_thread:
+    if case.get("same_thread", True):
         assert after("reply") == "reply"
     else:
         other = threading.Thread(target=after, args=("reply",))
         other.start()
         other.join()
-    return conversations.manager.usage.requests
+    assert conversations.manager.usage.requests == bills
 
 
-def test_a_bill_is_taken_for_the_call_it_belongs_to_alone(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """OpenAI's bill for the very list that was prepared is recorded; any other is passed over, without a word."""
-    assert bills_of() == 1
-    assert bills_of(same_list=False) == 0
-    assert bills_of(same_thread=False) == 0
-    assert bills_of(api_type="deepseek") == 0
-    assert bills_of(prompt_tokens=0) == 0  # the reply came from the host's cache
-    assert "bill" not in caplog.text
-
-
-def test_a_group_chat_manager_is_warned_of() -> None:
-    """It would send a shortened message on; the warning says where the transform belongs."""
-    group = GroupChat(agents=[listening_agent("a"), listening_agent("b")], messages=[])
-    with pytest.warns(UserWarning, match="members of the group"):
-        transform_of(2_000).add_to_agent(GroupChatManager(group, llm_config=False))
-
-
-def test_a_transform_is_added_once() -> None:
-    """The second time would transform what was transformed."""
+def test_where_a_transform_does_not_belong() -> None:
+    """Twice on one agent, on what is no agent, on a GroupChatManager, or with a wrong setting."""
     agent, transform = listening_agent(), transform_of(2_000)
     transform.add_to_agent(agent)
     with pytest.raises(ValueError, match="already"):
         transform.add_to_agent(agent)
-
-
-def test_what_is_no_classic_agent_is_refused() -> None:
-    """The error names what came and where to look."""
     with pytest.raises(ValueError, match=r"not builtins\.object; .*register\(agent\)"):
-        transform_of(2_000).add_to_agent(object())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  the law
-
-
-def test_a_wrong_setting_is_an_error_at_once() -> None:
-    """Not at the first turn."""
+        transform.add_to_agent(cast("ConversableAgent", object()))
+    group = GroupChat(agents=[listening_agent("a"), listening_agent("b")], messages=[])
+    with pytest.warns(UserWarning, match="members of the group"):
+        transform.add_to_agent(GroupChatManager(group, llm_config=False))
     with pytest.raises(ValueError, match="window_tokens"):
         ContextTransform("gpt-4o", window_tokens=-1)
 

@@ -1,11 +1,11 @@
 """Classic AutoGen's messages: read as they are sent, rewritten in their own shape."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from autogen_context.adapters.classic import ContextTransform
 from autogen_context.adapters.classic_format import ClassicFormat
@@ -126,6 +126,7 @@ def test_a_message_counts_as_what_is_sent_for_it(shape: ChatMessage) -> None:
     assert COUNTER.message(read) == sum(map(COUNTER.message, plain))
 
 
+@settings(max_examples=30)
 @given(transcripts())
 def test_any_step_counts_as_its_results(messages: list[ChatMessage]) -> None:
     """Grouping the results of a step changes no count but that of fields that the host keeps to itself."""
@@ -150,13 +151,8 @@ def test_a_rewritten_message_is_read_as_it_was_written(shape: ChatMessage) -> No
     assert set(written) == set(shape)
     untouched = shape.keys() - {"content", "tool_responses"}
     assert {k: written[k] for k in untouched} == {k: shape[k] for k in untouched}
-
-
-def test_the_content_of_a_tool_message_repeats_its_responses() -> None:
-    """Termination functions and summaries read ``content``: it says what the responses say."""
-    read = FORMAT.read(STEP)
-    short = replace(read, results=tuple(replace(r, text=f"{r.text}…") for r in read.results))
-    assert FORMAT.rewrite(STEP, short)["content"] == "one…\n\ntwo…"
+    if shape["role"] == "tool" and "tool_responses" in shape:  # who reads along reads the same
+        assert written["content"] == "\n\n".join(result.text for result in short.results)
 
 
 def test_a_rewritten_response_keeps_its_own_fields() -> None:
@@ -193,47 +189,16 @@ def test_results_without_a_call_become_what_a_person_said() -> None:
     assert "stop" in str(FORMAT.rewrite(INTERRUPTED, as_user(FORMAT.read(INTERRUPTED)))["content"])
 
 
-def leave_as_it_is(message: ChatMessage) -> None:
-    """No change: the host sends it another time."""
-
-
-def forget_context(message: ChatMessage) -> None:
-    """What the host does with the newest message when it sends it."""
-    message.pop("context", None)
-
-
-def change_response(message: ChatMessage) -> None:
-    """An edit in place."""
-    message["tool_responses"][0]["content"] = "other"
-
-
-CHANGES: list[tuple[Callable[[ChatMessage], None], bool]] = [
-    (leave_as_it_is, True),
-    (forget_context, True),
-    (change_response, False),
-]
-
-
-@pytest.mark.parametrize(
-    ("change", "same"), CHANGES, ids=["nothing", "context taken out", "response edited"]
-)
-def test_a_message_is_known_by_what_is_sent_of_it(
-    change: Callable[[ChatMessage], None], *, same: bool
-) -> None:
+def test_a_message_is_known_by_what_is_sent_of_it() -> None:
     """The host takes ``context`` out of a message in place: that is no edit; another result is one."""
     message: ChatMessage = copy.deepcopy({**STEP, "context": {"a": 1}})
     known = FORMAT.snapshot(message)
-    change(message)
-    assert (FORMAT.snapshot(message) == known) is same
-    assert (FORMAT.digest(FORMAT.snapshot(message)) == FORMAT.digest(known)) is same
-
-
-def test_a_snapshot_shares_nothing_with_the_message() -> None:
-    """An edit in place is seen."""
-    message = copy.deepcopy(STEP)
-    known = FORMAT.snapshot(message)
-    change_response(message)
+    message.pop("context")
+    assert FORMAT.snapshot(message) == known
+    assert FORMAT.digest(FORMAT.snapshot(message)) == FORMAT.digest(known)
+    message["tool_responses"][0]["content"] = "other"
     assert FORMAT.snapshot(message) != known
+    assert FORMAT.digest(FORMAT.snapshot(message)) != FORMAT.digest(known)
 
 
 def test_a_content_that_is_a_function_counts_as_its_text() -> None:
@@ -246,11 +211,7 @@ def test_a_content_that_is_a_function_counts_as_its_text() -> None:
     assert FORMAT.read(message) == FORMAT.read({"role": "user", "content": "xxx"})
     written = FORMAT.rewrite(message, Message(role="user", text="x"))
     assert written["content"] == "x"
-
-
-def test_a_function_whose_context_is_gone_says_nothing() -> None:
-    """The host has taken the context, so nobody can know the text any more."""
-    assert FORMAT.read({"role": "user", "content": str}).text == ""
+    assert FORMAT.read({"role": "user", "content": str}).text == ""  # its context is gone
 
 
 @pytest.mark.parametrize(

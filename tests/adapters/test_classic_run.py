@@ -1,7 +1,6 @@
 """Real classic agents, with their real client, against a server that refuses what OpenAI refuses."""
 
 import re
-import runpy
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle
 from pathlib import Path
@@ -26,8 +25,9 @@ from autogen_context.tokens.measure import Count
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "classic.md").read_text(encoding="utf-8")
 WINDOW = 3_000
-STEPS = 200
-ROUNDS = 120
+STEPS = 60
+FEW = 15
+ROUNDS = 40
 DONE = "All files are read. TERMINATE"
 FIRST = "Read all files and tell me when you are done."
 
@@ -109,7 +109,7 @@ def assert_was_compacted(conversations: Conversations) -> None:
     assert "drop" in {decision.action for decision in prepared.decisions}
 
 
-def test_two_hundred_steps() -> None:
+def test_many_steps() -> None:
     """No request is refused, the chat ends on its word, and every bill finds its request."""
     with LoopbackServer(ScriptedModel(reading(STEPS)), window_tokens=WINDOW) as server:
         coder, user = pair_of_agents(server)
@@ -124,31 +124,27 @@ def test_two_hundred_steps() -> None:
     assert conversations.last_prepared.certificate.bound.source == "provider"
 
 
-async def test_two_hundred_steps_async() -> None:
+async def test_many_steps_async() -> None:
     """The same through the host's coroutines, which call the hook without awaiting it."""
-    async with LoopbackServer(ScriptedModel(reading(STEPS)), window_tokens=WINDOW) as server:
+    async with LoopbackServer(ScriptedModel(reading(FEW)), window_tokens=WINDOW) as server:
         coder, user = pair_of_agents(server, tool=a_read)
         conversations = transform().add_to_agent(coder)
         result = await user.a_initiate_chat(coder, message=FIRST, silent=True)
-    assert_nothing_was_refused(server, requests=STEPS + 1)
+    assert_nothing_was_refused(server, requests=FEW + 1)
     assert_was_compacted(conversations)
     assert result.chat_history[-1]["content"] == DONE
 
 
 def test_within_transform_messages() -> None:
-    """The host's own capability copies the history at each turn; what it hides is reserved for by hand."""
-    with LoopbackServer(ScriptedModel(reading(50)), window_tokens=WINDOW) as server:
+    """The host's own capability, with what it hides reserved for by hand; without it the same chat is refused."""
+    with LoopbackServer(ScriptedModel(reading(FEW)), window_tokens=WINDOW) as server:
         coder, user = pair_of_agents(server)
         ours = transform(reserve_tokens=500)
         TransformMessages(transforms=[ours], verbose=False).add_to_agent(coder)
         user.initiate_chat(coder, message=FIRST, silent=True)
-    assert_nothing_was_refused(server, requests=51)
+    assert_nothing_was_refused(server, requests=FEW + 1)
     assert_was_compacted(ours.conversations)
-
-
-def test_without_the_transform_requests_are_refused() -> None:
-    """The server is as strict as it should be: the same chat fails without us."""
-    with LoopbackServer(ScriptedModel(reading(50)), window_tokens=WINDOW) as server:
+    with LoopbackServer(ScriptedModel(reading(FEW)), window_tokens=WINDOW) as server:
         coder, user = pair_of_agents(server)
         with pytest.raises(Exception, match="maximum context length is 3000 tokens"):
             user.initiate_chat(coder, message=FIRST, silent=True)
@@ -218,9 +214,3 @@ def test_the_guide_works() -> None:
         for block in re.findall(r"(?s)```python\n(.*?)```", GUIDE):
             exec(block, names)  # noqa: S102  the guide under test
     assert [request.status for request in server.requests] == [200]
-
-
-def test_the_example_works(capsys: pytest.CaptureFixture[str]) -> None:
-    """It says that nothing was refused."""
-    runpy.run_path(str(ROOT / "examples" / "classic_agent.py"), run_name="__main__")
-    assert "0 of 61 requests refused" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from autogen_context.messages.tool_schema import (
 from autogen_context.testing import Call, LoopbackServer, Request, Say, ScriptedModel, Step
 from autogen_context.tokens.message_counter import MessageCounter
 
-FILES = 30
+FILES = 14
 WINDOW_TOKENS = 4_000
 MODEL = "gpt-4-0613"
 COUNTER = MessageCounter.for_model(MODEL)
@@ -72,39 +72,25 @@ async def read_and_ask_back() -> tuple[Curious, list[str]]:
 
 
 async def test_an_agent_gets_its_bytes_back() -> None:
-    """By words, by handle and by line, through the host's own loop, and no request is refused."""
-    _, (found, whole, line, unknown) = await read_and_ask_back()
+    """By words, by handle and by line, through the host's own loop; what comes back is not reduced again."""
+    model, answers = await read_and_ask_back()
+    assert model.answers[-len(answers) :] == answers
+    found, whole, line, unknown = answers
     assert f"worker 2 wrote block {41 * 7919 + 2}" in found
     assert await read_log(2) in whole
     assert re.match(r"\[Original \w+, line \d+ of \d+\]\n\d+\t\S", line)
     assert unknown.startswith("No original is kept under the handle 'nowhere'.")
 
 
-async def test_what_comes_back_is_not_reduced_again() -> None:
-    """The model is sent what the tool returned, to the byte, also where the same stood above."""
-    model, answers = await read_and_ask_back()
-    assert model.answers[-len(answers) :] == answers
-
-
-async def test_the_model_is_told_of_it() -> None:
-    """By the same words as everywhere."""
-    schema = recall_tool(ManagedChatCompletionContext("gpt-4o")).schema
+async def test_the_tool_belongs_to_its_context() -> None:
+    """It has the words of everywhere, answers to arguments that the host would refuse, and is not dumped alone."""
+    tool = recall_tool(ManagedChatCompletionContext("gpt-4o"))
+    schema = tool.schema
     assert (schema["name"], schema.get("description")) == (RECALL_TOOL_NAME, RECALL_DESCRIPTION)
     properties = schema.get("parameters", {})["properties"]
     assert {name: value["description"] for name, value in properties.items()} == RECALL_ARGUMENTS
-    assert {value["type"] for value in properties.values()} == {"string"}
-
-
-@pytest.mark.parametrize("arguments", [{}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}])
-async def test_a_context_answers_through_its_manager(arguments: dict[str, object]) -> None:
-    """Also to arguments of other types, which the host would refuse."""
-    tool = recall_tool(ManagedChatCompletionContext("gpt-4o"))
-    answer = await tool.run_json(arguments, CancellationToken())
-    assert tool.return_value_as_string(answer).startswith("Give the handle")
-
-
-async def test_it_is_not_dumped_without_its_context() -> None:
-    """What would be loaded could answer nothing; the error says what to do."""
-    tool = recall_tool(ManagedChatCompletionContext("gpt-4o"))
+    for arguments in ({}, {"handle": None}, {"lines": [1, 2]}, {"other": 3}):
+        answer = await tool.run_json(arguments, CancellationToken())
+        assert tool.return_value_as_string(answer).startswith("Give the handle")
     with pytest.raises(NotImplementedError, match=r"give recall_tool\(context\) to the agent"):
         tool.dump_component()

@@ -19,7 +19,7 @@ from autogen_context.testing import (
 )
 from autogen_context.tokens.measure import Count
 
-FILES = 20
+FILES = 10
 GO = {"role": "user", "content": "Go."}
 RUNNING = {
     "role": "assistant",

@@ -27,14 +27,9 @@ ANYTHING = st.one_of(
 )
 
 
-def is_number(value: object) -> bool:
-    """Of any kind but a truth value."""
-    return type(value) in (int, float)
-
-
 def is_fraction(value: object) -> bool:
     """A number from 0 to 1."""
-    return isinstance(value, int | float) and is_number(value) and 0 <= value <= 1
+    return type(value) in (int, float) and 0 <= cast("float", value) <= 1
 
 
 def is_list_of_texts(value: object) -> bool:
@@ -52,7 +47,7 @@ GUARDS: dict[str, tuple[Callable[..., object], Callable[[object], bool]]] = {
     "text": (argument.require_text, lambda value: isinstance(value, str)),
     "texts": (argument.require_texts, is_list_of_texts),
     "whole": (partial(argument.require_whole, least=1), lambda value: type(value) is int and value >= 1),
-    "number": (argument.require_number, is_number),
+    "number": (argument.require_number, lambda value: type(value) in (int, float)),
     "share": (argument.require_fraction, is_fraction),
     "several": (argument.require_several, lambda value: isinstance(value, list)),
     "kind": (require_path_object, lambda value: isinstance(value, Path)),

@@ -10,17 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Image, Message, ToolCall, ToolResult, without_images
 from autogen_context.messages.openai_chat import OpenAIChat, messages_in
-from autogen_context.recall.exchanges import select, tiers
-from autogen_context.recall.facts import Facts
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.history import digest_of
 
 HOST = OpenAIChat()
-FEW = settings(max_examples=50)
+FEW = settings(max_examples=30)
 PAYLOADS = (
     (transcripts(max_repeats=2) | broken_transcripts(max_repeats=2))
     .map(lambda messages: [message for message in messages if message.get("role")])
@@ -74,18 +71,12 @@ def test_reading_changes_nothing_and_is_repeatable(payload: ChatMessage) -> None
     assert HOST.snapshot(client) == without_none
 
 
-@FEW
+@settings(max_examples=15)
 @given(PAYLOADS)
 def test_messages_and_payloads_are_read_alike(payloads: list[ChatMessage]) -> None:
     """Where messages are taken, dicts and what was read of them may stand side by side."""
     read = [HOST.read(payload) for payload in payloads]
     assert list(messages_in([*payloads, *read])) == [*read, *read]
-    assert tiers(payloads) == tiers(read)
-    assert select(payloads) == select(read)
-    for learner in (Facts, Ledger):
-        told, known = learner(), learner()
-        assert told.learn(payloads, start=3) == known.learn(read, start=3)
-        assert list(told) == list(known)
 
 
 @FEW
@@ -134,7 +125,10 @@ def test_rewriting_changes_texts_alone(payload: ChatMessage, text: str) -> None:
     assert payload == before
 
 
-USER: dict[str, tuple[ChatMessage, Message]] = {
+READ = ToolCall(id="c1", name="f", arguments="{}")
+OLDER = {"name": "f", "arguments": "{}"}
+TOOL = {"role": "tool", "tool_call_id": "c1"}
+READS: dict[str, tuple[ChatMessage, Message]] = {
     "null": ({"content": None}, Message(role="user")),
     "no content": ({}, Message(role="user")),
     "name": ({"content": "hi", "name": "ada"}, Message(role="user", text="hi", name="ada")),
@@ -144,45 +138,22 @@ USER: dict[str, tuple[ChatMessage, Message]] = {
     "a part of another kind": ({"content": [{"type": "file", "file": {"file_id": "x"}}]}, Message(role="user", extra='{"content": [{"file": {"file_id": "x"}, "type": "file"}]}')),
     "thinking is sent, metadata is not": ({"role": "assistant", "content": "", "reasoning_content": "hm", "metadata": {"k": 1}}, Message(role="assistant", extra='{"reasoning_content": "hm"}')),
     "F11: a name that is no string": ({"name": {"first": "ada"}}, Message(role="user", extra='{"name": {"first": "ada"}}')),
+    "call": ({"role": "assistant", "tool_calls": [CALL]}, Message(role="assistant", calls=(READ,))),
+    "custom tool": ({"role": "assistant", "tool_calls": [{"id": "c", "custom": {"name": "f", "input": "x"}}]}, Message(role="assistant", calls=(ToolCall(id="c", name="f", arguments="x"),))),
+    "arguments as an object, no id": ({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, Message(role="assistant", calls=(ToolCall(id="", name="f", arguments='{"a": 1}'),))),
+    "older call": ({"role": "assistant", "function_call": OLDER}, Message(role="assistant", calls=(replace(READ, id="", older=True),))),
+    "F11: a signature": ({"role": "assistant", "tool_calls": [{**CALL, "extra_content": {"sig": "AA"}}]}, Message(role="assistant", calls=(READ,), extra='{"tool_calls": [{"extra_content": {"sig": "AA"}}]}')),
+    "F34: a text": ({"role": "assistant", "function_call": "auto"}, Message(role="assistant", extra='{"function_call": "auto"}')),
+    "result": ({**TOOL, "content": [{"type": "text", "text": "r"}]}, Message(role="tool", results=(ToolResult(call_id="c1", text="r"),))),
+    "older result": ({"role": "function", "name": "f", "content": "r"}, Message(role="function", results=(ToolResult(call_id="", text="r", name="f"),))),
+    "F11: calls on a result": ({**TOOL, "content": "r", "tool_calls": [{"x": 1}]}, Message(role="tool", results=(ToolResult(call_id="c1", text="r"),), extra='{"tool_calls": [{"x": 1}]}')),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "expected"), USER.values(), ids=USER)
+@pytest.mark.parametrize(("fields", "expected"), READS.values(), ids=READS)
 def test_what_is_read(fields: ChatMessage, expected: Message) -> None:
-    """Every form in which text and images come."""
+    """Every form of texts, images, calls and results; what is sent beside them is counted."""
     assert HOST.read({"role": "user", **fields}) == expected
-
-
-READ = ToolCall(id="c1", name="f", arguments="{}")
-OLDER = {"name": "f", "arguments": "{}"}
-CALLS: dict[str, tuple[ChatMessage, ToolCall | None, str]] = {
-    "call": ({"tool_calls": [CALL]}, READ, ""),
-    "custom tool": ({"tool_calls": [{"id": "c", "custom": {"name": "f", "input": "x"}}]}, ToolCall(id="c", name="f", arguments="x"), ""),
-    "arguments as an object, no id": ({"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, ToolCall(id="", name="f", arguments='{"a": 1}'), ""),
-    "older call": ({"function_call": OLDER}, replace(READ, id="", older=True), ""),
-    "F11: a signature": ({"tool_calls": [{**CALL, "extra_content": {"sig": "AA"}}]}, READ, '{"tool_calls": [{"extra_content": {"sig": "AA"}}]}'),
-    "F34: a text": ({"function_call": "auto"}, None, '{"function_call": "auto"}'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("fields", "call", "extra"), CALLS.values(), ids=CALLS)
-def test_what_is_read_of_calls(fields: ChatMessage, call: ToolCall | None, extra: str) -> None:
-    """In every form; what stands beside the function is counted."""
-    expected = Message(role="assistant", calls=(call,) if call else (), extra=extra)
-    assert HOST.read({"role": "assistant", **fields}) == expected
-
-
-RESULTS: dict[str, tuple[ChatMessage, ToolResult, str]] = {
-    "result": ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "r"}]}, ToolResult(call_id="c1", text="r"), ""),
-    "older result": ({"role": "function", "name": "f", "content": "r"}, ToolResult(call_id="", text="r", name="f"), ""),
-    "F11: calls on a result": ({"role": "tool", "tool_call_id": "c1", "content": "r", "tool_calls": [{"x": 1}]}, ToolResult(call_id="c1", text="r"), '{"tool_calls": [{"x": 1}]}'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("payload", "result", "extra"), RESULTS.values(), ids=RESULTS)
-def test_what_is_read_of_results(payload: ChatMessage, result: ToolResult, extra: str) -> None:
-    """In both forms."""
-    assert HOST.read(payload) == Message(role=payload["role"], results=(result,), extra=extra)
 
 
 @pytest.mark.parametrize(
@@ -264,4 +235,3 @@ def test_how_a_message_of_our_own_is_written(call_id: str) -> None:
     expected = (usual if call_id else older) | {"content": "t"}
     assert HOST.compose(message) == expected
     assert HOST.rewrite({"role": "other", "content": "x", "name": "n"}, message) == expected
-    assert HOST.compose(Message(role="user", text="t")) == {"role": "user", "content": "t"}

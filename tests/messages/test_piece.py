@@ -26,7 +26,7 @@ from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import transcripts
 from support.units import read_all
 
-FEW = settings(max_examples=50)
+FEW = settings(max_examples=30)
 LENGTH = 8
 MESSAGES = [Message(role="user", text=str(i)) for i in range(LENGTH)]
 STRETCHES = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(
@@ -138,17 +138,10 @@ ALTERNATE, SINGLE = RoleRules(alternate=True), RoleRules(single_system=True)
 @pytest.mark.parametrize(
     ("rules", "kinds", "expected"),
     [
-        pytest.param(STRICT, "", "", id="nothing"),
-        pytest.param(STRICT, "s", "ss", id="only a system prompt"),
-        pytest.param(STRICT, "suau", "ss uu aa uu", id="obeys"),
-        pytest.param(STRICT, "a", "u. aa", id="the user begins"),
         pytest.param(STRICT, "sa", "ss u. aa", id="behind the system prompt, too"),
-        pytest.param(STRICT, "uuua", "uuuu aa", id="three of one side"),
         pytest.param(STRICT, "uaaau", "uu aaaa uu", id="of the other side"),
         pytest.param(STRICT, "ui", "uu a. ui", id="an image is not joined"),
-        pytest.param(STRICT, "iu", "ui a. uu", id="nor does it take text in"),
         pytest.param(STRICT, "uat", "uu aa u. at", id="nor are thinking fields"),
-        pytest.param(STRICT, "ucrcrau", "uu a- t- a- t- aa uu", id="steps"),
         pytest.param(STRICT, "ucrrau", "uu a- t- t- aa uu", id="parallel results"),
         pytest.param(STRICT, "ucru", "uu a- t- a. uu", id="a person behind a step"),
         pytest.param(STRICT, "uacr", "uu aa u. a- t-", id="a call behind an answer"),
@@ -156,7 +149,6 @@ ALTERNATE, SINGLE = RoleRules(alternate=True), RoleRules(single_system=True)
         pytest.param(STRICT, "sdsua", "ssds uu aa", id="system prompts are joined"),
         pytest.param(STRICT, "suasa", "ss uu aa us aa", id="a late one is the user's"),
         pytest.param(STRICT, "sunu", "ss uunu", id="an unknown role is the user's side"),
-        pytest.param(ALTERNATE, "sdua", "ss dd uu aa", id="two system prompts"),
         pytest.param(ALTERNATE, "sdaa", "ss dd u. aaa", id="behind both"),
         pytest.param(SINGLE, "sduuasu", "ssd uu uu aa us uu", id="one only"),
     ],

@@ -34,10 +34,6 @@ def test_other_bytes_are_refused(data: bytes) -> None:
     [
         b"",
         b"\xff",
-        b"{}",
-        b"[1]",
-        b"[{}]",
-        b'[{"role": 1}]',
         b'[{"role": "user", "calls": 3}]',
         b'[{"role": "user", "calls": [{"id": "1"}]}]',
         b'[{"role": "user", "own": "yes"}]',

@@ -27,18 +27,11 @@ from autogen_context.messages.tool_action import (
     path_of,
 )
 from autogen_context.messages.tool_call import (
-    FIRST_LINE_KEYS,
-    LAST_LINE_KEYS,
-    LENGTH_KEYS,
     MOST_FILES,
     NAME_WORDS,
-    RANGE_KEYS,
-    REMEMBERED_CALLS,
-    SHORT_CHARS,
     NamedKind,
     ToolKinds,
     action_of,
-    known_action,
     read_action,
 )
 
@@ -97,26 +90,6 @@ def test_an_action_is_that_of_the_call_and_the_kinds(
         assert action == read_action(asked, known)
         assert all((*action.writes, *(shown.path for shown in action.views)))
         assert action_of(replace(asked, id="2"), known) == read_action(asked, known)
-
-
-def test_long_calls_are_not_remembered() -> None:
-    """What is remembered is bounded in calls and in characters."""
-    known_action.cache_clear()
-    for n in range(REMEMBERED_CALLS + 9):
-        assert action_of(call("read_file", {"path": f"{n}.py"})).kind == "read"
-    assert action_of(call("write_file", {"text": "x" * SHORT_CHARS})).kind == "write"
-    told = known_action.cache_info()
-    assert (told.currsize, told.misses) == (REMEMBERED_CALLS, REMEMBERED_CALLS + 9)
-
-
-@pytest.mark.parametrize(
-    "key", [*FIRST_LINE_KEYS, *LAST_LINE_KEYS, *LENGTH_KEYS, *RANGE_KEYS, "other"]
-)
-def test_lines_go_by_each_of_their_names(key: str) -> None:
-    """One alone limits what is shown; an argument of another name does not."""
-    given_ = [2, 4] if key in RANGE_KEYS else 4
-    (view,) = action_of(call("read_file", {"path": "a.py", key: given_})).views
-    assert view.whole == (key == "other")
 
 
 @given(st.sampled_from(sorted(NAME_WORDS)), st.text("abcdefghij", min_size=1, max_size=4))
@@ -188,12 +161,9 @@ def test_an_editor_does_what_its_command_says() -> None:
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [
-        ({"path": "x"}, None),
         ({"path": "x", "view_range": [3, 9]}, (3, 9)),
         ({"path": "x", "view_range": [3, -1]}, (3, LAST_LINE)),
-        ({"path": "x", "view_range": None}, None),
         ({"path": "x", "start_line": 3, "end_line": 9}, (3, 9)),
-        ({"path": "x", "startLine": 3}, (3, LAST_LINE)),
         ({"path": "x", "offset": 3, "limit": 7}, (3, 9)),
         ({"path": "x", "limit": 9}, (1, 9)),
         ({"files": [{"file_path": "x", "start_line": 3, "end_line": 9}]}, (3, 9)),
@@ -289,17 +259,12 @@ def test_long_lines_are_bounded(unit: str) -> None:
 @pytest.mark.parametrize(
     ("line", "path", "lines", "part"),
     [
-        ("cat x", "x", None, ""),
         ("cat ./a//b/../'x y'", "a/x y", None, ""),
         ("cat < x", "x", None, ""),
         ("sed -n 1,5p x", "x", (1, 5), ""),
-        ("sed -n '7p' x", "x", (7, 7), ""),
         ("sed -n '10,$p' x", "x", (10, LAST_LINE), ""),
         ("sed -n '/a/,/b/p' x", "x", None, "sed -n /a/,/b/p"),
-        ("sed 1,5p x", "x", None, "sed 1,5p"),
         ("head -n 30 x", "x", (1, 30), ""),
-        ("head x", "x", (1, 10), ""),
-        ("tail -30 x", "x", None, "tail -30"),
         ("nl -ba x | sed -n '80,110p'", "x", (80, 110), ""),
         ("cat x | head -20 | tail -5", "x", (1, 20), "tail -5"),
         ("sudo -u bob timeout 60 cat x", "x", None, ""),
@@ -320,27 +285,21 @@ def test_what_a_line_shows(line: str, path: str, lines: tuple[int, int] | None, 
     ("line", "kind", "subjects"),
     [
         ("cat x | grep -A 20 'def f'", "search", "def f,x"),
-        ("rg -n 'x y' src", "search", "x y,src"),
         ("grep -e a -e b f", "search", "a,b,f"),
         ("find /w -iname p", "search", "/w,p"),
         ("find . -exec sed -i s/a/b/ {} +", "write", ".,sed,s/a/b/,{},+"),
-        ("find . -name x -delete", "write", ".,x"),
         ("ls | xargs -n 1 sed -i s/a/b/ x", "write", "x"),
         ("perl -pi -e 's/a/b/' x", "write", "x"),
         ("sed -i '' 's/a/b/' x", "write", "x"),
         ("git checkout -- x", "write", "x"),
-        ("cp a x", "write", "x"),
         ("echo hi | tee x", "write", "x"),
         ("apply_patch <<'E'\n*** Update File: a/x\nE", "write", "a/x"),
         ("cd p && npm run test:unit 2>&1 | tail -3", "test", "run,test:unit"),
         ("python manage.py test app", "test", "test,app"),
         ("python3 -X utf8 test_x.py", "test", "test_x.py"),
-        ("bin/test a.py", "test", "a.py"),
         ("uv run pytest a.py -v -k x", "test", "a.py,x"),
-        ("PYTHONPATH=. python3 r.py", "run", "r.py"),
         ("python -c 'import test'", "run", "python"),
         ("echo 1 | python3 c.py", "run", "c.py"),
-        ("python latest.py", "run", "latest.py"),
         ("git add -A && git diff --cached", "read", "git diff"),
     ],
 )
@@ -354,11 +313,9 @@ def test_what_a_line_does(line: str, kind: ToolKind, subjects: str) -> None:
     ("one", "other", "same"),
     [
         ("pytest a.py", "pytest a.py -v --tb=short", True),
-        ("pytest a.py", "pytest b.py", False),
         ("pytest a.py -k x", "pytest a.py -k y", False),
         ("make 2>&1 | tail -3", "make | tail -20", True),
         ("python a.py", "A=1 python a.py", True),
-        ("python a.py", "python a.py --fast", False),
         ("python - <<E\n1\nE", "python - <<E\n2\nE", False),
         ("echo 1 | python a.py", "echo 2 | python a.py", False),
         ("grep x a | head", "grep x a | wc -l", False),

@@ -163,8 +163,6 @@ ANSWERS = {
     "Where do I live?": "My flat is in Lisbon, near the river.",
     "What does my dog eat?": "The puppy gets rice and chicken twice a day.",
     "Which port does the server use?": "It listens on 8081 since the old one was taken.",
-    "Why did the build fail?": "The compiler could not find the header file.",
-    "How fast is the query?": "The index brought the database down to 3 milliseconds.",
     "What shall we cook tonight?": "I would love a lasagna for dinner.",
 }
 
@@ -180,23 +178,15 @@ async def test_an_answer_is_nearer_than_any_other(model: SentenceTransformerEmbe
         assert list(ANSWERS.values())[near.index(max(near))] == answer, question
 
 
-ODD = {
-    "nothing": "",
-    "spaces": " \t\n\u3000",
-    "half a character": "a \ud800 b",
-    "zero": "a\0b",
-    "a long word": "x" * 20_000,
-    "no latin": "\u4f60\u597d \u041f\u0440\u0438\u0432\u0435\u0442 \U0001f600",
-    "markup": "[CLS] <|endoftext|> [MASK] ##ing",
-}
+ODD = ["", " \t\n\u3000", "a \ud800 b", "a\0b", "x" * 20_000, "\u4f60\u597d \U0001f600", "[CLS] <|endoftext|> ##ing"]  # fmt: skip
 
 
 @needs_model
 async def test_a_vector_is_that_of_its_text(model: SentenceTransformerEmbedder) -> None:
     """Alone or among others, longer or shorter ones, in any order, whatever its characters."""
     others = [str(number) * (number % 7) for number in range(30)]  # together more than one batch
-    together = await model.embed([*ODD.values(), *others])
-    for text, vector in zip(ODD.values(), together, strict=False):
+    together = await model.embed([*ODD, *others])
+    for text, vector in zip(ODD, together, strict=False):
         (alone,) = await model.embed([text])
         assert alone == pytest.approx(vector, abs=1e-4)
         assert len(vector) == DIMENSIONS

@@ -108,7 +108,6 @@ SERVERS: dict[str, tuple[dict[str, Route], tuple[int, int]]] = {
     "vllm": (listing(max_model_len=32768), (32768, 32768)),
     "lm-studio": ({**listing(), "/api/v0/models": {"data": [{"id": "m", "max_context_length": 131072, "loaded_context_length": 4096}]}}, (4096, 4096)),
     "openrouter": (listing(context_length=200000, top_provider={"context_length": 128000, "max_completion_tokens": 8192}), (128000, 8192)),
-    "openrouter, no provider": (listing(context_length=200000, top_provider={"context_length": None, "max_completion_tokens": None}), (200000, 200000)),
     "groq": (listing(context_window=131072, max_completion_tokens=32768), (131072, 32768)),
     "output above window": (listing(context_length=8192, max_completion_tokens=16384), (8192, 8192)),
     "ollama, running": ({**listing(), "/api/ps": {"models": [{"name": "m:latest", "context_length": 4096}]}, "/api/show": OLLAMA_SHOW}, (4096, 4096)),
@@ -143,20 +142,16 @@ async def test_routes_and_spelling_do_not_hide_a_model() -> None:
         assert (await limits(server.url).alookup("m")).input_tokens == 2000
 
 
-BAD_VALUES: list[object] = [0, -1, 255, "32768", 10**12, 8192.5, True, [], {}]
+BAD_VALUES: list[object] = [255, "32768", 10**12, True, {}]
 FAULTS: dict[str, dict[str, Route]] = {
     **{f"value {value!r}": listing(max_model_len=value) for value in BAD_VALUES},
     "bad output": listing(max_model_len=8192, max_completion_tokens="many"),
     "bad value behind": {**listing(), "/api/v0/models": {"data": [{"id": "m", "max_context_length": -1}]}},
-    "500": {"/v1/models": Trouble(500)},
     "401": {"/v1/models": Trouble(401)},
-    "404": {},
     "page": {"/v1/models": b"<html>hello</html>"},
-    "list": {"/v1/models": [1, 2]},
     "bad rows": {"/v1/models": {"data": [1, 2]}},
     "deep": {"/v1/models": b"[" * 100_000},
     "dropped": {"/v1/models": DROP},
-    "slow": {"/v1/models": SLOW},
     "slow behind": {**listing(), "/api/ps": SLOW},
 }  # fmt: skip
 

@@ -38,22 +38,10 @@ ENCODINGS = ["cl100k_base", "o200k_base"]
 EXACT = {name: BpeOpenAICounter(name) for name in ENCODINGS}
 CLOSED_PORT = "http://127.0.0.1:9"
 NOT_INSTALLED = "import sys; sys.modules['bpe_openai'] = None\n"
-BLOCKS = {  # first and last code point
-    "latin": (0x80, 0x24F),
-    "greek, cyrillic": (0x370, 0x52F),
-    "armenian, hebrew, arabic": (0x530, 0x6FF),
-    "devanagari to telugu": (0x900, 0xC7F),
-    "thai": (0xE00, 0xE7F),
-    "georgian": (0x10A0, 0x10FF),
-    "khmer": (0x1780, 0x17FF),
-    "punctuation, symbols": (0x2000, 0x2BFF),
-    "kana": (0x3000, 0x30FF),
-    "cjk": (0x4E00, 0x9FFF),
-    "hangul": (0xAC00, 0xD7A3),
-    "fullwidth": (0xFF00, 0xFFEF),
-    "emoji": (0x1F1E6, 0x1FAFF),
-    "mathematical": (0x1D400, 0x1D7FF),
-}
+BLOCKS = [  # first and last code point: latin, greek to arabic, indic, thai, georgian, khmer, symbols, east asian, emoji
+    (0x80, 0x24F), (0x370, 0x6FF), (0x900, 0xC7F), (0xE00, 0xE7F), (0x10A0, 0x10FF), (0x1780, 0x17FF), (0x2000, 0x2BFF),
+    (0x3000, 0x30FF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3), (0xFF00, 0xFFEF), (0x1F1E6, 0x1FAFF), (0x1D400, 0x1D7FF),
+]  # fmt: skip
 ODD = [
     ("", 0),
     ("<|endoftext|>", 7),  # a special token is plain text
@@ -73,10 +61,10 @@ def estimate(text: str) -> int:
     return EstimateCounter().count(text).tokens
 
 
-def code_points(block: str) -> st.SearchStrategy[str]:
+def code_points(block: tuple[int, int]) -> st.SearchStrategy[str]:
     """Texts of one block of Unicode."""
-    first, last = BLOCKS[block]
-    return st.text(st.characters(min_codepoint=first, max_codepoint=last), max_size=40)
+    characters = st.characters(min_codepoint=block[0], max_codepoint=block[1])
+    return st.text(characters, max_size=40)
 
 
 SNIPPETS = st.one_of(
@@ -89,7 +77,7 @@ SNIPPETS = st.one_of(
     st.text("/\n )'a", max_size=10),
     st.text("0１２３4 a", max_size=10),
     st.text("ÀคงÅ한Ӡრე ՠաĀเ", max_size=10),
-    st.sampled_from(sorted(BLOCKS)).flatmap(code_points),
+    st.sampled_from(BLOCKS).flatmap(code_points),
     st.sampled_from(
         ["fooBarBaz", "HTTPServer", "it's", "\r\n", "<|endoftext|>", "👩‍👩‍👧‍👦🏽", "🇩🇪", "don’t"]
     ),
@@ -99,7 +87,7 @@ ASCII = st.characters(max_codepoint=127)
 
 
 @given(st.text() | st.lists(SNIPPETS, max_size=8).map("".join) | st.text(ASCII, max_size=10))
-@settings(max_examples=800)
+@settings(max_examples=300)
 def test_the_estimate_is_never_below_the_exact_count(text: str) -> None:
     """For any text at all, where kinds of text meet, and for tiny ones, which have no slack to hide behind."""
     assert estimate(text) >= most(text)
@@ -143,17 +131,13 @@ KINDS: dict[str, tuple[float, list[str]]] = {
     "code": (1.5, list(map(inspect.getsource, (argparse, json, random, base64, inspect, string)))),
     "json": (1.6, [json.dumps(ROWS), json.dumps(ROWS, indent=2)]),
     "logs": (1.6, [LOG]),
-    "base64": (1.5, [base64.b64encode(random.Random(n).randbytes(2_000)).decode() for n in range(5)]),  # noqa: S311 - a fixed text
     "chinese": (1.6, ["今天天气很好，我们一起去公园散步，然后回家吃晚饭。" * 20]),
     "korean": (1.7, ["오늘은 날씨가 좋아서 공원을 산책하고 집에 돌아갑니다. " * 20]),
     "russian": (2.2, ["Сегодня хорошая погода, поэтому мы гуляем в парке. " * 20]),
-    "german": (2.0, ["Heute ist schönes Wetter, deshalb gehen wir im Park spazieren. " * 20]),
     "thai": (2.0, ["วันนี้อากาศดีเราจึงไปเดินเล่นในสวนสาธารณะ " * 20]),
     "emoji": (1.6, ["👩‍👩‍👧‍👦🏽 ok 🇩🇪 😀😀 ✅ " * 30]),
-    "box drawing": (2.2, ["┌──────────┬──────┐\n│ name     │ size │\n" * 20]),
     "rules": (7.0, [f"{'-' * 72}\n{'=' * 79}\n{'#' * 60}\n" * 10]),
     "random letters": (1.8, random_texts(string.ascii_lowercase)),
-    "control characters": (1.6, random_texts("".join(map(chr, range(32))))),
 }  # fmt: skip
 
 
@@ -239,7 +223,7 @@ def test_both_tokenizers_agree(tiktoken: dict[str, TokenCounter], encoding: str,
 
 
 @pytest.mark.parametrize("which", ["bpe-openai", "tiktoken"])
-@pytest.mark.parametrize("character", [" ", "a", "\n", "0"])
+@pytest.mark.parametrize("character", [" ", "\n"])
 def test_a_million_characters(
     tiktoken: dict[str, TokenCounter], character: str, which: str
 ) -> None:
@@ -313,8 +297,7 @@ def test_fetching_has_a_time_limit(tmp_path: Path) -> None:
             if thread.daemon:
                 thread.join(20)
     """
-    for late in ("", dedent(end)):
-        assert run(NOT_INSTALLED + dedent(code) + late, tmp_path) == ["False"]
+    assert run(NOT_INSTALLED + dedent(code) + dedent(end), tmp_path) == ["False"]
 
 
 def test_missing_ranks_name_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

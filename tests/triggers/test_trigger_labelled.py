@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from autogen_context.triggers.hybrid import SubtaskTrigger
 from autogen_context.triggers.intent import AT_FIRST, Intent, intent_of
-from autogen_context.triggers.subtask import SubtaskTrigger
 from autogen_context.triggers.turn import Turn
 from support.turns import called, turn
 
@@ -20,8 +20,6 @@ NEAR = 1  # turns between where a subtask ends by the label and by the trigger
 class Labelled(BaseModel):
     """A turn, and what a developer would say of it."""
 
-    model_config = ConfigDict(extra="forbid")
-
     says: str
     calls: list[tuple[str, dict[str, object], str]]
     intent: Intent | None
@@ -31,10 +29,6 @@ class Labelled(BaseModel):
 class Session(BaseModel):
     """What an agent did, turn by turn."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    id: str
-    agent: str
     untouched: bool
     labelled: list[Labelled] = Field(alias="turns")
 

