@@ -4,9 +4,6 @@ Promise: learning message by message equals learning at once, and costs what is 
 older one only where both say the same of the same thing but for one value, or where it says what it corrects; else both
 stay, the newest last. Rules come from people and the system prompt, never from what programs, pages or other agents say:
 nobody gains authority by a line that says so. What was rendered is read again as what it was.
-
-In a transcript that is one plain text, a tool that forges a line like those of its speakers cannot be told from them; give
-messages where there are any.
 """
 
 import re
@@ -130,7 +127,6 @@ class Ledger:
         return ledger
 
     def _learn(self, text: str, author: Author, position: int) -> list[Entry]:
-        """Take in what one speaker states."""
         learnt: list[Entry] = []
         for statement in read(text, author):
             if statement.sure or not self._only_sure:
@@ -148,7 +144,6 @@ class Ledger:
     def _take(
         self, statement: Statement, author: Author, position: int, fresh: Collection[Entry]
     ) -> list[Entry]:
-        """Do what a statement asks for; ``fresh`` is what its own text stated before it."""
         gone = self._withdrawn(statement, author)
         unclear = len(gone) > 1  # then all stay, and what it says stands behind them
         gone = [] if unclear else gone
@@ -166,7 +161,6 @@ class Ledger:
         return entries
 
     def _put(self, entries: Iterable[Entry]) -> None:
-        """Add entries behind the others, and give up the oldest that were reported beyond the limit."""
         for entry in entries:
             self._entries.setdefault(entry)
             if entry.reported:
@@ -177,16 +171,13 @@ class Ledger:
             self.forget(next(iter(self._reported)))
 
     def _marked(self, *marks: Mark) -> dict[Entry, None]:
-        """The entries that have one of these marks, in order."""
         return {entry: None for mark in marks for entry in self._by_mark.get(mark, ())}
 
     def _says(self, entry: Entry) -> bool:
-        """Whether somebody with as much authority said the same."""
         same = self._marked(("text", entry.text.casefold()))
         return any(old.reported <= entry.reported for old in same)
 
     def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry] = ()) -> list[Entry]:
-        """The entries in whose place a new one comes; in one text only what says that it changes something does."""
         sentence = looked_at(new.text)
         near = self._marked(("key", sentence.key), ("mask", sentence.mask))
         known = [old for old in near if changes or old not in fresh]

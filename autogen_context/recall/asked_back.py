@@ -155,14 +155,12 @@ class AskedBack:
         return self._passages(index, query)
 
     def _original(self, handle: str) -> Original | None:
-        """An original; one that is listed may have gone since."""
         try:
             return Original(handle, written(self._originals.get(handle)))
         except OriginalNotFound:
             return None
 
     def _lines(self, original: Original, asked: str) -> str:
-        """The original, or those of its lines that are asked for, as far as they fit."""
         try:
             first, last = range_of(asked or "1-", len(original.lines))
         except ValueError as error:
@@ -190,7 +188,6 @@ class AskedBack:
         return self._passages(self._index, query)
 
     def _passages(self, index: PassageIndex, query: str) -> str:
-        """The best passages that fit, one at least, without what repeats those before."""
         parts = [f"[What matches {shown(query)} best; more around it with its handle and lines]"]
         told: set[str] = set()
         for handle, first, last in index.found(query):

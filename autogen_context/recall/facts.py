@@ -152,16 +152,12 @@ def overturns(new: Entry, old: Entry) -> bool:
 
 
 def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The telling words of what is liked, and those of what stands second to it."""
+    """The telling words, by their stems, of what is liked, and of what stands second to it."""
     marks = phrases("choice").find(text)
     start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))
-    return terms_of(text[:start]), terms_of(text[stop:])
-
-
-def terms_of(text: str) -> frozenset[str]:
-    """The words of a text that say something, by their stems."""
-    words = (word.lower() for word in PART.findall(text))
-    return frozenset(stem(word) for word in words if word not in STOP_WORDS)
+    parts = (map(str.lower, PART.findall(part)) for part in (text[:start], text[stop:]))
+    liked, second = (frozenset(stem(w) for w in part if w not in STOP_WORDS) for part in parts)
+    return liked, second
 
 
 def fact_of(entry: Entry, source: str) -> Fact:

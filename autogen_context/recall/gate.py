@@ -1,11 +1,8 @@
 """Decide whether a query needs anything from earlier in the conversation: by its wording, and by what it names.
 
-Promise: pure and quick: no index is asked, no model is called; what a message adds is read once, and what a query asks costs
-the query's words. A name stands in a text only where none of its words is part of another. The decision names the words
-that led to it.
-
-Three kinds of words tell what a query is about: *identifiers* (what has a digit, a dot, a capital within); *names*, which
-nobody here writes small; and *rare* words, of which one speaks as of something known ("the cheese project").
+Promise: no model is called; what a message adds is read once. A name stands in a text only where none of its words is part
+of another. Known are *identifiers* (with a digit, a dot, a capital within); *names*, which nobody here writes small; and
+*rare* words, of which one speaks as of something known ("the cheese project").
 """
 
 import re
@@ -126,9 +123,7 @@ def text_of(message: object) -> str:
     fields = fields_of(message, "what is in sight")
     content = read_content(fields.get("content"))
     calls = fields.get("tool_calls") or fields.get("function_call")
-    return "\n".join(
-        [content.text, *map(canonical, content.other), *([canonical(calls)] if calls else [])]
-    )
+    return "\n".join([content.text, *map(canonical, filter(None, [*content.other, calls]))])
 
 
 # ---- what a conversation names
@@ -159,7 +154,6 @@ class Known:
         return list(dict.fromkeys(found))
 
     def _counted(self, message: Message) -> list[tuple[Counter[str], frozenset[str]]]:
-        """Each count with what a message adds; of words what a person or the model says, as results are full of others."""
         small, capital, said = set[str](), set[str](), set[str]()
         values = values_of(joined_text([message]))
         spoken = message.text if message.role in ("user", "assistant") else ""
@@ -178,7 +172,6 @@ class Known:
         ]
 
     def _spoken_of(self, sentence: str) -> list[str]:
-        """The names in a sentence, and the rare words that it asks about."""
         known = [match for match in SPOKEN.finditer(sentence) if self._said[lower(match)]]
         if not known:
             return []

@@ -143,13 +143,11 @@ class Recaller:
         return rendered(found)
 
     def _holding(self, positions: Iterable[int]) -> list[Exchange]:
-        """The exchanges that messages stand in, oldest first."""
         starts, found = self._starts, {bisect_right(self._starts, at) for at in positions} - {0}
         stops = [*starts[1:], len(self._messages)] if found else []
         return [exchange(self._messages, starts[n - 1], stops[n - 1]) for n in sorted(found)]
 
     def _newer(self, stated_in: Exchange) -> list[int]:
-        """The position of the message in which a person last replaced or withdrew what was stated in an exchange, if any."""
         ledger = Ledger()
         stated = ledger.learn(stated_in.asked, start=stated_in.start)
         if not stated:
