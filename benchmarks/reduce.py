@@ -13,8 +13,7 @@ from time import process_time
 from side_by_side import table
 
 from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import Room
-from autogen_context.compressor.arrival.output import OUTPUT
+from autogen_context.compressor.arrival.lines import OUTPUT, Room
 
 CHARS = 1_000_000
 RUNS = 5

@@ -84,20 +84,14 @@ Name = TypeVar("Name", bound=str)
 class TokenBudget:
     """A window, shared out.
 
-    Attributes:
-        total: the whole, in tokens.
-        allocations: what each section may have, in tokens; with ``buffer`` they add up to ``total``.
-        reserve_buffer: what stays free at least, in tokens; ``allocations["buffer"]`` is this or more.
-        compression_threshold: the fraction of the total, 0..1, from which on compression is due.
-
     Raises:
         ValueError: an allocation is negative, they do not add up to the total, or the threshold is no fraction.
     """
 
-    total: int
-    allocations: Mapping[Section, int]
-    reserve_buffer: int
-    compression_threshold: float = COMPRESSION_THRESHOLD
+    total: int  # the whole, in tokens
+    allocations: Mapping[Section, int]  # by section; with ``buffer`` they add up to the total
+    reserve_buffer: int  # tokens that stay free; ``allocations["buffer"]`` is this or more
+    compression_threshold: float = COMPRESSION_THRESHOLD  # of the total, when compression is due
 
     def __post_init__(self) -> None:
         """Refuse what is no division of the whole."""
@@ -129,9 +123,7 @@ class Shares(NamedTuple):
         return float(1 - self.free) * part / sum(self.weights.values())
 
 
-USUAL = Shares(
-    {**BALANCED["medium"]}, BALANCED_RESERVE
-)  # what the fractions of a compaction are for
+USUAL = Shares(BALANCED["medium"], BALANCED_RESERVE)  # what the fractions of a compaction are for
 
 
 class TokenBudgetManager:
@@ -161,8 +153,8 @@ class TokenBudgetManager:
         compact_at_fraction: float = 1.0,
         compact_to_fraction: float | None = None,
     ) -> None:
-        require_known("profile", profile, get_args(Profile))
-        require_known("role", role, tuple(ROLE_WEIGHTS))
+        _require_known("profile", profile, get_args(Profile))
+        _require_known("role", role, tuple(ROLE_WEIGHTS))
         is_whole = isinstance(total_tokens, int) and not isinstance(total_tokens, bool)
         if total_tokens is not None and not (is_whole and total_tokens > 0):
             raise ValueError(
@@ -183,11 +175,7 @@ class TokenBudgetManager:
         self._compact_to_fraction = compact_to_fraction
 
     def for_turn(self, room_tokens: int, /) -> TurnBudget:
-        """What decides in each turn; raises nothing.
-
-        Args:
-            room_tokens: what a request may have, in tokens.
-        """
+        """What decides in each turn, where a request may have so much; raises nothing."""
         room = self._within_total(room_tokens)
         least_notice = min(LEAST_NOTICE, int(MOST_NOTICE_FRACTION * room))
         return TurnBudget(
@@ -203,12 +191,13 @@ class TokenBudgetManager:
         total = max(0, room - request.fixed_tokens)
         if self.profile in ("conservative", "strict"):
             return self._by_table(task, request.messages, total, asks_back=request.asks_back)
-        shares = self._balanced(task.complexity)
-        sections = None
-        if self.profile == "balanced":
-            sections = {section: shares.of(section) for section in shares.weights}
+        shares = self._shares(task, request.messages)
         budget = CompactionBudget(
-            total_tokens=total, kept_fraction=self._kept_fraction(room), sections=sections
+            total_tokens=total,
+            kept_fraction=self._kept_fraction(room),
+            sections={each: shares.of(each) for each in FIVE}
+            if self.profile == "balanced"
+            else None,
         )
         if request.asks_back:
             return replace(
@@ -254,7 +243,7 @@ class TokenBudgetManager:
             ValueError: it is no section to which tokens are given, or more was used than given.
         """
         given_to = tuple(each for each in get_args(Section) if each != "buffer")
-        require_known("section", section, given_to)
+        _require_known("section", section, given_to)
         self.efficiency = self.efficiency.measured(
             section, given_tokens=given_tokens, used_tokens=used_tokens
         )
@@ -287,35 +276,26 @@ class TokenBudgetManager:
         )
 
     def _shares(self, task: TaskDefinition, messages: int) -> Shares:
-        match self.profile:
-            case "value" | "balanced":
-                return self._balanced(task.complexity)
-            case "strict":
-                return Shares({**STRICT}, STRICT_MARGIN)
-            case "conservative":
-                left, weights = CONSERVATIVE_TOKENS, dict[Section, float]()
-                recent = next(tokens for most, tokens in RECENT_TOKENS if messages <= most)
-                for section, most in CONSERVATIVE[task.query_kind].items():
-                    weights[section] = min(left, recent if section == "recent" else most)
-                    left -= int(weights[section])
-                return Shares(weights, Fraction(left, CONSERVATIVE_TOKENS))
-
-    def _balanced(self, complexity: Complexity) -> Shares:
-        """Shares by complexity, moved by role and efficiency: as weights, so that what one gains the others lose."""
+        """By the profile's table; by complexity moved by role and efficiency, as weights: what one gains the others lose."""
+        if self.profile == "strict":
+            return Shares(STRICT, STRICT_MARGIN)
+        if self.profile == "conservative":
+            left, weights = CONSERVATIVE_TOKENS, dict[Section, float]()
+            recent = next(tokens for most, tokens in RECENT_TOKENS if messages <= most)
+            for section, most in CONSERVATIVE[task.query_kind].items():
+                weights[section] = min(left, recent if section == "recent" else most)
+                left -= int(weights[section])
+            return Shares(weights, Fraction(left, CONSERVATIVE_TOKENS))
         by_role = ROLE_WEIGHTS[self.role]
-        weights: dict[Section, float] = {
+        moved: dict[Section, float] = {
             section: share * by_role.get(section, 1.0) * self.efficiency.factor(section)
-            for section, share in BALANCED[complexity].items()
+            for section, share in BALANCED[task.complexity].items()
         }
-        return Shares(weights, BALANCED_RESERVE)
+        return Shares(moved, BALANCED_RESERVE)
 
 
 def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int]:
-    """What the sections of a budget have once each has said what it needs.
-
-    Args:
-        budget: what each may have.
-        needs: what each could use, in tokens; one that is not named needs nothing.
+    """What the sections of a budget have once each has said what it needs, in tokens; one that is not named needs nothing.
 
     Returns:
         Allocations of the same total: what a section leaves goes to those that need more, by their shares; what nobody
@@ -361,7 +341,7 @@ def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
     return parts
 
 
-def require_known(argument: str, name: str, known: tuple[str, ...]) -> None:
+def _require_known(argument: str, name: str, known: tuple[str, ...]) -> None:
     """Refuse a name that is not in a list, and say the list."""
     if name not in known:
         raise ValueError(f"{argument}={name!r}: give one of {', '.join(known)}")

@@ -35,43 +35,28 @@ PRIOR_TOKENS = 1_000  # given at the mean of all sections, before the first meas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetRequest:
-    """What is to be compacted, as far as it decides how much of it stays.
+    """What is to be compacted, as far as it decides how much of it stays."""
 
-    Attributes:
-        room_tokens: what a request may have, in tokens.
-        fixed_tokens: of these, what it has beside messages, such as tools.
-        task: what a person asked for last.
-        messages: how many the conversation has.
-        asks_back: whether the newest message asks for something of the past.
-        has_summaries: whether a model summarised some of what will be left out.
-    """
-
-    room_tokens: int
-    fixed_tokens: int = 0
-    task: TaskDefinition = NO_TASK
-    messages: int = 0
-    asks_back: bool = False
-    has_summaries: bool = False
+    room_tokens: int  # what a request may have
+    fixed_tokens: int = 0  # of these, what it has beside messages, such as tools
+    task: TaskDefinition = NO_TASK  # what a person asked for last
+    messages: int = 0  # how many the conversation has
+    asks_back: bool = False  # whether the newest message asks for something of the past
+    has_summaries: bool = False  # whether a model summarised some of what will be left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnBudget:
     """What decides in each turn.
 
-    Attributes:
-        compact_at_tokens: what a request may have before it is compacted.
-        kept_fraction: what a compaction now would fill of the room beside what is protected, about.
-        retrieved_tokens: what a question may bring back of the past.
-        notice_tokens: what may be told at once of what changed beside the messages.
-
     Raises:
         ValueError: a fraction is not in 0..1, or a number of tokens is negative.
     """
 
-    compact_at_tokens: int
-    kept_fraction: float = 0.36
-    retrieved_tokens: int
-    notice_tokens: int
+    compact_at_tokens: int  # what a request may have before it is compacted
+    kept_fraction: float = 0.36  # about what a compaction would fill beside what is protected
+    retrieved_tokens: int  # what a question may bring back of the past
+    notice_tokens: int  # what may be told at once of what changed beside the messages
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
@@ -86,30 +71,19 @@ class CompactionBudget:
     ``total_tokens`` leaves beside them is filled up to ``kept_fraction``, with what people said, then the newest units, then
     what older ones have that scores best. What is left out of it is told in a notice.
 
-    Attributes:
-        total_tokens: what all messages may have together after the compaction; more than the window has no effect.
-        kept_fraction: what is filled of the room beside what is protected.
-        people_fraction: of the total, what people's own messages have for certain.
-        long_message_fraction: of that, a single message; a longer one counts with what it states alone.
-        stated_fraction: of what is filled, what people's statements may have beyond that.
-        newest_fraction: of what is filled, the newest units, as they are.
-        newest_unit_fraction: of the same, the newest of these, where it has more than all of them together may.
-        told_fraction: of the same, what is told of the units that are left out.
-        sections: the share of each section in the rest, 0..1 each; ``None`` where the score alone decides.
-
     Raises:
         ValueError: a fraction is not in 0..1, or a number of tokens is negative.
     """
 
-    total_tokens: int
-    kept_fraction: float = 0.36
-    people_fraction: float = 0.15
-    long_message_fraction: float = 0.25
-    stated_fraction: float = 0.5
-    newest_fraction: float = 0.5
-    newest_unit_fraction: float = 0.6
-    told_fraction: float = 0.06
-    sections: Mapping[Section, float] | None = None
+    total_tokens: int  # what all messages may have afterwards; more than the window has no effect
+    kept_fraction: float = 0.36  # what is filled of the room beside what is protected
+    people_fraction: float = 0.15  # of the total, what people's own messages have for certain
+    long_message_fraction: float = 0.25  # of that, one message; a longer one has what it states
+    stated_fraction: float = 0.5  # of what is filled, what people's statements may have beyond that
+    newest_fraction: float = 0.5  # of what is filled, the newest units, as they are
+    newest_unit_fraction: float = 0.6  # of the same, the newest one, where it has more than that
+    told_fraction: float = 0.06  # of the same, what is told of the units that are left out
+    sections: Mapping[Section, float] | None = None  # shares of the rest; else the score decides
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
@@ -128,11 +102,7 @@ class BudgetPolicy(Protocol):
     """Says how much of what is sent; a ``TokenBudgetManager`` does."""
 
     def for_turn(self, room_tokens: int, /) -> TurnBudget:
-        """What decides in each turn; asked in every one, so it should be cheap.
-
-        Args:
-            room_tokens: what a request may have, in tokens.
-        """
+        """What decides in each turn with so much room, in tokens; asked in every one, so it should be cheap."""
         ...
 
     def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:

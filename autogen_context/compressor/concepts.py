@@ -1,8 +1,7 @@
 """The concepts of a text, looked for before it is compressed and after, and what became of them. Linear time.
 
-A concept is a value (identifier, path, address, date), a number with what it is of, a name, a quoted string, a keyword of the
-caller's, or a sentence as a whole: a negation, a constraint or a statement. A number is there only beside what it is of (in a
-table that stands at the head), a negation only where most of what it denies is: "500" alone is no budget.
+A number is there only beside what it is of (in a table that stands at the head), a negation only where most of what it denies is:
+"500" alone is no budget.
 """
 
 import re
@@ -193,12 +192,7 @@ def flattened(text: str) -> str:
 
 
 class Holdings:
-    """What a text holds, to look concepts up in.
-
-    Args:
-        text: any text.
-        in_columns: whether what a number is of may stand anywhere in it, such as at the head of a table.
-    """
+    """What a text holds; with ``in_columns`` what a number is of may stand anywhere in it, such as at the head of a table."""
 
     def __init__(self, text: str, *, in_columns: bool = False) -> None:
         self._in_columns = in_columns

@@ -91,12 +91,7 @@ class EvictionNotice(Generic[Name]):
         self._newest_noted: Candidate | None = None
 
     def follow(self, messages: Sequence[Message], *, most: int | None = None) -> None:
-        """Take in what people and the model stated since the last time.
-
-        Args:
-            messages: of the host's list; where one is the same object as before, so are those before it.
-            most: how many of them are read at most, those read before included; all where it is left out.
-        """
+        """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
         same, stop = self._learnt, len(messages) if most is None else most
         if same and (same > len(messages) or messages[same - 1] is not self._last):
             self._ledger, self._strong, same = Ledger(self._named), [], 0
@@ -143,15 +138,10 @@ class EvictionNotice(Generic[Name]):
         reach: int = 0,
         is_used: Callable[[int], bool],
     ) -> list[Said]:
-        """What people said, what holds longest first; whatever states nothing comes last, the newest first.
+        """What people said in units with an instruction, what holds longest first; what states nothing comes last, the newest first.
 
-        Args:
-            candidates: n units.
-            units: positions of those with an instruction, of a person or of another agent in a person's role.
-            messages: all messages of the conversation.
-            long_tokens: what a message may have to stay whole; a longer one is cut down to what it states.
-            reach: position of a unit; of those before it only what states something is looked at.
-            is_used: whether the model named since what a person names in a unit; that holds no longer than the work on it.
+        Of a message beyond ``long_tokens`` what it states stays. Of units before ``reach`` only what states something is looked at.
+        ``is_used``: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         """
         found: list[Said] = []
         lines: set[str] = set()
@@ -209,15 +199,7 @@ class EvictionNotice(Generic[Name]):
         room_tokens: int,
         reach: int = 0,
     ) -> str:
-        """What is to be known of units that are left out, or of which only parts stay.
-
-        Args:
-            units: n units.
-            decided: the decisions on those of which something stays.
-            summaries: what a model made of spans of them.
-            room_tokens: what may be said, in tokens.
-            reach: position of a unit; what was done before it was noted.
-        """
+        """What is to be known of units that are left out, or of which only parts stay; what was done before ``reach`` was noted."""
         first = max(reach, self._noted) if reach else 0
         gone = {i for i in range(first, len(units)) if i not in decided}
         summed: list[Summarised] = []
@@ -225,9 +207,7 @@ class EvictionNotice(Generic[Name]):
             inside = range(span.start, span.stop)
             if all(i in decided for i in inside):
                 continue
-            _, said = reopened(
-                summaries[span]
-            )  # without its statements, which are told once for all
+            _, said = reopened(summaries[span])  # its statements are told once for all
             stop = units[span.stop - 1].unit.stop
             newer = [entry for entry in self._ledger if entry.position >= stop]
             if text := without_outdated(said, [*newer, *self.statements.since(stop)]):

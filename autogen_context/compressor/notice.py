@@ -151,11 +151,7 @@ class Action(NamedTuple):
 
 
 class ActionLog:
-    """What was done in some units, oldest first: a line for each thing, of so many things at most.
-
-    Args:
-        before: another log that it continues.
-    """
+    """What was done in some units, and in those of another log, oldest first: a line for each thing, of so many at most."""
 
     def __init__(self, before: "ActionLog | None" = None) -> None:
         self._actions: dict[tuple[ToolKind, str], Action] = {}

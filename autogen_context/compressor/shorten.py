@@ -144,18 +144,9 @@ def fit_pieces(
     keep_calls: bool = False,
     shorten: Shorten = shorten_text,
 ) -> tuple[tuple[Piece, ...], int] | None:
-    """The pieces of one unit within ``room_tokens``: the longest texts give first, images where texts do not suffice.
+    """The pieces of one unit within a room, and their tokens; ``None`` if not even marks fit.
 
-    Args:
-        pieces: n pieces, one for each message.
-        messages: what these say, n messages.
-        room_tokens: what they may have together, in tokens.
-        counter: counts texts and messages.
-        keep_calls: leave messages with calls as they are (a pending call is never touched).
-        shorten: brings a text within a room; arguments of calls are shortened in their JSON.
-
-    Returns:
-        n pieces and their tokens; ``None`` if not even marks fit.
+    The longest texts give first, images where texts do not suffice. With ``keep_calls`` messages with calls stay as they are.
     """
     for keep_images in (True, False):
         fitter = Fitter(counter, shorten, keep_calls=keep_calls, keep_images=keep_images)

@@ -41,11 +41,7 @@ class Span:
 
 
 class Spans:
-    """The spans of one conversation; each is cut once, when its units are there.
-
-    Args:
-        people: names of people, beside those that can be told.
-    """
+    """The spans of one conversation; each is cut once, when its units are there."""
 
     def __init__(self, people: Collection[str] = ()) -> None:
         self._named = people
@@ -56,13 +52,10 @@ class Spans:
     def of(
         self, candidates: Sequence[Candidate], *, stays: Collection[int], room_tokens: int
     ) -> list[Span]:
-        """The spans, oldest first.
+        """The spans, oldest first, but for those of which all units must stay.
 
-        Args:
-            candidates: n units; where one is the same object as before, so are those before it.
-            stays: positions of those that must stay. Where a span has others as well, its text has them all: what must stay
-                changes from turn to turn, and would move the spans behind it.
-            room_tokens: what a request may have.
+        Where a candidate is the same object as before, so are those before it. A span with a unit that must stay has its text too:
+        what must stay changes from turn to turn, and would move the spans behind it.
         """
         least = span_tokens(room_tokens)
         if least != self._least:

@@ -28,9 +28,7 @@ from autogen_context.view.notice import Notice
 from autogen_context.view.provider import NOTHING, ProviderTurn, Told
 
 LONGEST_WAIT_S = 1.0  # of a turn, for the disk
-MOST_READ = 256  # files at a time
 MOST_READ_NOWAIT = 4  # files, by a turn that does not wait
-MOST_LOOKED_AT = 64  # stamps at a time, of files that were read before
 MOST_FILES = 256
 MOST_BYTES_PER_FILE = 128 * 1024  # a larger file is told in numbers
 SNIFFED_BYTES = 8_192  # a zero byte among these is what git takes for the sign of a binary file
@@ -137,7 +135,6 @@ class FilesProvider:
         self._tracker = tracker
         self._kinds = kinds
         self._files: dict[Path, SeenFile] = {}  # the longest unseen first
-        self._next = 0  # where the next look begins
         self._found = deque[list[Found] | Exception]()
         self._looking = Lock()
         self._has_looked = False
@@ -179,7 +176,7 @@ class FilesProvider:
         if not self._files:
             return
         looking = asyncio.get_running_loop().run_in_executor(
-            None, self._look, self._candidates(turn), MOST_READ
+            None, self._look, self._candidates(turn), MOST_FILES
         )
         await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
         self._has_looked = True
@@ -232,16 +229,10 @@ class FilesProvider:
                 del self._files[next(iter(self._files))]
 
     def _candidates(self, turn: ProviderTurn) -> list[tuple[Path, SeenFile]]:
-        """What to look at: what is to be read first, then so many others, those that wait longest first.
-
-        While a call has no result it may be writing a file, so that changes wait.
-        """
-        due = [(path, file) for path, file in self._files.items() if file.content is None]
-        if turn.units and turn.units[-1].unanswered:
-            return due
-        others = [(path, file) for path, file in self._files.items() if file.content is not None]
-        at = self._next % len(others) if others else 0
-        return due + (others[at:] + others[:at])[:MOST_LOOKED_AT]
+        """What to look at: what is to be read first. While a call has no result it may be writing a file: changes wait."""
+        waits = bool(turn.units) and turn.units[-1].unanswered
+        looked = [each for each in self._files.items() if not waits or each[1].content is None]
+        return sorted(looked, key=lambda each: each[1].content is not None)
 
     def _look(self, candidates: Sequence[tuple[Path, SeenFile]], most_read: int) -> None:
         """Read what was seen, and find out what became of what was read before; nothing while another look does."""
@@ -252,7 +243,6 @@ class FilesProvider:
             for path, file in candidates:
                 if len(found) == most_read:
                     break
-                self._next += file.content is not None
                 stamp = stamp_of(path)
                 if file.stamp is None or not file.stamp.holds(stamp):
                     found.append(compared(self._tracker, path, file, stamp))

@@ -1,7 +1,7 @@
 """A map of the code within its room: which folders there are, and the definitions that are used most, under their files.
 
-A file votes for the definitions that it uses. What is in play, a file or a name, has its vote counted more. Weights of names
-are after the repository map of aider; docs/decisions/0017-project-context.md.
+A file votes for the definitions that it uses. What is in play, a file or a name, has its vote counted more. Weights are
+after the repository map of aider; docs/decisions/0017-project-context.md.
 """
 
 import re
@@ -18,8 +18,6 @@ ASIDE_WEIGHT = 0.3  # of a file that is there for the others
 ASIDE = frozenset(
     {"test", "tests", "__tests__", "spec", "benchmarks", "examples", "docs", "scripts"}
 )
-PRIVATE_WEIGHT = 0.1  # of names that their authors call private
-CONSTANT_WEIGHT = 0.4  # of names in capitals
 WANTED_WEIGHT = 10.0  # of a name that the task mentions
 IN_PLAY_WEIGHT = 50.0  # of a file in play, beside 1 for any other
 NAMED_WEIGHT = 10.0  # of a file whose name, or a name in which, the task mentions
@@ -129,7 +127,7 @@ class Definers:
                 self._any[name].append(file)
             for name in sorted({each.name for each in definitions if not each.depth}):
                 self._outer[name].append(file)
-            self._modules[module_of(file)[1]].append(file)
+            self._modules[module_of(file)].append(file)
 
     def places(self, reference: str) -> list[Place]:
         """What a reference can mean; a file without a name where it means the whole."""
@@ -138,23 +136,20 @@ class Definers:
         if not colon:
             owners = self._any.get(name[1:], []) if name.startswith(".") else outer
         elif outer:  # imported from a module of that name, else passed on by one
-            exact = [file for file in outer if module_of(file)[1] == hint]
+            exact = [file for file in outer if module_of(file) == hint]
             if exact:
                 return [(file, name) for file in exact]
             owners = outer
         else:  # a module itself
-            modules = self._modules.get(name, [])
-            near = [file for file in modules if module_of(file)[0] == hint]
-            owners, name = near or modules or self._modules.get(hint, []), ""
+            owners, name = self._modules.get(name, []) or self._modules.get(hint, []), ""
         many = len(owners) > MOST_OWNERS
         return [] if many else [(file, name.lstrip(".")) for file in owners]
 
 
-def module_of(file: str) -> tuple[str, str]:
-    """The folder of a module, and the name under which it is imported."""
+def module_of(file: str) -> str:
+    """The name under which a module is imported."""
     path = PurePosixPath(file)
-    module = path.parent if path.stem in FOLDER_STEMS else path
-    return module.parent.name, path.parent.name if module is not path else path.stem
+    return path.parent.name if path.stem in FOLDER_STEMS else path.stem
 
 
 def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> dict[Place, float]:
@@ -177,20 +172,12 @@ def votes_of(file: str, symbols: Symbols, definers: Definers, focus: Focus) -> d
             ]
         else:
             known |= {other for other, _ in places}
+        weight = MEMBER_WEIGHT if reference.startswith(".") else 1.0
+        if reference.rpartition(":")[2].lstrip(".") in focus.words:
+            weight *= WANTED_WEIGHT
         for place in places:
-            weights[place] += weight_of(reference, focus) / len(places)
+            weights[place] += weight / len(places)
     return weights
-
-
-def weight_of(reference: str, focus: Focus) -> float:
-    """What a reference counts."""
-    name = reference.rpartition(":")[2].lstrip(".")
-    weight = MEMBER_WEIGHT if reference.startswith(".") else 1.0
-    if name.startswith("_"):
-        weight *= PRIVATE_WEIGHT
-    elif name.isupper():
-        weight *= CONSTANT_WEIGHT
-    return weight * WANTED_WEIGHT if name in focus.words else weight
 
 
 def weights_of(files: Mapping[str, Symbols], focus: Focus) -> dict[str, float]:

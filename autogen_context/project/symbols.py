@@ -26,7 +26,6 @@ HEAD_LINES = 12
 MOST_DEFINITIONS = 500  # of one file
 MOST_REFERENCES = 3_000
 LEAST_CHARS, MOST_CHARS = 3, 60  # of a name that is looked for elsewhere
-VALUE_CHARS = 100  # of a line with a constant
 
 CONTAINERS = (
     "class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension"
@@ -43,18 +42,11 @@ NAMES = tuple(
         r"(?!(?:test|it|describe|expect|if|for|while|switch|return)\b)(?:[\w<>\[\],.&*:?@]+\s+)*[*&]*(?:\w+::)?([A-Za-z_~$][\w$]*)\s*\(",
     )
 )
-OUTSIDE = re.compile(  # a type or a constant at the margin
-    r"(?:(?:export|pub(?:\([^)]*\))?|declare)[ \t]+)*type[ \t]+(?P<type>[A-Za-z_]\w*)"
-    r"|#define[ \t]+(?P<defined>\w+)"
-    r"|(?:export[ \t]+)?(?:pub[ \t]+)?(?:const|static)[ \t]+(?P<worded>[A-Za-z_]\w*)[ \t]*[:=\s]"
-    r"|(?P<plain>[A-Z]\w*)[ \t]*(?::[^=\n]{1,80})?=(?!=)"
-)
-IMPORTED = re.compile(r"=\s*(?:await\s+)?(?:require|import|__importDefault)\s*\(")
+TYPE = re.compile(r"(?:(?:export|pub|declare)[ \t]+)*type[ \t]+([A-Za-z_]\w*)")  # at the margin
 REMARK = re.compile(
     r"\s*(?:#|//|/\*|\*|[rR]?\"\"\"|[rR]?''')"
 )  # before the body, no part of a head
 TRAILING = re.compile(r"\s+#(?: type: | noqa| pragma).*")
-OPENERS = ("(", "[", "{", '"""', "'''", ",", "=", "\\")
 
 LONG_STRINGS = r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)"
 DOUBLE = r'"(?:\\.|[^"\\\n])*"'
@@ -129,12 +121,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbols:
-    """What is known of a source file.
-
-    Attributes:
-        definitions: in the order of the file; one that lies in another follows it.
-        references: names that the file uses, sorted: ``name`` alone, ``.name`` of something, ``module:name`` imported.
-    """
+    """What is known of a source file; its references are ``name`` alone, ``.name`` of something, ``module:name`` imported."""
 
     definitions: tuple[Definition, ...] = ()
     references: tuple[str, ...] = ()
@@ -146,7 +133,10 @@ def symbols_of(text: str, language: Language) -> Symbols:
     grammar = language.grammar
     spans = spans_by_grammar(text, grammar) if grammar else []
     spans = spans or outline(lines)
-    found = [*definitions_in(lines, spans), *definitions_outside(lines, spans)]
+    found = list(definitions_in(lines, spans))
+    for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
+        if holder is None and (named := TYPE.match(line)):
+            found.append((at, Definition(name=named[1], head=head_of([line]))))
     found.sort(key=lambda row: row[0])
     return Symbols(
         definitions=tuple(definition for _, definition in found[:MOST_DEFINITIONS]),
@@ -167,20 +157,6 @@ def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tupl
         around.append((span.end, bool(name) and CONTAINER.match(head) is not None))
         if seen and name:
             yield span.start, Definition(name=name, head=head, depth=len(around) - 1)
-
-
-def definitions_outside(
-    lines: Sequence[str], spans: Sequence[Span]
-) -> Iterator[tuple[int, Definition]]:
-    """Constants and types at the margin, outside of what has a body, and their lines; long values are left out."""
-    for at, (line, holder) in enumerate(zip(lines, holders(spans, len(lines)), strict=True)):
-        found = OUTSIDE.match(line) if holder is None and not IMPORTED.search(line) else None
-        name = found[found.lastgroup] if found and found.lastgroup else ""
-        if len(name) >= LEAST_CHARS:
-            value = line.rstrip()
-            if value.endswith(OPENERS) or len(value) > VALUE_CHARS:
-                value = value.partition(" =")[0]
-            yield at, Definition(name=name, head=head_of([value]))
 
 
 def head_of(lines: Sequence[str]) -> str:

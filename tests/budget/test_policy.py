@@ -67,6 +67,7 @@ def worked(steps: int) -> list[ChatMessage]:
     "conservative",
     None,
 )
+@settings(max_examples=50)
 @given(REQUESTS, st.sampled_from(PROFILES), st.none() | st.integers(1, 10**6))
 def test_a_budget_shares_out_no_more_than_there_is(
     request: BudgetRequest, profile: Profile, total: int | None
@@ -136,21 +137,6 @@ def test_complexity_moves_the_budget() -> None:
     assert easy.kept_fraction == hard.kept_fraction
 
 
-def test_complexity_moves_what_is_sent() -> None:
-    """The same work for an easy and for a hard task: more of the newest units stay as they are (F3)."""
-    newest: list[int] = []
-    for text in (EASY, HARD):
-        messages = worked(120)
-        messages[0] = {"role": "user", "content": text.ljust(len(HARD), ".")}
-        manager = IncrementalContextManager(
-            model="gpt-4", window_tokens=5_000, counter=Characters()
-        )
-        prepared = manager.prepare_nowait(messages)
-        assert prepared.compacted
-        newest.append(sum(decision.reason == "recent" for decision in prepared.decisions))
-    assert newest[0] > newest[1] > 0
-
-
 def test_role_and_usage_move_the_budget() -> None:
     """A tester has more of the newest steps; what later turns used of a section moves its part, within bounds (B2)."""
     usual = TokenBudgetManager().for_compaction(request(CASUAL))
@@ -212,7 +198,7 @@ def test_a_halved_budget_halves_what_is_sent() -> None:
     assert sent[2] < 0.8 * sent[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=8)
 @given(transcripts(), st.sampled_from(PROFILES), st.integers(200, 2_000))
 def test_every_profile_keeps_the_limit(
     messages: list[ChatMessage], profile: Profile, window: int
@@ -234,12 +220,12 @@ def kept(messages: Sequence[ChatMessage], client: Complete | None) -> list[str]:
     keeper = IncrementalContextManager(config=config, counter=Characters(), model_client=client)
 
     async def live() -> list[str]:
-        prepared = None
-        for stop in range(1, len(messages) + 1):
-            prepared = await keeper.prepare(messages[:stop])
-            await asyncio.sleep(0.01)  # the advice comes between turns
-        await keeper.aclose()
-        return [f"{d.action} {d.tokens_after}" for d in prepared.decisions] if prepared else []
+        async with keeper:
+            for stop in range(25, len(messages) - 1, 2):
+                await keeper.prepare(messages[:stop])
+                await asyncio.sleep(0.005)  # the advice comes between turns
+            decisions = (await keeper.prepare(messages)).decisions
+        return [f"{decision.action} {decision.tokens_after}" for decision in decisions]
 
     return asyncio.run(live())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -62,6 +62,7 @@ ENTRIES = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(TEXTS, TEXTS | st.binary() | JSON)
 async def test_what_comes_back_is_what_was_built(key: str, value: object) -> None:
     """Text, bytes and JSON under any key, the first time and from then on."""
@@ -75,6 +76,7 @@ async def test_what_comes_back_is_what_was_built(key: str, value: object) -> Non
     assert cache.stats().builds == 1
 
 
+@settings(max_examples=40)
 @given(ENTRIES)
 def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     """Whatever is in it."""

@@ -35,34 +35,7 @@ PUTS = st.lists(
 BOTH = pytest.mark.parametrize("memory_bytes", [0, 10**6], ids=["on disk", "in memory"])
 
 
-@given(PUTS, st.integers(0, 2_000))
-def test_the_newest_that_fit_are_there(entries: list[Entry], limit: int) -> None:
-    """Each as it was put last; the oldest went, and as many as went were reported."""
-    store = OriginalStore(limit)
-    expected: dict[str, tuple[Message, ...]] = {}
-    evicted = 0
-    for handle, messages in entries:
-        store.put(handle, messages)
-        expected.pop(handle, None)
-        if size_of(messages) > limit:  # pushes nothing out
-            evicted += 1
-            continue
-        expected[handle] = messages
-        while sum(map(size_of, expected.values())) > limit:
-            del expected[next(iter(expected))]
-            evicted += 1
-    assert list(store) == list(expected.items())
-    assert store.handles == tuple(expected)
-    assert store.held_bytes == sum(map(size_of, expected.values())) <= limit
-    assert store.evicted == evicted
-    for handle in "abcdef":
-        assert (handle in store) == (handle in expected)
-        if handle in expected:
-            assert store.get(handle) is expected[handle]
-    assert list(OriginalStore(limit, store)) == list(store)
-
-
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     st.dictionaries(ANY_TEXT, ENTRIES, max_size=5),
     st.sampled_from([0, 1_000, 10**9]),
@@ -83,7 +56,7 @@ def test_what_was_put_comes_back_to_the_byte(
     assert later.handles == ()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(PUTS, st.integers(0, 1_500), st.integers(0, 1_500))
 def test_two_places_hold_what_either_holds(
     tmp_path_factory: pytest.TempPathFactory,
@@ -104,6 +77,8 @@ def test_two_places_hold_what_either_holds(
     assert store.handles == tuple(reversed(held))
     assert store.evicted == evicted
     assert store.held_bytes <= memory_bytes
+    in_memory = list(store)
+    assert list(OriginalStore(memory_bytes, in_memory)) == in_memory
 
 
 def test_what_is_gone_is_an_error_with_the_way_out(caplog: pytest.LogCaptureFixture) -> None:
@@ -208,15 +183,6 @@ def test_no_scope_has_what_another_has(tmp_path: Path, other: Scope) -> None:
         moved = "UPDATE Cache SET key = replace(key, ?, ?)"
         connection.execute(moved, (SCOPE.key, other.key))
     assert theirs.read("handle") is None  # its checksum knows whose it was
-
-
-def test_names_of_tenants_and_agents_are_not_written(tmp_path: Path) -> None:
-    """Who reads the file learns no customer's name."""
-    disk = DiskOriginals(tmp_path, scope=Scope(tenant="Tenant & Sons", agent="secret-agent"))
-    disk.write([("handle", said("x"))])
-    data = disk.store.path.read_bytes()
-    assert b"Sons" not in data
-    assert b"secret-agent" not in data
 
 
 def test_the_oldest_of_all_scopes_go_and_are_reported(

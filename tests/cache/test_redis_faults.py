@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
@@ -21,7 +21,6 @@ from support.redis_server import (
     nothing,
     port_that,
     quarter_of_a_second,
-    running,
     silent_port,
 )
 from support.waiting import until
@@ -32,10 +31,12 @@ HURRIED = RedisLimits(timeout_s=0.05, patience_s=1.0, retry_s=0.02, retry_max_s=
 AWAY, BACK = "a shared store is away", "the shared store is back"
 
 
-@pytest.fixture
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRedis]:
-    """A server for each test, which may do anything to it."""
-    yield from running(tmp_path_factory.mktemp("redis"))
+@pytest.fixture(autouse=True)
+def empty(request: pytest.FixtureRequest) -> None:
+    """What a test does to the server is undone for the next one."""
+    if "redis" in request.fixturenames:
+        redis: LocalRedis = request.getfixturevalue("redis")
+        redis.said(b"FLUSHALL", b"CONFIG SET maxmemory 0")
 
 
 @asynccontextmanager

@@ -34,7 +34,7 @@ HISTORY = [{"role": "user", "content": "Mend the router."}] + [
 ]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(kept=st.dictionaries(st.tuples(KINDS, ANY_TEXT), JSON | ANY_TEXT | st.binary()))
 async def test_what_comes_back_equals_what_was_kept(
     kept: dict[tuple[str, str], object], tmp_path_factory: pytest.TempPathFactory

@@ -12,7 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autogen_context.cache.cache import ContextCache
-from autogen_context.cache.originals import OriginalStore, OriginalTier
+from autogen_context.cache.originals import (
+    DiskOriginals,
+    OriginalStore,
+    OriginalTier,
+    RedisOriginals,
+)
 from autogen_context.cache.redis.server import RedisLimits, RedisServer, shown_url
 from autogen_context.cache.redis.tier import RedisTier
 from autogen_context.cache.store import DiskStore
@@ -139,6 +144,62 @@ async def test_caches_build_once_for_all(
         await until(lambda: not server.away and not other.away)
 
 
+def test_clear_deletes_what_anybody_wrote(
+    redis: LocalRedis, server: RedisServer, other: RedisServer
+) -> None:
+    """More than the server looks at in one step; also what was not written yet."""
+    scope = Scope(tenant="acme", agent="much")
+    one, two = RedisOriginals(server, scope=scope), RedisOriginals(other, scope=scope)
+    before = len(redis.stored())
+    one.write([(str(n), said("x")) for n in range(1_100)])
+    one.flush()
+    assert len(redis.stored()) == before + 1_100
+    two.write([("more", said("x"))])
+    two.clear()
+    assert len(redis.stored()) == before
+
+
+def test_what_finds_no_room_is_named(redis: LocalRedis, tmp_path: Path) -> None:
+    """While the server is away so much waits, the oldest go; a stash counts what is nowhere any more."""
+    limits = RedisLimits(timeout_s=10.0, retry_s=0.02, retry_max_s=0.1, waiting_bytes=10_000)
+    with LocalRedis(tmp_path) as away, RedisServer(away.url, limits=limits) as server:
+        tier = RedisOriginals(server, scope=Scope(tenant="acme", agent="coder"))
+        stash = OriginalStore(0, tiers=[tier])
+        stash.put_text("first", "x")
+        tier.flush()
+        away.kill()
+        for number in range(10):
+            stash.put_text(str(number), "x" * 2_000)
+        assert stash.evicted == 6
+        assert stash.handles[-4:] == ("6", "7", "8", "9")
+        assert [stash.get(h)[0].text for h in "6789"] == ["x" * 2_000] * 4
+        away.start()
+        wait_until(lambda: len(away.stored()) == 4)
+        assert OriginalStore(0, tiers=[tier]).get("9")[0].text == "x" * 2_000
+    with RedisServer(redis.url, limits=RedisLimits(value_bytes=1_000)) as narrow:
+        tier = RedisOriginals(narrow, scope=Scope(agent="narrow"))
+        large = ("large", said("x" * 1_000))
+        assert tier.write([large]) == ["large"]
+
+
+def test_a_file_and_a_server_are_one_tier(server: RedisServer, tmp_path: Path) -> None:
+    """What either has is had; what one gave up is no eviction; what is forgotten is gone from both."""
+    scope = Scope(agent="both")
+    near = DiskOriginals(tmp_path, scope=scope, limit_bytes=1_000)
+    far = RedisOriginals(server, scope=scope)
+    stash = OriginalStore(0, tiers=[near, far])
+    for number in range(5):
+        stash.put_text(str(number), "x" * 500)
+    assert [h for h in "01234" if near.read(h)] == ["4"]
+    assert stash.evicted == 0
+    assert all(stash.get(handle)[0].text == "x" * 500 for handle in "01234")
+    far.flush()
+    stash.forget("4")
+    assert "4" not in stash
+    stash.clear()
+    assert not [h for h in "01234" if h in stash]
+
+
 def test_tenants_have_nothing_in_common(server: RedisServer) -> None:
     """None reads or deletes what another has, whatever their names and keys are."""
     names = ["", "a", "a:b", "b", "*"]
@@ -151,6 +212,22 @@ def test_tenants_have_nothing_in_common(server: RedisServer) -> None:
     for whose, tier in tiers.items():
         gone = whose in {("*", "*"), ("a", "b")}
         assert tier.read_all(["*"]) == ({} if gone else {"*": repr(whose).encode()})
+
+
+def test_more_deletions_than_may_wait_delete_everything(
+    server: RedisServer, other: RedisServer
+) -> None:
+    """None is forgotten for want of room: what is under any name of the namespace goes, and nothing else."""
+    tier, far = (RedisTier(line, tenant="many") for line in (server, other))
+    stranger = RedisTier(server, tenant="many others")
+    for each in (tier, stranger):
+        each.write({"kept": b"1"})
+        each.flush()
+    tier.forget(map(str, range(2_000)))
+    assert far.read_all(["kept"]) == {"kept": b"1"}
+    tier.forget(map(str, range(2_001)))
+    assert far.read_all(["kept"]) == tier.read_all(["kept"]) == {}
+    assert stranger.read_all(["kept"]) == {"kept": b"1"}
 
 
 async def test_the_others_hear_what_is_forgotten(server: RedisServer, other: RedisServer) -> None:

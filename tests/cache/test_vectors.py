@@ -11,7 +11,7 @@ from threading import Thread
 from typing import NamedTuple, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context import IncrementalContextManager
@@ -20,6 +20,7 @@ from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.models.similarity import unit_vector
 from autogen_context.testing.embeddings import embed
+from support.waiting import until
 
 TEXTS = st.lists(
     st.text(alphabet=st.characters() | st.sampled_from("\ud800\udfff"), max_size=6), max_size=8
@@ -81,18 +82,12 @@ class Planted:
         """All is at hand."""
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Let others run until something holds."""
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - others know nothing of an event
-            await asyncio.sleep(0.001)
-
-
 def expected(text: str) -> list[float]:
     """The vector of a text as a store gives it."""
     return list(unit_vector(embed(text, dimensions=8)))
 
 
+@settings(max_examples=40)
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 4))
 def test_any_texts_any_order_any_memory(calls: list[list[str]], entries: int) -> None:
     """A vector per text, in order, each of length 1, repeated texts included, however little memory there is."""
@@ -103,6 +98,7 @@ def test_any_texts_any_order_any_memory(calls: list[list[str]], entries: int) ->
         assert all(hypot(*vector) == pytest.approx(1, abs=1e-6) for vector in vectors)
 
 
+@settings(max_examples=40)
 @given(st.lists(TEXTS, max_size=5))
 def test_once_per_content(calls: list[list[str]]) -> None:
     """With room for all, no text is ever asked for twice."""

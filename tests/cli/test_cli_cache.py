@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_context.cache.cache import ContextCache, user_directory
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cli.main import main
 
 
@@ -90,11 +90,3 @@ def test_where_there_is_no_cache_it_says_so(
     """And makes none."""
     assert "there is no cache in" in refused(capsys, tmp_path / "none", action)
     assert not (tmp_path / "none").exists()
-
-
-def test_the_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system keeps what can be built again."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for value, base in (("/var/x", Path("/var/x")), ("", None), ("relative", None)):
-        monkeypatch.setenv("XDG_CACHE_HOME", value)
-        assert user_directory() == (base or tmp_path / ".cache") / "autogen-context"

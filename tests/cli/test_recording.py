@@ -1,9 +1,7 @@
 """What other programs recorded, read as one thing."""
 
 import gzip
-import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -192,15 +190,6 @@ async def test_a_state_that_autogen_really_saves_is_read(read: Read) -> None:
     roles = [message["role"] for message in found.messages]
     assert roles == ["system", "user", "assistant", "tool", "tool", "assistant"]
     assert str(found.messages[1]["content"]).count("data:image/png;base64,") == 1
-
-
-def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under the name that commands use for it."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(*MESSAGES).encode())))
-    assert read_recording("-")[0].messages == MESSAGES
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    with pytest.raises(ValueError, match="standard input: it is empty"):
-        read_recording("-")
 
 
 TEXT = json.dumps({"messages": conversation(turns=2, tokens_per_turn=30)}, indent=1)

@@ -6,16 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
 from autogen_context.cli.main import main
-from autogen_context.cli.recording import RecordedConversation
-from autogen_context.cli.replay import count_note, replayed, turn_stops
-from autogen_context.config import ContextConfig
+from autogen_context.cli.replay import turn_stops
 from autogen_context.testing.conversation import conversation
 
 Json = dict[str, object]
@@ -237,18 +234,6 @@ def test_nothing_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
         captured = capsys.readouterr()
         assert "\x1b" not in captured.out + captured.err
         assert "\x07" not in captured.out + captured.err
-
-
-@pytest.mark.parametrize(
-    ("source", "room_tokens", "notes"),
-    [("tokenizer", 4000, 0), ("tokenizer", 3000, 1), ("estimate", 4000, 1), ("estimate", 3000, 2)],
-)
-def test_what_the_counts_are_worth_is_said(source: str, room_tokens: int, notes: int) -> None:
-    """An estimate, and a tokenizer that is not the provider's."""
-    turn = RecordedConversation(id="c", messages=[{"role": "user", "content": "x"}], tools=[])
-    done = replayed(turn, ContextConfig(window_tokens=4000), on_turn=lambda: None)
-    assert (done.source, done.room_tokens) == ("tokenizer", 4000)
-    assert len(list(count_note(replace(done, source=source, room_tokens=room_tokens)))) == notes
 
 
 def test_the_command_runs_as_a_program_in_a_pipe(long_run: str) -> None:

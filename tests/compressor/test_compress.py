@@ -26,7 +26,7 @@ def compressor(counter: CountsText | None = None) -> SemanticCompressor:
     return SemanticCompressor(counter=counter or Letters())
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(TEXTS, TARGETS, COUNTERS)
 @example("[user] a\n\n\n[user] a", 3, Letters())
 @example("[Ledger]\nFacts:\na is 1\n\n[Ledger]\nFacts:\na is 2", 30, Letters())
@@ -51,7 +51,7 @@ def test_the_target_is_kept(text: str, target: int, counter: CountsText) -> None
         assert result.compressed.strip()
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(SENTENCES[:12])).map(" ".join), TARGETS)
 def test_what_is_lost_is_said(text: str, target: int) -> None:
     """F10: each sentence is preserved or lost, and lost where no word of it is left; a preserved value can be found."""
@@ -68,7 +68,7 @@ def test_what_is_lost_is_said(text: str, target: int) -> None:
             assert sentence in lost
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(TEXTS, st.sampled_from(["Maria", "weather", "order 4711", "lunch"]), st.integers(12, 300))
 @example("[user] Please look at order 4711.", "order 4711", 12)
 def test_keywords_hold(text: str, keyword: str, target: int) -> None:
@@ -78,42 +78,21 @@ def test_keywords_hold(text: str, keyword: str, target: int) -> None:
     assert (keyword.lower() in flattened(text)) == (keyword.lower() in flattened(result.compressed))
 
 
-@pytest.mark.parametrize(
-    ("text", "target", "keep", "stays"),
-    [
-        pytest.param(
-            "The disk is full. The budget is 500 EUR. Never push to main. The deadline is 2026-05-12.",
-            25,
-            ("disk",),
-            "disk",
-            id="before rules",
-        ),
-        pytest.param(
-            "Examples:\n- red\n- green\n- blue\n\nThat is all that there is to say of them.",
-            40,
-            ("blue",),
-            "blue",
-            id="an example",
-        ),
-        pytest.param(
-            "The pump (for example the old one in the cellar) stopped in the night again and again.",
-            60,
-            ("cellar",),
-            "cellar",
-            id="an aside",
-        ),
-        pytest.param(
-            "You may, if you like, never ever delete the folder /data.",
-            20,
-            (),
-            "never ever",
-            id="a rule keeps its never",
-        ),
-    ],
-)
-def test_what_must_stay(text: str, target: int, keep: tuple[str, ...], stays: str) -> None:
+MUST_STAY = {
+    "before rules": "The disk is full. The budget is 500 EUR. Never push to main. The deadline is 2026-05-12.|25|disk",
+    "an example": "Examples:\n- red\n- green\n- blue\n\nThat is all that there is to say of them.|40|blue",
+    "an aside": "The pump (for example the old one in the cellar) stopped in the night again and again.|60|cellar",
+}
+
+
+@pytest.mark.parametrize("row", MUST_STAY.values(), ids=MUST_STAY)
+def test_what_must_stay(row: str) -> None:
     """F10: keywords before all else; of a rule that has no room no part that says the opposite."""
-    assert stays in compressor().compress_nowait(text, target_tokens=target, keep=keep).compressed
+    text, target, stays = row.split("|")
+    work = compressor()
+    assert stays in work.compress_nowait(text, target_tokens=int(target), keep=(stays,)).compressed
+    rule = "You may, if you like, never ever delete the folder /data."
+    assert "never ever" in work.compress_nowait(rule, target_tokens=20).compressed
 
 
 def test_alike_is_not_the_same() -> None:

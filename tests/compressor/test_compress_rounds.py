@@ -110,7 +110,7 @@ def fitted(scores: list[AttentionScore], limit: int) -> list[CompressedPart]:
 SCORED = st.lists(st.builds(scored, TEXTS, st.floats(0, 1), critical=st.booleans()), max_size=5)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(SCORED, st.integers(0, 2_000))
 def test_the_limit_is_kept(scores: list[AttentionScore], limit: int) -> None:
     """All parts come back, in order, together within the limit; the same each time; below the threshold as they were."""

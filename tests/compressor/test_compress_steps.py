@@ -29,7 +29,7 @@ def after(step: Step, text: str, room: int = 10_000, keep: tuple[str, ...] = ())
     return joined(step(passages_of(text), target))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(TEXTS)
 def test_no_word_is_lost_by_cutting(text: str) -> None:
     """The words of the passages, with what opens turns and items, are those of the text; written and read again likewise."""
@@ -82,7 +82,7 @@ def test_who_speaks(text: str, authors: str) -> None:
     assert " ".join(p.speaker.author for p in passages_of(text)) == authors
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(TEXTS, ROOMS)
 def test_what_steps_never_do(text: str, room: int) -> None:
     """What is said once less is still said; what goes for room is whole and says nothing telling; the core has room."""
@@ -101,49 +101,38 @@ def test_what_steps_never_do(text: str, room: int) -> None:
     assert all(word in text for word in core.split())
 
 
+SAID = {
+    "the same twice": ("The build is green.\nthe  build is green.", "the  build is green."),
+    "too short to say anything": ("}\nelse\n}", "}\nelse\n}"),
+    "the newest stays": (
+        "The pump is up. The pump is down. The pump is up.",
+        "The pump is down. The pump is up.",
+    ),
+    "who has the say stays": (
+        "[user] Never push to main.\n[assistant] Never push to main.",
+        "[user] Never push to main.",
+    ),
+    "F10: alike is not the same": ("It may write to the folder. It may not write to the folder.",)
+    * 2,
+}
+EXAMPLES = {
+    "sentences": (
+        "It retries. For example, a mail is sent. For instance, a file is copied. It stops.",
+        "It retries. For example, a mail is sent. [… 1 more example …] It stops.",
+    ),
+    "a list": (
+        "Examples:\n- red\n- green\n- blue\n\nRules:\n- one\n- two",
+        "Examples:\n- red [… 2 more examples …]\n\nRules:\n- one\n- two",
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("step", "text", "left"),
-    [
-        pytest.param(
-            without_redundancy, "The build is green.\nthe  build is green.", "the  build is green."
-        ),
-        pytest.param(
-            without_redundancy, "}\nelse\n}", "}\nelse\n}", id="too short to say anything"
-        ),
-        pytest.param(
-            without_redundancy,
-            "The server is up. The server is down. The server is up.",
-            "The server is down. The server is up.",
-            id="the newest stays",
-        ),
-        pytest.param(
-            without_redundancy,
-            "[user] Never push to main.\n[assistant] Never push to main.",
-            "[user] Never push to main.",
-            id="who has the say stays",
-        ),
-        pytest.param(
-            without_redundancy,
-            "The importer may write to the folder. The importer may not write to the folder.",
-            "The importer may write to the folder. The importer may not write to the folder.",
-            id="F10: alike is not the same",
-        ),
-        pytest.param(
-            with_short_examples,
-            "It retries. For example, a mail is sent. For instance, a file is copied. It stops.",
-            "It retries. For example, a mail is sent. [… 1 more example …] It stops.",
-            id="sentences",
-        ),
-        pytest.param(
-            with_short_examples,
-            "Examples:\n- red\n- green\n- blue\n\nRules:\n- one\n- two",
-            "Examples:\n- red [… 2 more examples …]\n\nRules:\n- one\n- two",
-            id="a list",
-        ),
-    ],
+    ("text", "left"), [*SAID.values(), *EXAMPLES.values()], ids=[*SAID, *EXAMPLES]
 )
-def test_the_same_twice_and_examples(step: Step, text: str, left: str) -> None:
+def test_the_same_twice_and_examples(text: str, left: str) -> None:
     """What goes is the same said twice, and of examples all but the first."""
+    step: Step = with_short_examples if (text, left) in EXAMPLES.values() else without_redundancy
     assert after(step, text) == left
 
 

@@ -1,7 +1,7 @@
 """What a text says, before and after."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from autogen_context.compressor.concepts import Holdings, concepts_of
 from support.prose import TEXTS
@@ -13,6 +13,7 @@ def kept(before: str, after: str, keep: tuple[str, ...] = ()) -> dict[str, bool]
     return {f"{c.kind} {c.text}": has(c) for c in concepts_of(before, keep)}
 
 
+@settings(max_examples=40)
 @given(TEXTS)
 def test_a_text_holds_its_own_concepts(text: str) -> None:
     """Nothing is lost where nothing was changed; each concept is there once."""

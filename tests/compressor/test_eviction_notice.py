@@ -85,7 +85,7 @@ class Talk:
 SUMMARIES = st.sampled_from(["All is done. " * 9, "[Ledger]\nLimits:\nx is 5\n\nDone.", ""])
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     transcripts(max_messages=14).map(read_all),
     st.integers(0, 200),
@@ -207,7 +207,7 @@ OURS = re.compile(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(transcripts(max_messages=20).map(read_all), st.integers(0, 120))
 def test_the_log_fits_and_makes_nothing_up(messages: list[Message], room: int) -> None:
     """All words beside the fixed ones stand in the units, and the whole stands in its room."""

@@ -14,7 +14,7 @@ from autogen_context.compressor.arrival.arrival import (
     lines_mark_of,
     mark_of,
 )
-from autogen_context.compressor.arrival.output import note_of
+from autogen_context.compressor.arrival.lines import note_of
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 PYTHON = re.compile(r"```python\n(.*?)```\n", re.DOTALL)

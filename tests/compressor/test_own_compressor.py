@@ -123,7 +123,7 @@ def test_what_it_does_wrong_costs_quality_alone(way: str, caplog: pytest.LogCapt
         assert any("compressor's notice is not used" in each for each in warned)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(transcripts(), st.sampled_from([*WAYS, "truncates"]), st.integers(300, 2_000))
 def test_the_promises_hold(messages: list[ChatMessage], way: str, window: int) -> None:
     """Whatever it does: it fits, pairs are closed, the newest message is there, and twice is the same."""

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_context.compressor.arrival.code import CODE, Span, holders, outline
 from autogen_context.compressor.arrival.kinds import REDUCERS, reducer_for
-from autogen_context.compressor.arrival.lines import Reducer, choose, shortened
-from autogen_context.compressor.arrival.output import OUTPUT, shown
+from autogen_context.compressor.arrival.lines import OUTPUT, Reducer, choose, shortened, shown
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
 from support.sources import HEADS, SOURCES
@@ -76,6 +75,7 @@ def test_what_is_nothing_in_particular_has_no_reducer(text: str) -> None:
     assert reducer_for(text) is None
 
 
+@settings(max_examples=40)
 @given(NASTY, ROOMS, st.sampled_from(sorted(KINDS)))
 def test_promises_whatever_it_is(text: str, tokens: int, kind: str) -> None:
     """Of mixed lines, whole and broken, by the reducer that takes them and by any other."""
@@ -108,6 +108,7 @@ PLAIN = texts_of(["all is well", "  ERROR 4711: gone", "def total(self) -> int:"
 RANKS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 6.0]), min_size=1, max_size=9)
 
 
+@settings(max_examples=40)
 @given(PLAIN, RANKS, ROOMS)
 def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], room: int) -> None:
     """What fits comes back as it is; else lines as in the text, and with those of the gaps as many as there were."""
@@ -138,6 +139,7 @@ def test_the_room_is_used(line: str, tokens: int) -> None:
     assert exact(choose(lines, [0.0] * 3_000, room_of(tokens))) >= 0.6 * tokens
 
 
+@settings(max_examples=40)
 @given(st.text("ab c", min_size=1, max_size=400), st.integers(0, 399), st.integers(0, 500))
 def test_a_shortened_line_says_what_it_hides(line: str, at: int, chars: int) -> None:
     """It has so many characters at most, what is wanted in it where there is room, and marks that count the rest."""
@@ -166,7 +168,7 @@ def log(errors: int, lines: int = 600) -> list[str]:
     return rows
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 150), st.integers(60, 2_000), st.sampled_from(["log", "output", "table"]))
 def test_errors_are_the_last_to_go(errors: int, tokens: int, kind: str) -> None:
     """F30: while one of them is hidden, no other line is there that nobody asked for."""
@@ -180,7 +182,7 @@ def test_errors_are_the_last_to_go(errors: int, tokens: int, kind: str) -> None:
         assert others == ["time,level,text"] * (kind == "table")
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 150), st.integers(60, 2_000))
 def test_a_template_says_how_many_more_there_are(errors: int, tokens: int) -> None:
     """F30: exactly as many as are hidden, wherever one of them is shown."""
@@ -192,15 +194,6 @@ def test_a_template_says_how_many_more_there_are(errors: int, tokens: int) -> No
             said = [int(more) for line in there for more in MORE.findall(line)]
             hidden = sum(word in row for row in rows) - len(there)
             assert said == [hidden] * bool(hidden)
-
-
-def test_first_and_last_of_a_template_stay() -> None:
-    """Also of one in the middle, and what is rare."""
-    rows = [f"loading part {i}" for i in range(200)] + ["all parts loaded"]
-    rows += [f"storing row {i}" for i in range(400)] + [f"done with {i}" for i in range(300)]
-    short = OUTPUT.cut("\n".join(rows), room_of(150))
-    for line in ("loading part 0", rows[200], "storing row 0", "storing row 399", "done with 299"):
-        assert line in short
 
 
 @pytest.mark.parametrize(
@@ -217,6 +210,7 @@ def test_what_a_terminal_shows_stays(text: str, screen: str) -> None:
     assert shown(text) == screen
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["ready", "\tx y z", "}", ""]), st.integers(1, 60))))
 def test_repeated_lines_come_back(runs: list[tuple[str, int]]) -> None:
     """The line above a note, so many times more, is what stood there."""
@@ -355,6 +349,7 @@ def module(functions: int) -> str:
     )
 
 
+@settings(max_examples=40)
 @given(NASTY)
 def test_no_character_of_code_changes(text: str) -> None:
     """Only blanks before line numbers go, and can be written again; an outline lies within its text."""

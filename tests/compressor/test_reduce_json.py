@@ -5,10 +5,10 @@ import re
 from typing import TypeAlias
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.json_text import JSON, minified
+from autogen_context.compressor.arrival.json_text import JSON, MOST_DEPTH, minified
 from support.reducing import ROOMS, assert_promises, room_of
 from support.results import ERROR, NEEDLE
 
@@ -64,6 +64,7 @@ def unrolled(tree: Json) -> Json:
     return {key: unrolled(part) for key, part in tree.items()}
 
 
+@settings(max_examples=40)
 @given(WRITTEN)
 @example('{"a": 1.0, "b": 1e5, "c": 12345678901234567890, "a": -0.0, "d": "\\u00e9\\/"}' + " " * 90)
 def test_without_blanks_everything_is_spelled_as_it_was(text: str) -> None:
@@ -75,6 +76,7 @@ def test_without_blanks_everything_is_spelled_as_it_was(text: str) -> None:
     assert minified(tight) == tight
 
 
+@settings(max_examples=40)
 @given(WRITTEN)
 def test_values_come_back_from_tables(text: str) -> None:
     """All of them, in less."""
@@ -91,6 +93,7 @@ def test_what_would_not_come_back_makes_no_table(row: str) -> None:
     assert JSON.tighten(text) == text.replace(" ", "")
 
 
+@settings(max_examples=40)
 @given(WRITTEN, ROOMS)
 def test_promises(text: str, tokens: int) -> None:
     """Whole or broken off anywhere."""
@@ -107,6 +110,13 @@ def test_blocks_inside_text(around: str) -> None:
     block = json.dumps({"orders": [{"id": n} for n in range(9)]}, indent=2)
     tight = minified(around.replace("{}", block))
     assert tight == around.replace("{}", json.dumps(json.loads(block), separators=(",", ":")))
+
+
+@pytest.mark.parametrize("levels", [MOST_DEPTH, MOST_DEPTH + 1, 200])
+def test_what_is_nested_deeper_than_anybody_reads_stays(levels: int) -> None:
+    """So that how deep the stack is does not matter."""
+    text = '{"a": ' * (levels - 1) + "[1,  2]" + "}" * (levels - 1)
+    assert (minified(text) == text) == (levels > MOST_DEPTH)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def spans(candidates: Sequence[Candidate], room_tokens: int = ROOM) -> list[Span
 TWO_TASKS = [("user", 40), ("user", 40), *[("step", 17_000)] * 6]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @example(TWO_TASKS, [("user", 40)])
 @given(TALK, TALK)
 def test_what_is_said_later_moves_no_span(
@@ -68,7 +68,7 @@ def test_what_is_said_later_moves_no_span(
     assert set(known) <= set(spans(candidates_of(talk([*before, *later]))))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(TALK, st.integers(0, 200_000))
 def test_they_lie_between_what_opens_and_what_is_newest(
     parts: list[tuple[str, int]], room: int
@@ -123,7 +123,7 @@ TURNS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.lists(TURNS, min_size=1, max_size=6))
 def test_no_tool_and_no_model_speaks_for_a_person(turns: list[list[Message]]) -> None:
     """Whatever lines they write, a ledger and a compressor read the text of a span as what they said themselves."""

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -212,13 +211,6 @@ def test_yaml_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(MissingExtra, match=r"autogen-context\[yaml\]"):
         loaded("model: m", suffix="yaml")
-
-
-def test_importing_the_config_reads_no_parser() -> None:
-    """What only some programs need is imported when they need it."""
-    code = "import autogen_context.config, sys; print({'yaml', 'tomllib'} & sys.modules.keys())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # our own interpreter and code
-    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("suffix", ["toml", "yaml", "json"])

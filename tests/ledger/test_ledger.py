@@ -1,7 +1,10 @@
 """A ledger holds what was stated and still holds, from those who may say it."""
 
+from typing import cast
+
 import pytest
 
+from autogen_context.errors import StateError
 from autogen_context.ledger import Author, Entry, Kind, Ledger
 from autogen_context.ledger.rendering import shortened
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -100,24 +103,15 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["The budget is 500.", "The marketing budget is 300."],
         ["The budget is 500", "The marketing budget is 300"],
     ),
-    "one of several": (
-        ["The food budget is 1.", "The travel budget is 2.", "The budget is now 3."],
-        ["The food budget is 1", "The travel budget is 2", "The budget is now 3"],
-    ),
     "a date": (
         ["The launch is planned for 2026-05-01.", "The launch slipped to 2026-06-01."],
         ["The launch slipped to 2026-06-01"],
-    ),
-    "start and end": (
-        ["Work starts on 3 May.", "Work ends on 7 June."],
-        ["Work starts on 3 May", "Work ends on 7 June"],
     ),
     "an order to change": (
         ["The timeout is 30 seconds.", "Set the timeout to 45 seconds."],
         ["Set the timeout to 45 seconds"],
     ),
     "a correction": (["The room holds 40 people.", "No, make that 45."], ["The room holds 45 people"]),
-    "a correction of another kind": (["The fair is on 3 May.", "make it 45"], ["The fair is on 3 May", "make it 45"]),
     "what was before": (
         ["The venue is Villa Rosa.", "We booked Hotel Bristol instead of Villa Rosa for the venue."],
         ["We booked Hotel Bristol instead of Villa Rosa for the venue"],
@@ -130,14 +124,6 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["Never delete file a_1.", "Never delete file b_2."],
         ["Never delete file a_1", "Never delete file b_2"],
     ),
-    "two orders": (
-        ["order #1 was refunded", "order #2 was shipped"],
-        ["order #1 was refunded", "order #2 was shipped"],
-    ),
-    "one more": (
-        ["The host is Bo too.", "The host is Cy too."],
-        ["The host is Bo too", "The host is Cy too"],
-    ),
     "two sides of one": (
         ["The server is in Frankfurt.", "The server is db-3."],
         ["The server is in Frankfurt", "The server is db-3"],
@@ -147,20 +133,10 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["The travel budget is $800", "Keep trip costs under $500 from now on"],
     ),
     "forgotten": (["The deadline is 3 May.", "The port is 81.", "Forget the deadline."], ["The port is 81"]),
-    "forgotten for another": (
-        ["The decision is to freeze orders from 3 May.", "Forget the freeze, orders stop on 9 May."],
-        ["Forget the freeze, orders stop on 9 May"],
-    ),
-    "one of two is meant": (
-        ["The report deadline is 3 May.", "The visa deadline is 9 May.", "Forget the deadline."],
-        ["The report deadline is 3 May", "The visa deadline is 9 May", "Forget the deadline"],
-    ),
     "cancelled": (
         ["The boat tour starts at 10:00.", "The boat tour is cancelled."],
         ["The boat tour is cancelled"],
     ),
-    "given up": (["We need a projector in room B2.", "We no longer need a projector."], ["We no longer need a projector"]),
-    "said again": (["The port is 81.", "The port is 81."], ["The port is 81"]),
 }  # fmt: skip
 
 
@@ -254,15 +230,10 @@ def test_a_transcript(text: str, expected: list[tuple[Author, Kind]]) -> None:
     ("user", "other"),
     [
         ("user:", "tool:"),
-        ("User:", "Observation:"),
-        ("[user]", "[Function]"),
-        ("[user]", "[tool result]"),
         ("[user]", "[function output]:"),
         ("[user]", "[assistant calls write_file]"),
         ("[user]", "[system] [tool]"),
         ("[user]", "[user] [system] [tool]"),
-        ("[system] [user]", "[user][assistant]:"),
-        ("<user>", "<function>"),
         ("**user:**", "**observation:**"),
     ],
 )
@@ -277,14 +248,20 @@ def test_shorter_forms_keep_values() -> None:
     assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
 
 
-def test_reports_are_not_kept_for_ever() -> None:
-    """The oldest of what assistants reported goes, nothing that a person said."""
-    ledger = Ledger()
-    ledger.learn_text("The room is B 204.")
-    for number in range(300):
-        ledger.learn_text(
-            f"The order of week {number} is {number}.", author="assistant", position=number
-        )
-    assert len(ledger) == 1 + 200
-    assert ledger.entries[0].text == "The room is B 204"
-    assert ledger.entries[-1].text == "The order of week 299 is 299"
+ENTRY = {"kind": "fact", "key": "k", "text": "t", "author": "tool", "position": 0}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"schema": 3, "entries": []}, "schema 3 and this release reads 2"),
+        ({}, "^the saved ledger entries are damaged: 'schema' is missing; 'entries' is missing"),
+        (cast("dict[str, object]", []), "expected an object, got list"),
+        ({"schema": 2, "entries": [{**ENTRY, "kind": "rumour"}]}, "kind"),
+        ({"schema": 2, "entries": [{**ENTRY, "author": "root"}]}, "author"),
+    ],
+)
+def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> None:
+    """It says what is wrong."""
+    with pytest.raises(StateError, match=message):
+        Ledger.from_json(data)

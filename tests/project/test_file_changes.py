@@ -92,26 +92,6 @@ async def test_a_file_that_keeps_changing_is_told_so_often(coder: Coder) -> None
     assert told[-1].endswith("> +more\n]")
 
 
-async def test_a_look_that_was_overtaken_tells_nothing(root: Path) -> None:
-    """The file was read again meanwhile: what it was before is no longer what the agent knows."""
-    files = Slow(root)
-    files.answers.set()
-    coder = Coder(root, files=files)
-    coder.reads("a.py")
-    await coder.turn()
-    coder.shell(EDIT)
-    files.answers.clear()
-    coder.goes_on()
-    look = asyncio.create_task(coder.turn())
-    await asyncio.sleep(0.05)
-    look.cancel()
-    coder.reads("a.py")
-    files.answers.set()
-    for _ in range(3):
-        assert await coder.turn() == []
-        coder.goes_on()
-
-
 class Broken(FileChangeTracker):
     """Fails when it is asked."""
 

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.budget.manager import TokenBudgetManager
-from autogen_context.budget.task import TaskDefinition
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
 from autogen_context.project.index import Builder, Stamp, read_text, stamp_of
@@ -67,29 +65,6 @@ def test_it_fits_with_all_there_is_to_tell(files: dict[str, str], budget: int) -
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(check(Path(folder) / "shop"))
-
-
-async def test_a_share_stays_free(tmp_path: Path) -> None:
-    """However much the files have to say, what is newer has room."""
-    long = "# Much\n\n" + "\n\n".join(f"Sentence number {n} says so." for n in range(900))
-    view = await project(shop(tmp_path, **{"README.md": long})).current()
-    shares = TokenBudgetManager(total_tokens=BUDGET).allocate(TaskDefinition.from_text(""))
-    free = shares.allocations["execution_history"] + shares.reserve_buffer
-    assert BUDGET // 3 < len(view.head) <= BUDGET - free
-
-
-async def test_what_it_says_of_a_small_project(tmp_path: Path) -> None:
-    """Requirements, decisions, map and conventions, each in its part, each file named."""
-    view = await project(shop(tmp_path)).current()
-    wanted, decided, structure, conventions = view.parts
-    assert "> Shop sells things.\n> It never sells the same thing twice!" in wanted
-    assert "> 1. Prices are whole cents (accepted)" in decided
-    assert "> We keep all prices as whole cents." in decided
-    assert ">   price.py\n>     def price_of(thing: str) -> int" in structure
-    assert "> tool.ruff.line-length: 100" in conventions
-    assert "> Run the tests with make test." in conventions
-    assert view.tail == ""
-    assert all(part in view.head for part in view.parts)
 
 
 async def test_the_head_stays_while_files_change(tmp_path: Path) -> None:

@@ -33,19 +33,6 @@ def test_extracts_fit_their_room(texts: list[str], room: int) -> None:
     assert tokens <= room
 
 
-@settings(max_examples=20)
-@given(TEXTS, st.integers(0, 1_500))
-def test_nothing_is_cut_in_the_middle(text: str, room: int) -> None:
-    """Each line is made of whole pieces: sentences, items, headings, blocks."""
-    document = document_of("page.md", text)
-    pieces = {line for piece in document.pieces for line in piece.text.split("\n")}
-    for line in said(document, room):
-        rest = line
-        for piece in sorted(pieces, key=len, reverse=True):
-            rest = rest.replace(piece, "") if piece else rest
-        assert not rest.replace("…", "").strip()
-
-
 def test_the_top_comes_first_and_a_heading_with_what_it_heads() -> None:
     """The beginning, then the first sentence of each section, then the rest; no badge, no ruler."""
     page = "\n\n".join(
@@ -108,14 +95,6 @@ RECORDS = {
 def test_records_of_decisions(text: str, lines: list[str]) -> None:
     """Title and status, then the decision; what no longer holds gives its title alone."""
     assert said(read_document("design", "docs/adr/x.md", text)) == lines
-
-
-def test_titles_come_before_details() -> None:
-    """With little room all titles are told, and no decision."""
-    documents = [read_document("design", f"{n}.md", RECORD) for n in range(3)]
-    found, _ = extracts(documents, room_tokens=130, count=len)
-    assert set(found.values()) == {("1. Prices are whole cents (accepted)",)}
-    assert len(found) == 3
 
 
 FILES: dict[Paper, tuple[str, str]] = {  # names as they are found, and as they are taken

@@ -17,7 +17,6 @@ from support.texts import HOSTILE, TEXTS
 ENDINGS = {"python": ".py", "ts": ".ts", "go": ".go", "rust": ".rs", "java": ".java", "c": ".c"}
 HEADS = {
     "python": [
-        "LIMIT = 7",
         "class Alpha(Base)",
         "  def total(self, lines) -> int",
         "  def name(self)",
@@ -32,7 +31,7 @@ HEADS = {
     "go": ["type Alpha struct", "func (a *Alpha) Total(lines []int) int", "func main()"],
     "rust": ["pub struct Alpha", "impl Alpha", "  pub fn total(&self, lines: &[u32]) -> u32"],
     "java": ["public class Alpha", "  public int total(List<Integer> lines)"],
-    "c": ["#define LIMIT 7", "int total(const int *lines, int n)"],
+    "c": ["int total(const int *lines, int n)"],
 }
 PYTHON = LANGUAGES[".py"]
 SCRIPT = LANGUAGES[".js"]
@@ -102,44 +101,6 @@ REFERENCES: dict[str, tuple[str, Language, set[str]]] = {
 def test_references(text: str, language: Language, expected: set[str]) -> None:
     """What is imported, with its module; members of something; nothing of comments, strings and local names."""
     assert set(symbols_of(text, language).references) == expected
-
-
-NAMES = {
-    "export default class Alpha extends Base {": "Alpha",
-    "pub(crate) async fn total<T>(x: T) -> T {": "total",
-    "impl<T> Display for Alpha<T> {": "Alpha",
-    "func (a *Alpha) Total(lines []int) int {": "Total",
-    "export const main = async () => {": "main",
-}
-
-
-@pytest.mark.parametrize(("head", "name"), NAMES.items(), ids=NAMES)
-def test_names(head: str, name: str) -> None:
-    """The name that a head defines, in many languages."""
-    found = symbols_of(f"{head}\n    1;\n}}\n", Language("c")).definitions
-    assert [each.name for each in found] == [name]
-
-
-OUTSIDE: dict[str, tuple[str, Language, list[str]]] = {
-    "constants": (
-        "LIMIT = 7\nKinds = Literal['a']\nplain = 3\n",
-        PYTHON,
-        ["LIMIT = 7", "Kinds = Literal['a']"],
-    ),
-    "type": (
-        "export type Row = { a: number }\n",
-        LANGUAGES[".ts"],
-        ["export type Row = { a: number }"],
-    ),
-    "inside": ("def f():\n    LIMIT = 7\n", PYTHON, ["def f()"]),
-    "in a function": ("def f():\n    def inner(x):\n        return x\n", PYTHON, ["def f()"]),
-}
-
-
-@pytest.mark.parametrize(("text", "language", "heads"), OUTSIDE.values(), ids=OUTSIDE)
-def test_what_stands_at_the_margin(text: str, language: Language, heads: list[str]) -> None:
-    """Constants and types for others; a value only where it ends in its line."""
-    assert [each.head for each in symbols_of(text, language).definitions] == heads
 
 
 def test_broken_code_is_read() -> None:

@@ -81,19 +81,6 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
     checked_late(keeper, messages, turns[-1])
 
 
-async def test_who_is_cancelled_loses_nothing(shop: Shop) -> None:
-    """The next turn has the head."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    turn = asyncio.create_task(keeper.prepare(messages))
-    await asyncio.sleep(0.05)
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-    builds.go.set()
-    assert heads_in((await keeper.prepare(messages)).messages)
-
-
 @pytest.mark.parametrize("asked", ["nobody", "a thread", "this loop"])
 async def test_whoever_asked_it_can_be_closed(
     shop: Shop, asked: str, monkeypatch: pytest.MonkeyPatch

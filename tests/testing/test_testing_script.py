@@ -52,6 +52,7 @@ def played(script: list[Step]) -> list[Answer]:
     return answers
 
 
+@settings(max_examples=40)
 @given(steps)
 def test_each_request_takes_one_step(script: list[Step]) -> None:
     """The same script gives the same answers: the steps in order, each id once; one request more raises."""

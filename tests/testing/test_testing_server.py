@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import repeat
-from math import hypot
 from pathlib import Path
 from typing import cast
 
@@ -40,7 +39,6 @@ from autogen_context.testing import (
 )
 from autogen_context.testing.answers import completion_events
 from autogen_context.testing.chat_rules import check_chat
-from autogen_context.testing.embeddings import embed
 from autogen_context.testing.wire import ApiError
 
 HELLO: list[ChatMessage] = [{"role": "user", "content": "hi"}]
@@ -305,16 +303,6 @@ def test_fault_reaches_the_client(fault: Fault, attempt: Attempt, error: type[Ex
     assert [one.fault for one in server.requests] == [fault, None]
 
 
-def test_empty_answers(client: OpenAI, server: LoopbackServer) -> None:
-    """An empty answer has no choices or an empty text, streamed or not; other endpoints have an empty list."""
-    server.inject(*[Fault.empty()] * 3, *[Fault.empty("content")] * 2)
-    assert ask(client).choices == []
-    assert stream(client) == ""
-    assert client.models.list().data == []
-    assert said(ask(client)) == ("", [])
-    assert stream(client) == ""
-
-
 @pytest.mark.parametrize(
     ("build", "named"),
     [
@@ -328,16 +316,6 @@ def test_wrong_arguments_are_refused(build: Callable[[], object], named: str) ->
     """The error names the argument."""
     with pytest.raises(ValueError, match=named):
         build()
-
-
-@settings(max_examples=30)
-@given(st.text(), st.integers(1, 512))
-def test_vectors_have_length_one(text: str, dimensions: int) -> None:
-    """Each vector has the dimensions that were asked for and the length 1, and is always the same."""
-    vector = embed(text, dimensions=dimensions)
-    assert len(vector) == dimensions
-    assert hypot(*vector) == pytest.approx(1.0)
-    assert vector == embed(text, dimensions=dimensions)
 
 
 def dot(left: list[float], right: list[float]) -> float:

@@ -112,7 +112,7 @@ def test_spans_are_in_the_hosts_positions() -> None:
 
 def test_a_saved_state_waits_on() -> None:
     """What it has cost not to cut is in the state."""
-    messages, kept = work(8), manager(dry_run=True)
+    messages, kept = work(5), manager(dry_run=True)
     for stop in stops_of(messages):
         other = manager(dry_run=True)
         other.load_state(json.loads(json.dumps(kept.save_state())))
@@ -140,7 +140,6 @@ class Debugging:
     ("given_settings", "asks"),
     [
         pytest.param({"dry_run": True}, True, id="judged"),
-        pytest.param({"compaction": "cost_based"}, True, id="cut"),
         pytest.param({}, True, id="handed in"),
         pytest.param({"compaction": "when_full"}, False, id="nobody looks"),
     ],

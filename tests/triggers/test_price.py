@@ -1,10 +1,9 @@
 """What a rewrite costs and saves, when it is worth that, and where to cut."""
 
 import math
-from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.tokens.prices import Rates, prices
@@ -49,6 +48,7 @@ def billed(rates: Rates, price: RewritePrice, *, turns: int, is_rewritten: bool)
     return first + (turns - 1) * rates.standing_tokens(tokens)
 
 
+@settings(max_examples=40)
 @given(rewrites(), PLAIN)
 def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     """Of what was sent before, what is written again costs w - r once, and what goes saves r a turn."""
@@ -59,6 +59,7 @@ def test_the_formula(rewrite: Rewrite, rates: Rates) -> None:
     assert price.saving_tokens == pytest.approx(rewrite.saved_tokens * r, abs=1e-6)
 
 
+@settings(max_examples=40)
 @given(rewrite=rewrites(), rates=EVERY_RATE, turns=st.integers(1, 300), is_cold=st.booleans())
 def test_what_it_brings_is_the_difference_of_two_bills(
     rewrite: Rewrite, rates: Rates, turns: int, *, is_cold: bool
@@ -70,6 +71,7 @@ def test_what_it_brings_is_the_difference_of_two_bills(
     assert price.gain_tokens(turns) == pytest.approx(held - cut, rel=1e-6, abs=1e-3)
 
 
+@settings(max_examples=40)
 @given(rewrites(least_saved=1), PLAIN)
 def test_a_cold_cache_makes_it_free(rewrite: Rewrite, rates: Rates) -> None:
     """All is written anew in any case, and less of it if it is less."""
@@ -85,7 +87,6 @@ ROWS = {
     "blocks: 127 of the untouched are lost": (BILLED, Rewrite(window_tokens=12_800, untouched_tokens=2_047, saved_tokens=6_400), 4_032, 640, 6.3),
     "too short to be cached afterwards": (BILLED, Rewrite(window_tokens=2_048, untouched_tokens=0, saved_tokens=1_500), 548 - 204.8 - 343.2, -343.2, math.inf),
     "too short to be cached at all": (BILLED, Rewrite(window_tokens=1_000, untouched_tokens=0, saved_tokens=400), 0, 400, 0),
-    "nothing goes": (TENTH, Rewrite(window_tokens=10_000, untouched_tokens=10_000, saved_tokens=0), 0, 0, math.inf),
 }  # fmt: skip  # a row a case
 
 
@@ -101,7 +102,6 @@ def test_examples(rates: Rates, rewrite: Rewrite, cost: float, saving: float, tu
 HEAD, KEPT = 1_000, 3_000  # tokens: what opens a conversation, and what a rewrite leaves behind it
 
 WAITED = st.floats(0, 1e6)
-GROWTH = st.lists(st.integers(0, 3_000), min_size=1, max_size=120)
 
 
 PRICES = st.builds(price_of_rewrite, rewrites(), st.just(TENTH), is_cold=st.booleans())
@@ -121,36 +121,7 @@ def price_at(window_tokens: int, new_tokens: int, *, is_cold: bool = False) -> R
     )
 
 
-def played(growth: Sequence[int], rewrites: Callable[[int, RewritePrice], bool]) -> float:
-    """What a conversation costs if it is rewritten whenever somebody says so."""
-    window, cost = HEAD, 0.0
-    for turn, new in enumerate(growth):
-        price = price_at(window + new, new)
-        held = window * TENTH.cached_fraction + new
-        is_rewritten = rewrites(turn, price)
-        cost += held - price.gain_tokens(1) if is_rewritten else held
-        window += new - (price.rewrite.saved_tokens if is_rewritten else 0)
-    return cost
-
-
-def by_rule(turns: Callable[[int], float]) -> Callable[[int, RewritePrice], bool]:
-    """Rewrites when the rule says so, with these turns expected."""
-    carried = 0.0
-
-    def rewrites(turn: int, price: RewritePrice) -> bool:
-        nonlocal carried
-        cost = estimate(price, waited_tokens=carried, turns=turns(turn))
-        carried = 0.0 if cost.rewrites else cost.waited_tokens
-        return cost.rewrites
-
-    return rewrites
-
-
-def every(period: int) -> Callable[[int, RewritePrice], bool]:
-    """Rewrites every so many turns."""
-    return lambda turn, _price: turn % period == period - 1
-
-
+@settings(max_examples=40)
 @given(price=PRICES, waited=WAITED, turns=TURNS, is_vain=st.booleans())
 def test_what_the_window_forces_is_done(
     price: RewritePrice, waited: float, turns: float, *, is_vain: bool
@@ -160,6 +131,7 @@ def test_what_the_window_forces_is_done(
     assert (cost.rewrites, cost.why) == (True, "forced")
 
 
+@settings(max_examples=40)
 @given(PRICES, WAITED, TURNS)
 def test_what_is_done_without_need_pays(price: RewritePrice, waited: float, turns: float) -> None:
     """The turns that are expected bring more than it costs, and waiting has cost as much already."""
@@ -168,14 +140,6 @@ def test_what_is_done_without_need_pays(price: RewritePrice, waited: float, turn
         assert price.gain_tokens(turns) > 0
         assert cost.waited_tokens >= price.cost_tokens
         assert price.rewrite.saved_tokens >= LEAST_FRACTION * price.rewrite.window_tokens
-
-
-@pytest.mark.parametrize("new", [50, 1_000])
-def test_even_growth_is_cut_at_the_best_period(new: int) -> None:
-    """Nobody who cuts every so many turns, the best number of them known, is more than 3 % cheaper."""
-    growth = [new] * 300
-    best = min(played(growth, every(period)) for period in range(2, 60))
-    assert played(growth, by_rule(lambda _: 1e9)) <= 1.03 * best
 
 
 def estimate_of(
@@ -190,14 +154,11 @@ def estimate_of(
 WHY = {
     "nothing beyond what is kept": (estimate_of(4_000, waited=1e6), "nothing to save"),
     "a twentieth": (estimate_of(4_200, waited=1e6), "too little"),
-    "a twentieth, cold": (estimate_of(4_200, cold=True), "too little"),
     "half, tried before": (estimate_of(8_000, waited=1e6, vain=True), "tried in vain"),
-    "half, at the end": (estimate_of(8_000, waited=1e6, turns=6.75), "not paid back"),
     "half, a turn before the end": (estimate_of(8_000, waited=1e6, turns=6.76), "pays"),
     "half, a little waited": (estimate_of(8_000, waited=2_299), "not yet"),
     "half, as much waited as it costs": (estimate_of(8_000, waited=2_300), "pays"),
     "half, cold": (estimate_of(8_000, cold=True), "pays"),
-    "half, cold, the last turn": (estimate_of(8_000, cold=True, turns=1), "pays"),
 }  # fmt: skip  # a row a case
 
 
@@ -217,6 +178,7 @@ ATTEMPTS = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(ATTEMPTS, SITUATIONS)
 def test_what_helped_is_never_held_back(attempt: Attempt, now: Situation) -> None:
     """Only what saved nothing, or less than half of what it promised, can be in vain."""
@@ -230,6 +192,7 @@ def test_what_helped_is_never_held_back(attempt: Attempt, now: Situation) -> Non
         assert attempt.is_vain(attempt.situation)
 
 
+@settings(max_examples=40)
 @given(ATTEMPTS, SITUATIONS)
 def test_a_change_ends_the_wait(attempt: Attempt, now: Situation) -> None:
     """Of pins, window or past; or as much more as was promised."""

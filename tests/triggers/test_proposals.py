@@ -50,8 +50,7 @@ def step(tool: str, path: str, result: str | None) -> list[ChatMessage]:
 
 PARTS = st.sampled_from(
     [
-        *[step("read_file", "a.py", "x = 1"), step("str_replace", "a.py", "Changed.")],
-        *[step("read_file", "b.py", "y = 1"), step("str_replace", "b.py", "Changed.")],
+        *[step("read_file", "a.py", "x = 1"), step("str_replace", "b.py", "Changed.")],
         *[step("run_tests", "", "9 passed in 0.4s"), step("read_file", "a.py", None)],
         *[says("user", "Go on."), says("assistant", "Done."), says("system", "Be brief.")],
     ]
@@ -66,7 +65,7 @@ def proposals() -> Proposals:
     return Proposals(SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(EDITS)
 def test_they_are_those_of_the_conversation_as_it_is(
     edits: list[tuple[int, list[list[ChatMessage]]]],
@@ -142,6 +141,7 @@ def decided(position: int, tokens: int, *, hides: bool) -> Decision:
 SPANS = st.tuples(st.integers(0, 15), st.integers(1, 9), st.sets(st.integers(0, 20), max_size=3))
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 900), st.booleans()), min_size=1, max_size=20),
     st.lists(SPANS, max_size=6),
@@ -198,7 +198,7 @@ def best_of(spans: list[ProposedSpan], decisions: list[Decision], stays: frozens
     assert pace.finished_saving_tokens == (found.cost_estimate.price.saving_tokens if found else 0)
 
 
-@given(st.floats(0, 1))
+@pytest.mark.parametrize("cached", [0.0, 0.3, 1.0])
 def test_what_stays_of_a_cut_goes_by_the_price(cached: float) -> None:
     """What a cached token costs, between a quarter and a half."""
     assert left_fraction(Rates(cached_fraction=cached)) == sorted([0.25, cached, 0.5])[1]

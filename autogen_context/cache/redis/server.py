@@ -93,7 +93,17 @@ class RedisServer:
 
     def __init__(self, url: str, *, limits: RedisLimits | None = None) -> None:
         self.limits = limits or RedisLimits()
-        self.name = shown_url(_checked_url(url))
+        self.name = shown_url(url)
+        try:
+            parts = urlsplit(url)
+            known = parts.scheme in _SCHEMES and (parts.port or 1) and (parts.netloc or parts.path)
+        except ValueError:  # a port that is no number
+            known = False
+        if not known:
+            raise ValueError(
+                f"url={self.name!r}: give redis://user:password@host:port/database, rediss:// for TLS, "
+                "or unix:///path/of/the.socket"
+            )
         self.away = False
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
@@ -152,13 +162,6 @@ class RedisServer:
             self._changed.wait_for(lambda: until() or self.away, self.limits.patience_s)
         return until()
 
-    def pause_s(self, tries: int) -> float:
-        """Twice as long after each try, up to the limit; spread, so that not all processes come at once."""
-        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
-
-        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
-        return float(backoff.compute(min(tries - 1, 32)))
-
     def connect(self) -> None:
         """Wait for the connection, ``patience_s`` at most; only that it refuses the url is an error: ``StoreRefused``."""
         with suppress(StoreUnavailable):
@@ -171,10 +174,10 @@ class RedisServer:
         atexit.unregister(self._at_exit)
         for work in list(self.unsent):
             with suppress(StoreUnavailable, StoreRefused):
-                self.wait(work, lambda: not self._waiting())
+                self.wait(work, lambda: not any(map(len, list(self.unsent))))
         self.closed.set()
         self._awake.set()
-        if left := self._waiting():
+        if left := sum(map(len, self.unsent)):
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
         for client in (self.patient, self._hurried):
@@ -207,7 +210,7 @@ class RedisServer:
             self._changed.notify_all()
         if not self._here:
             return max(0.0, self._retry_at_s - time.monotonic())
-        return None if all(done) else self.pause_s(1)
+        return None if all(done) else self._pause_s(1)
 
     def _run(self) -> None:
         """Have the thread at work; a child process has none of those that it was forked from."""
@@ -217,9 +220,6 @@ class RedisServer:
                 work = weakref.ref(self), self._awake
                 self._thread = Thread(target=_keep, args=work, daemon=True, name=self.name)
                 self._thread.start()
-
-    def _waiting(self) -> int:
-        return sum(len(each) for each in list(self.unsent))
 
     def _knock(self) -> None:
         """Connect, for which there is time, and see that it answers as fast as it must."""
@@ -238,6 +238,13 @@ class RedisServer:
             self._changed.notify_all()
         if was_away:
             _LOGGER.info("the shared store is back", extra={"store": self.name})
+
+    def _pause_s(self, tries: int) -> float:
+        """Twice as long after each try, up to the limit; spread, so that not all processes come at once."""
+        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
+
+        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
+        return float(backoff.compute(min(tries - 1, 32)))
 
     def _answer(self, client: "Redis", command: "Callable[[Redis], T]") -> T:
         try:
@@ -259,7 +266,7 @@ class RedisServer:
             now_s = time.monotonic()
             if self._here and now_s - self._since_s > self.limits.retry_max_s:
                 self._tries = 0
-            self._retry_at_s = now_s + (self.pause_s(self._tries) if self._tries else 0.0)
+            self._retry_at_s = now_s + (self._pause_s(self._tries) if self._tries else 0.0)
             known = self._fault.kind if self._fault else None
             self._here, self._fault, self.away = False, fault, True
             self._changed.notify_all()
@@ -282,20 +289,6 @@ def server_of(server: RedisServer | str) -> RedisServer:
     return server
 
 
-def _checked_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        known = parts.scheme in _SCHEMES and (parts.port or 1) and bool(parts.netloc or parts.path)
-    except ValueError:  # a port that is no number; the message shows the url
-        known = False
-    if not known:
-        raise ValueError(
-            f"url={shown_url(url)!r}: give redis://user:password@host:port/database, rediss:// for TLS, "
-            "or unix:///path/of/the.socket"
-        )
-    return url
-
-
 def shown_url(url: str) -> str:
     """A url without user name, password and options; where it is not clear what is what, as little as that."""
     scheme, _, rest = url.partition("://")
@@ -307,23 +300,27 @@ def shown_url(url: str) -> str:
 
 def fault_of(error: Exception) -> Fault:
     """What an error says about the server; no text of the server beyond the code of its error."""
-    from redis import exceptions  # noqa: PLC0415 - optional, and loaded with the client
+    from redis import exceptions as known  # noqa: PLC0415 - optional, and loaded with the client
 
-    at_the_door = exceptions.AuthenticationError, exceptions.AuthenticationWrongNumberOfArgsError
-    if isinstance(error, (*at_the_door, exceptions.AuthorizationError)):
-        return Fault("refused", "it refuses the user name or the password")
-    if isinstance(error, exceptions.NoPermissionError):
-        return Fault("forbidden", "this user may not do that")
-    if isinstance(error, exceptions.ResponseError | exceptions.DataError):
-        code = str(error).partition(" ")[0]  # in capitals; anything else may be text of a value
-        return Fault(
-            "declined", f"it declines ({code if code.isupper() else type(error).__name__})"
-        )
-    if isinstance(error, TimeoutError | exceptions.TimeoutError):
-        return Fault("away", "no answer in time")
-    if isinstance(error, OSError | exceptions.ConnectionError):
-        return Fault("away", "no connection")
-    return Fault("away", f"no answer of a Redis server ({type(error).__name__})")
+    match error:
+        case (
+            known.AuthenticationError()
+            | known.AuthenticationWrongNumberOfArgsError()
+            | known.AuthorizationError()
+        ):
+            return Fault("refused", "it refuses the user name or the password")
+        case known.NoPermissionError():
+            return Fault("forbidden", "this user may not do that")
+        case known.ResponseError() | known.DataError():
+            code = str(error).partition(" ")[0]  # in capitals; anything else may be text of a value
+            shown = code if code.isupper() else type(error).__name__
+            return Fault("declined", f"it declines ({shown})")
+        case TimeoutError() | known.TimeoutError():
+            return Fault("away", "no answer in time")
+        case OSError() | known.ConnectionError():
+            return Fault("away", "no connection")
+        case _:
+            return Fault("away", f"no answer of a Redis server ({type(error).__name__})")
 
 
 def _client(url: str, timeout_s: float) -> "Redis":

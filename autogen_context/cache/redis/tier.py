@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 from uuid import uuid4
 
 from autogen_context.cache.redis.server import RedisServer, fault_of, server_of
@@ -24,7 +24,7 @@ from autogen_context.messages.message import content_digest
 
 if TYPE_CHECKING:
     from redis import Redis
-    from redis.client import Pipeline, PubSub
+    from redis.client import PubSub
 
 LONGEST_TTL_S = 7 * 24 * 3600.0
 
@@ -35,14 +35,11 @@ _SCANNED = 1_000  # keys that the server looks at in one step
 _SEAL_BYTES = 4
 
 
-class _Order:
+class _Order(NamedTuple):
     """What is to be done with a key: a value to be written for so long, or, without one, a deletion."""
 
-    __slots__ = ("ttl_ms", "value")
-
-    def __init__(self, value: bytes | None = None, ttl_ms: int = 0) -> None:
-        self.value = value
-        self.ttl_ms = ttl_ms
+    value: bytes | None = None
+    ttl_ms: int = 0
 
 
 class RedisTier:
@@ -62,9 +59,8 @@ class RedisTier:
         scope = Scope(tenant=tenant, agent=agent)
         # The beginning of all keys, without a name in the clear; also the channel of their news.
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
-        self._lock = (
-            Lock()
-        )  # for what waits to be sent: deletions first, then writes, the oldest first
+        self._lock = Lock()
+        # What waits to be sent: deletions first, then writes, the oldest first.
         self._orders: OrderedDict[str, _Order] = OrderedDict()
         self._everything: _Order | None = None  # all keys are to be deleted, before all else
         self._news = _News(self._server, self.namespace)
@@ -83,13 +79,17 @@ class RedisTier:
         asked = [name for name, order in waiting.items() if order is None]
         longest = self._server.limits.value_bytes + _SEAL_BYTES  # planted ones cost no memory here
 
-        def get(pipeline: "Pipeline") -> None:
-            for name in asked:
-                pipeline.getrange(self._key(name), 0, longest)
+        def get(redis: "Redis") -> list[object]:
+            with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
+                for name in asked:
+                    pipeline.getrange(self._key(name), 0, longest)
+                return pipeline.execute()
 
         values = {name: order.value for name, order in waiting.items() if order is not None}
-        for name, data in zip(asked, self._asked(get) if asked else [], strict=False):
-            values[name] = unsealed(self._key(name), data) if isinstance(data, bytes) else None
+        if asked:
+            with suppress(StoreUnavailable):
+                for name, data in zip(asked, self._server.ask(get), strict=True):
+                    values[name] = unsealed(self._key(name), cast("bytes", data))
         return {name: value for name, value in values.items() if value is not None}
 
     def write(self, values: Mapping[str, bytes], *, ttl_s: float | None = None) -> list[str]:
@@ -219,18 +219,6 @@ class RedisTier:
         if not self._server.wait(self, is_done):
             reason = "it has not deleted what it was told to"
             raise StoreUnavailable(self._server.name, reason=reason)
-
-    def _asked(self, fill: "Callable[[Pipeline], None]") -> list[object]:
-
-        def execute(redis: "Redis") -> list[object]:
-            with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
-                fill(pipeline)
-                return pipeline.execute()
-
-        try:
-            return self._server.ask(execute)
-        except StoreUnavailable:
-            return []
 
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"

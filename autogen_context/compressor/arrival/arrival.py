@@ -13,8 +13,7 @@ from typing import Literal
 
 from autogen_context.compressor.arrival.json_text import minified
 from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import Room
-from autogen_context.compressor.arrival.output import OUTPUT
+from autogen_context.compressor.arrival.lines import OUTPUT, Room
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
@@ -75,10 +74,7 @@ def cut(
     task: str = "",
     shows_file: bool = False,
 ) -> tuple[str, str]:
-    """A result of which no more is sent than has its place in a window, and the handle of its original.
-
-    The text itself and no handle where it has no more tokens than a result may have, or what is cut of it would be longer.
-    """
+    """What of a result has its place in a window, and the handle of its original; the text and no handle where all of it has."""
     tokens = count(text)
     if tokens <= MOST_TOKENS:
         return text, ""
@@ -106,8 +102,7 @@ def mark_of(tokens: int, handle: str) -> str:
 class LinesAbove:
     """The lines of what is sent, to be found again.
 
-    A mark stands for exactly so many lines: those that follow the line before the mark, and end before the line after it, at the
-    nearest place above where these two lines stand so far apart.
+    A mark stands for the lines between its neighbours at the nearest place above where these two stand so far apart.
     """
 
     def __init__(self) -> None:
@@ -170,11 +165,7 @@ def lines_mark_of(lines: int) -> str:
 
 
 class Arrival:
-    """Decides on units as they come in.
-
-    ``keep`` puts the original of a result that was cut under its handle; ``compressor`` says what is sent of a result, for the
-    text and what is made of it here; ``mode`` whether results are made smaller, and whether large ones are cut.
-    """
+    """Decides on units as they come in; ``keep`` puts the original of a result that was cut under its handle."""
 
     def __init__(
         self,

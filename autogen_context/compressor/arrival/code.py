@@ -20,8 +20,8 @@ from autogen_context.compressor.arrival.lines import (
     Room,
     choose,
     wanted_in,
+    without_padding,
 )
-from autogen_context.compressor.arrival.output import without_padding
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,6 +12,8 @@ from autogen_context.compressor.arrival.json_text import JSON
 from autogen_context.compressor.arrival.lines import (
     BLANK_RANK,
     ERROR_RANK,
+    LOG,
+    OUTPUT,
     WANTED_RANK,
     Reducer,
     Room,
@@ -19,8 +21,9 @@ from autogen_context.compressor.arrival.lines import (
     choose,
     cutting,
     ranked,
+    shown,
+    tight_output,
 )
-from autogen_context.compressor.arrival.output import LOG, OUTPUT, shown, tight_output
 
 # Diffs: files and hunks, then what changed
 
