@@ -85,28 +85,17 @@ def run(runs: tuple[Run, Run]) -> Run:
     return runs[0]
 
 
-def test_it_ends_well_and_quietly(run: Run) -> None:
-    """No rejection, no failing test of the project, no warning, no traceback; no bar in a pipe."""
+def test_what_it_prints_is_true_and_enough(run: Run) -> None:
+    """Quietly, many requests of a conversation far larger than the window, none above it, counted as the server counts."""
     assert (run.code, run.err) == (0, "")
     assert "\x1b" not in run.out
-
-
-def test_the_conversation_is_far_larger_than_the_window(run: Run) -> None:
-    """More than 60,000 tokens go through 8,000, in many requests."""
     assert run.number("whole conversation has") > 60_000
     assert run.number("in a window of") == WINDOW_TOKENS
     assert run.number("The agent made") > 50
-
-
-def test_no_request_is_above_the_window_and_none_is_rejected(run: Run) -> None:
-    """The largest fits, and it uses most of the window."""
     assert 0.8 * WINDOW_TOKENS < run.number("The largest has") <= WINDOW_TOKENS
     assert run.number("the server rejected") == 0
-
-
-def test_the_numbers_are_those_of_the_server(run: Run) -> None:
-    """What the table counts is what the server billed."""
     assert "What is counted here is, in each request, at least what the server counted." in run.text
+    assert "the model is a script, so nothing is claimed about the quality of answers" in run.text
 
 
 def test_sending_everything_would_have_been_rejected_early(run: Run) -> None:
@@ -119,15 +108,11 @@ def test_sending_everything_would_have_been_rejected_early(run: Run) -> None:
 
 
 def test_the_model_found_what_it_needs_in_every_request(run: Run) -> None:
-    """The task and its rule are there to the letter, up to the last request, and each newest result."""
+    """The task and its rule to the letter, each newest result; the answer quotes the test run that it was sent last."""
     requests = run.number("The agent made")
     assert f"to the letter, in {requests:.0f} of {requests:.0f} requests" in run.text
     assert run.number("results of its newest calls") == 0
     assert run.number("were missing, and", " had given way") <= requests / 5
-
-
-def test_the_answer_is_written_from_the_newest_result(run: Run) -> None:
-    """The model quotes the test run that it was sent last."""
     assert run.number("All tests pass \\(Ran", " tests") > 100
     assert "the tests of the project pass" in run.text
 
@@ -146,11 +131,6 @@ def test_the_table_is_readable(run: Run) -> None:
     compactions = sum(row[-1].startswith("compacted") for row in run.rows)
     assert compactions == run.number("The history was cut") >= 5
     assert max(map(len, run.out.splitlines())) <= 80
-
-
-def test_it_does_not_claim_too_much(run: Run) -> None:
-    """It says that a script is no model."""
-    assert "the model is a script, so nothing is claimed about the quality of answers" in run.text
 
 
 def test_two_runs_say_the_same(runs: tuple[Run, Run]) -> None:

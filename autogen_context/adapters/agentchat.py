@@ -48,16 +48,7 @@ CLIENT, CONTEXT, TOOLS = "_model_client", "_model_context", "_workbench"
 def register_agentchat(
     agent: object, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> ManagedChatCompletionContext:
-    """Put an agent inside its window, as it is, with its conversation; ``autogen_context.register`` does it for any host.
-
-    Args:
-        agent: an ``AssistantAgent``, or another agent that has a model client and a model context.
-        model: its model's name; left out, as its client says.
-        options: as for the context.
-
-    Raises:
-        ValueError: the agent asks no model, lacks an attribute that is set, or is registered already.
-    """
+    """Put an agent that has a model client and a model context inside its window; see ``autogen_context.register``."""
     attributes = vars(agent)
     client, before = attributes.get(CLIENT), attributes.get(CONTEXT)
     if not isinstance(client, ChatCompletionClient) or not isinstance(

@@ -42,13 +42,8 @@ class MeteredChatCompletionClient(ChatCompletionClient):
     """A client for the one agent that has this context; it does what the client within does.
 
     A request is the context's if it is system messages and then what the context handed out last, the same objects, and
-    nothing else. Others (another agent's, a team's selector, a question with something
-    added) go through untouched and are not recorded. Neither are answers from a cache, and streams without usage
-    (OpenAI's: ``stream_options={"include_usage": True}`` in the client's arguments).
-
-    Args:
-        client: the client that is called.
-        context: the ``model_context`` of the same agent.
+    nothing else. Others (another agent's, a team's selector, a question with something added) go through untouched and
+    are not recorded. Neither are answers from a cache, and streams without usage.
     """
 
     component_type = "model"
@@ -153,14 +148,7 @@ def model_of(client: ChatCompletionClient) -> str:
 
 
 def recall_tool(context: ManagedChatCompletionContext) -> FunctionTool:
-    """The tool for the agent that has this context; ``register(agent)`` adds it by itself.
-
-    Args:
-        context: the agent's.
-
-    Returns:
-        A tool for the agent's ``tools``; each agent needs its own, since its context is its own.
-    """
+    """The tool for the ``tools`` of the one agent that has this context; ``register(agent)`` adds it by itself."""
     return RecallTool(context)
 
 

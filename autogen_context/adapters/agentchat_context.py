@@ -264,11 +264,9 @@ def envelope_of(system: Sequence[str], tools: Sequence[AgentTool]) -> Envelope:
 def envelope_around(
     own: Sequence[LLMMessage], request: Sequence[LLMMessage], tools: Sequence[AgentTool]
 ) -> Envelope | None:
-    """What stands around a context's own messages in a request that an agent is about to send.
+    """What stands around a context's own messages in a request; ``None`` where that is not the context's.
 
-    Returns:
-        The envelope; ``None`` where the request is not the context's: it must be system messages, then exactly these
-        objects, then nothing.
+    It must be system messages, then exactly these objects, then nothing.
     """
     start = len(request) - len(own)
     if start < 0 or not all(map(is_, own, request[start:])):
@@ -291,11 +289,7 @@ def schema_of(tool: AgentTool) -> ToolSchema:
 def complete_with(client: ChatCompletionClient) -> Complete:
     """A client of the host's as what a ``SemanticCompressor`` asks; what it raises, and cancellation, pass through.
 
-    Args:
-        client: the agent's own, or a cheaper one; it is not closed here.
-
-    Returns:
-        A function that answers a prompt with a text; ``CompletionFailed`` where that is none, or not all of it.
+    What is no text, or not all of it, is ``CompletionFailed``. The client is not closed here.
     """
 
     async def complete(prompt: str, /) -> str:

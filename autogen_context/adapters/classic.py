@@ -130,16 +130,7 @@ class ContextTransform:
 def register_classic(
     agent: ClassicAgent, model: str | None = None, **options: Unpack[ManagerOptions]
 ) -> Conversations:
-    """Put an agent inside its window, through its hooks; one that has tools gets ``recall_context``.
-
-    Args:
-        agent: a ``ConversableAgent`` that asks a model.
-        model: its model's name; left out, as its ``llm_config`` says.
-        options: as for ``ContextTransform``.
-
-    Raises:
-        ValueError: the agent asks no model, or is registered already.
-    """
+    """Put a ``ConversableAgent`` that asks a model inside its window; see ``autogen_context.register``."""
     if not agent.llm_config:
         raise ValueError(
             "agent: it has no llm_config and so sends nothing to a model; register the agents that do"

@@ -51,17 +51,7 @@ class Conversations(AgentContext[ChatDict]):
     def prepare(
         self, messages: list[ChatDict], *, system: str | None = None, tools: ToolSchemas = ()
     ) -> list[ChatDict]:
-        """The list to send, as ``IncrementalContextManager.prepare_nowait`` makes it.
-
-        Args:
-            messages: the host's list.
-            system: the system message that the host adds to it; counted, and not in the result.
-            tools: the schemas that go with the request, to be counted.
-
-        Raises:
-            InvalidTranscript: a message cannot be read, or there are orphans and ``orphans="refuse"``.
-            ContextWindowExceeded: what must stay does not fit.
-        """
+        """The list to send, as ``prepare_nowait`` makes it; ``system`` is what the host adds, counted and not in it."""
         if not messages:
             return messages
         with self._lock:

@@ -5,7 +5,6 @@ Promise: it reads the same sources in the same order as an agent does, and chang
 
 import argparse
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -34,7 +33,6 @@ def add_parser(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="URL",
         help="also ask this OpenAI-compatible endpoint, with OPENAI_API_KEY if that is set",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
     parser.set_defaults(run=run)
 
 
@@ -44,35 +42,18 @@ def run(arguments: argparse.Namespace) -> int:
     url: str | None = arguments.discover
     if model is None and url:
         raise ValueError("--discover asks about one model; name it: limits MODEL --discover URL")
-    if model is not None:
-        lines = one(model, url, as_json=arguments.json)
-    elif arguments.json:
-        facts = [facts_of(row) for row in known_rows().values()]
-        lines = [json.dumps(facts, indent=2)]
-    else:
-        lines = table(list(known_rows().values()))
+    lines = one(model, url) if model is not None else table(list(known_rows().values()))
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
-def one(model: str, url: str | None, *, as_json: bool) -> Iterable[str]:
+def one(model: str, url: str | None) -> Iterable[str]:
     """What is known of a model, and one line for each source, an arrow at the first that knows."""
     key = os.environ.get("OPENAI_API_KEY")
     limits = ModelLimits(discovery=Discovery(url, api_key=key) if url else None)
     limit = asyncio.run(limits.alookup(model))
     # The cache is this process's own and just filled: it would only repeat the answer.
     chain = [step for step in limits.trace(model) if step.source != "cache"]
-    if as_json:
-        steps = [
-            {
-                "source": step.source,
-                "input_tokens": step.limit.input_tokens if step.limit else None,
-                "note": step.note,
-            }
-            for step in chain
-        ]
-        yield json.dumps(facts_of(limit) | {"chain": steps}, indent=2)
-        return
     yield f"{printable(limit.model)}: {limit.input_tokens:,} input tokens ({limit.source})"
     yield ""
     yield f"  input   {limit.input_tokens:>12,}  the most a request may have"
@@ -93,18 +74,6 @@ def one(model: str, url: str | None, *, as_json: bool) -> Iterable[str]:
         yield ""
         yield "  No source knows this model. Set its input limit:"
         yield f"     export {variable_for(limit.model)}={limit.input_tokens}"
-
-
-def facts_of(limit: ModelLimit) -> dict[str, object]:
-    """A limit as JSON data."""
-    return {
-        "model": limit.model,
-        "input_tokens": limit.input_tokens,
-        "output_tokens": limit.output_tokens,
-        "window_tokens": limit.window_tokens,
-        "prompt_tokens": limit.prompt_tokens,
-        "source": limit.source,
-    }
 
 
 def table(rows: list[ModelLimit]) -> Iterator[str]:

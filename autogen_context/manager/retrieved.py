@@ -4,6 +4,7 @@ Promise: only what is out of sight comes back; only a person's newest message as
 read. What was brought back stays in its place until the next compaction, so that what is sent only grows.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,20 @@ class InSight:
     def __iter__(self) -> Iterator[Message]:
         """The messages, oldest first."""
         return iter(messages_of(self.pieces, self.messages)[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The messages of which something is out of sight, by their positions."""
+
+    decisions: Decisions
+
+    def __contains__(self, position: object) -> bool:
+        """Whether that of a position is."""
+        if not isinstance(position, int) or not 0 <= position < self.decisions.stop:
+            return False
+        at = bisect_right(self.decisions, position, key=lambda decision: decision.start) - 1
+        return self.decisions[at].hides
 
 
 class Retriever:
@@ -94,18 +109,8 @@ class Retriever:
         frame = self._counter.message(Message(role="user", own=True))
         text = self._memory.text(
             said_now(messages),
-            hidden_in(view.decisions),
+            Hidden(view.decisions),
             room_tokens=free - frame,
             count=self._counter.text,
         )
         return Message(role="user", text=text, own=True) if text else None
-
-
-def hidden_in(decisions: Decisions) -> set[int]:
-    """Positions of the messages of which something is out of sight."""
-    return {
-        position
-        for decision in decisions
-        if decision.hides
-        for position in range(decision.start, decision.stop)
-    }

@@ -5,7 +5,8 @@ of the query as densely as the query itself, 0 for one that shares no term with 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from math import isfinite, log
 from operator import mul
 
@@ -16,6 +17,7 @@ LENGTH_FRACTION = 0.75  # b of BM25: how much of a document's length counts agai
 USUAL_TERMS = 100  # of a text that is judged alone: about a paragraph
 SEMANTIC_FRACTION = 0.5  # of a fused score
 UNRELATED_COSINE = 0.1  # what sentence embeddings give for texts on different things, on average
+MOST_HOLDERS = 256  # documents of a term that are looked at for its sake: a query costs no more in a longer history
 REACH = 4  # neighbours on each side that count, each half as much as the one before it
 NEARNESS = tuple(0.5 ** abs(distance) for distance in range(-REACH, REACH + 1))
 
@@ -62,9 +64,10 @@ class LexicalIndex:
     def __init__(self) -> None:
         self._terms: list[tuple[str, ...]] = []  # of each document, each once
         self._lengths: list[int] = []  # in terms, each as often as it stands there
-        self._mean_lengths: list[float] = []  # with the neighbours, where these are complete
         self._total_length = 0
-        self._holders: defaultdict[str, dict[int, int]] = defaultdict(dict)  # times by document
+        self._holders: defaultdict[str, dict[int, int]] = defaultdict(
+            dict
+        )  # how often, by document
 
     def __len__(self) -> int:
         """How many documents there are."""
@@ -90,53 +93,63 @@ class LexicalIndex:
                 if not self._holders[term]:
                     del self._holders[term]
             self._total_length -= self._lengths.pop()
-        del self._mean_lengths[max(0, documents - REACH) :]
 
     def scores(self, query: str) -> list[float]:
         """How much each document has to do with a query, 0..1, in order."""
-        return self._scores_of(query, dict.items, self._lengths)
+        return self._scores_of(query, lambda held: held, self._lengths.__getitem__)
 
     def scores_nearby(self, query: str) -> list[float]:
         """The same with the words of neighbours: half of what a direct neighbour holds, a quarter of the next, four on each side.
 
         What stands between others that match then scores as they do.
         """
-        known = self._mean_lengths
-        known += [mean_around(self._lengths, at) for at in range(len(known), len(self))]
-        scores = self._scores_of(query, self._lent, known)
-        del known[max(0, len(self) - REACH) :]  # neighbours may come yet
-        return scores
+        return self._scores_of(query, self._lent, lambda at: mean_around(self._lengths, at))
 
-    def _lent(self, held: dict[int, int]) -> Iterable[tuple[int, float]]:
+    def _lent(self, held: Mapping[int, int]) -> Mapping[int, float]:
         """How often each document holds a term, its own and what its neighbours lend; sums of such counts are exact."""
         lent: defaultdict[int, float] = defaultdict(float)
+        last = len(self) - 1
         for document, times in held.items():
             first = max(0, document - REACH)
-            near = NEARNESS[first - document + REACH : len(self) - document + REACH]
-            for at, nearness in enumerate(near, first):
-                lent[at] += nearness * times
-        return lent.items()
+            for at in range(first, min(last, document + REACH) + 1):
+                lent[at] += NEARNESS[at - document + REACH] * times
+        return lent
 
     def _scores_of(
         self,
         query: str,
-        held_by: Callable[[dict[int, int]], Iterable[tuple[int, float]]],
-        lengths: Sequence[float],
+        held_by: Callable[[Mapping[int, int]], Mapping[int, float]],
+        length_at: Callable[[int], float],
     ) -> list[float]:
+        """The scores for a query, by how often documents hold a term and how long they are; only those are looked at."""
         wanted, totals = Counter(terms(query)), [0.0] * len(self)
         if not wanted:
             return totals
         pivot = max(wanted.total(), self._total_length / max(1, len(self)))
         own_damping, own = damping_of(wanted.total(), pivot), 0.0
-        dampings = [damping_of(length, pivot) for length in lengths]
+        dampings: dict[int, float] = {}
+        all_holders = {term: self._holders.get(term, {}) for term in wanted}
+        frequent = [each for each in all_holders.values() if len(each) > MOST_HOLDERS]
+        near: Collection[int] = ()
+        if frequent:  # what stands everywhere tells the documents apart that a rarer word found, else the newest
+            rare = [each for each in all_holders.values() if len(each) <= MOST_HOLDERS]
+            near = {at for each in rare for at in held_by(each)}
+            near = near or list(islice(reversed(frequent[0]), MOST_HOLDERS))
         for term, count in wanted.items():
-            holders = self._holders.get(term, {})
+            holders = all_holders[term]
             frequency = max(1, len(holders)) + 0.5
             rarity = log(1 + (len(self) - frequency + 1) / frequency)
             own += rarity * count / (count + own_damping)
-            for at, often in held_by(holders):
-                totals[at] += rarity * often / (often + dampings[at])
-        return [min(1.0, total / own) if total else total for total in totals]
+            if len(holders) > MOST_HOLDERS:
+                holders = {at: holders[at] for at in near if at in holders}
+            for at, often in held_by(holders).items():
+                damping = dampings.get(at)
+                if damping is None:
+                    damping = dampings[at] = damping_of(length_at(at), pivot)
+                totals[at] += rarity * often / (often + damping)
+        for at in dampings:
+            totals[at] = min(1.0, totals[at] / own)
+        return totals
 
 
 def mean_around(values: Sequence[float], at: int) -> float:

@@ -1,8 +1,6 @@
-"""Documents of a project: what is wanted, what was decided, how one works on it; and the best of their pieces that have room.
+"""Documents of a project, chosen by their names, and the best of their pieces that have room; none is ever cut.
 
-Files are chosen by their names alone. Pieces are sentences, items, headings and blocks; none is ever cut, and none stands
-without its heading. A record of a decision (the shapes of MADR and Nygard, and near them) gives its title with its status
-first, then its decision; what was rejected or replaced gives its title alone.
+A record of a decision (MADR, Nygard) gives its title and status, then its decision; what was rejected gives its title alone.
 """
 
 import json
@@ -85,17 +83,11 @@ HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """What is taken whole, or not.
-
-    Attributes:
-        text: a sentence, an item, a heading, a block.
-        turn: pieces of turn 0 come first, then those of turn 1; ``NEVER`` comes for others alone.
-        under: the heading that it stands under, by its place; -1 where there is none.
-    """
+    """What is taken whole, or not: a sentence, an item, a heading, a block."""
 
     text: str
-    turn: int = 0
-    under: int = -1
+    turn: int = 0  # the lower come first; ``NEVER`` comes for others alone
+    under: int = -1  # the heading that it stands under, by its place; -1 where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

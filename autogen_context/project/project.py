@@ -1,8 +1,7 @@
 """A folder as the context of an agent: what is wanted, what was decided, what is where, how one works on it.
 
-Promise: the head stays as it was written until it is renewed, and what is newer is told beside it; together they have no
-more tokens than the budget. The same tree gives the same bytes. Every line that comes from a file is marked as such, so that
-no text of a file passes for a statement of anybody, or for the end of what was quoted.
+Promise: the head stays as it was written until it is renewed; what is newer is told beside it, within one budget. The same
+tree gives the same bytes. Every line of a file is marked, so that none passes for a statement of anybody.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
 """Take secrets out of a text before anything else reads it (F22); lines stay lines.
 
-What a name, a well-known form or the look of a quoted value tells to be a key, a password or a token is replaced by
-``HIDDEN``; a reference to where it is kept is none, nor is a value that only holds a place. Nobody finds every secret: a
-password without a name beside it passes. docs/decisions/0017-project-context.md has why this is no library.
+What a name, a well-known form or the look of a quoted value tells to be one goes; docs/decisions/0017-project-context.md.
 """
 
 import math

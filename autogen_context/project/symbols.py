@@ -1,8 +1,6 @@
-"""What a source file defines, and what it refers to; any text goes, in time in proportion to it.
+"""What a source file defines, by grammar (extra ``code``) or by words and indentation, and what it refers to.
 
-Definitions are told by the grammar of the language where it is installed (extra ``code``), by words and indentation
-otherwise; references by the words of the code. Where a language says what it takes from elsewhere (Python, JavaScript,
-TypeScript), a bare name counts only if it was imported.
+Where a language says what it takes from elsewhere (Python, JavaScript, TypeScript), a bare name counts only if imported.
 """
 
 import re

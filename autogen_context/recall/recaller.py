@@ -10,7 +10,7 @@ import logging
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 
 from autogen_context.compressor.shorten import CountText
@@ -118,15 +118,15 @@ class Recaller:
         return scores
 
     def text(
-        self, query: str, hidden: Collection[int], *, room_tokens: int, count: CountText
+        self, query: str, hidden: Container[int], *, room_tokens: int, count: CountText
     ) -> str:
         """The exchanges with hidden messages that a query asks for, as one text that fits; empty where there are none."""
-        unseen, scores = frozenset(hidden), self.scores(query)
+        scores = self.scores(query)
         matching = self._holding(at for at, score in enumerate(scores) if score >= FLOOR)
         out_of_sight = [
             each
             for each in matching
-            if each.messages and not unseen.isdisjoint(range(each.start, each.stop))
+            if each.messages and any(at in hidden for at in range(each.start, each.stop))
         ]
         found = retrieve(out_of_sight, scores, room_tokens=room_tokens, count=count)
         whole = self._holding(each.start for each in found)

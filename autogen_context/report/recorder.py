@@ -27,13 +27,7 @@ class Tariff(Protocol):
 
 
 class Recorder:
-    """Turns what a manager returns into records, turn by turn.
-
-    Args:
-        count: tokens of one of the host's messages.
-        tariff: what the provider charges.
-        fixed_tokens: what every request has beside its messages (tools, what the format adds), in tokens.
-    """
+    """Turns what a manager returns into records; ``fixed_tokens`` is what every request has beside its messages."""
 
     def __init__(
         self, *, count: Callable[[object], int], tariff: Tariff, fixed_tokens: int = 0

@@ -26,23 +26,14 @@ NOTHING = Request(messages=0, tokens=0, cached_tokens=0, cost_tokens=0.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
-    """One turn.
-
-    Attributes:
-        turn: its number, from 1.
-        limit_tokens: what its request may have, in tokens.
-        whole: the request with the whole history.
-        sent: the request that was made; ``None`` where what must stay did not fit.
-        compacted: whether the history was cut in this turn.
-        happened: the same in words: ``"hold"``, ``"compacted: 12 dropped, 1 shortened"``.
-    """
+    """One turn, from 1 on: its request with the whole history, and as it was sent."""
 
     turn: int
     limit_tokens: int
     whole: Request
-    sent: Request | None
+    sent: Request | None  # None where what must stay did not fit
     compacted: bool
-    happened: str
+    happened: str  # in words: "hold", "compacted: 12 dropped, 1 shortened"
 
     @property
     def price_ratio(self) -> float | None:
@@ -65,22 +56,15 @@ class Sum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a conversation came to, or several.
-
-    Attributes:
-        turns: how many, those that could not be sent included.
-        impossible: of these, how many could not be sent.
-        compactions: how many turns cut the history.
-        limit_tokens: of every request; ``None`` where they differ or there is none.
-        whole: sending everything; in ``above_limit`` and ``most_tokens`` with the impossible turns, otherwise without.
-        sent: what was sent.
-    """
+    """What a conversation came to, or several."""
 
     turns: int
-    impossible: int
+    impossible: int  # of these, what could not be sent
     compactions: int
-    limit_tokens: int | None
-    whole: Sum
+    limit_tokens: int | None  # of every request, where it is the same
+    whole: (
+        Sum  # in ``above_limit`` and ``most_tokens`` with the impossible turns, otherwise without
+    )
     sent: Sum
 
     @property

@@ -4,7 +4,6 @@ Promise: every name has a price. Money is stated only for a model of the table, 
 any other only its provider's rule for caching is known.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ _SAME_MODEL = re.compile(r"(?:[-@]\d{4}-?\d\d-?\d\d)?(?:[-:]latest)?(?:-v\d+:\d+
 
 Strict = Field(strict=True)
 Money = Annotated[float, Field(ge=0, strict=True)]
-Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,29 +113,14 @@ def price_of(model: str) -> Price:
 
 @cache
 def prices() -> PriceTable:
-    """The table that ships with this package."""
-    return read_prices((Path(__file__).parent / "prices.json").read_text(encoding="utf-8"))
-
-
-def read_prices(text: str) -> PriceTable:
-    """Read ``{"providers": {name: rule}, "models": {name: price}}``; a model has its provider's rule but for what it says.
-
-    Raises:
-        ValueError: a row is wrong, names an unknown provider, or there is no rule for ``"other"``.
-    """
-    tables = TypeAdapter(dict[str, dict[str, Row]]).validate_python(json.loads(text))
-    price = TypeAdapter(Price).validate_python
-    if tables.keys() != {"providers", "models"} or OTHER not in tables["providers"]:
-        raise ValueError("a table of prices has 'models', and 'providers' with one named 'other'")
-    rules = tables["providers"]
+    """The table that ships with this package; a model has its provider's rule but for what it says."""
+    text = Path(__file__).with_name("prices.json").read_text(encoding="utf-8")
+    tables = TypeAdapter(dict[str, dict[str, dict[str, object]]]).validate_json(text)
+    price, rules = TypeAdapter(Price).validate_python, tables["providers"]
     models: dict[str, Price] = {}
     for name, row in tables["models"].items():
-        rule = rules.get(str(row.get("provider")))
-        if rule is None:
-            raise ValueError(f"row {name!r}: there is no provider {row.get('provider')!r}")
-        if squash(name) in models:
-            raise ValueError(f"row {name!r} is another one in two spellings")
-        source = f"{row.get('source', '')}; caching: {rule['source']}"
+        rule = rules[str(row["provider"])]
+        source = f"{row['source']}; caching: {rule['source']}"
         models[squash(name)] = price({**rule, **row, "source": source})
     providers = {name: price({"provider": name, **rule}) for name, rule in rules.items()}
     return PriceTable(models, providers)

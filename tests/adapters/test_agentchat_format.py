@@ -103,6 +103,27 @@ def test_digests_are_equal_for_equal_content_alone(one: LLMMessage, other: LLMMe
     assert len(set(digests)) == len(set(snapshots))
 
 
+RESULT = FunctionExecutionResult(content="a", name="f", call_id="1")
+FIELDS: list[tuple[LLMMessage, dict[str, object]]] = [
+    (AssistantMessage(content="a", source="c"), {"thought": "t"}),
+    (AssistantMessage(content="a", source="c"), {"source": "d"}),
+    (UserMessage(content="a", source="u"), {"source": "v"}),
+    (UserMessage(content=[image(1, 1)], source="u"), {"content": [image(1, 1, 9)]}),
+    (UserMessage(content=[image(1, 4)], source="u"), {"content": [image(2, 2)]}),
+    (
+        FunctionExecutionResultMessage(content=[RESULT]),
+        {"content": [RESULT.model_copy(update={"is_error": True})]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "changes"), FIELDS)
+def test_a_change_in_any_field_is_noticed(message: LLMMessage, changes: dict[str, object]) -> None:
+    """Of those that are not sent, too."""
+    before = HOST.snapshot(message)
+    assert HOST.snapshot(message.model_copy(update=changes)) != before
+
+
 @given(MESSAGES)
 def test_a_rewritten_message_says_what_it_was_told(message: LLMMessage) -> None:
     """What was written reads as what was to be written; the given message is as it was."""

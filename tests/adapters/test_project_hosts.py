@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Any
 
 import pytest
 from autogen import ConversableAgent
@@ -18,7 +18,6 @@ from autogen_core.models import (
     UserMessage,
 )
 from autogen_ext.models.replay import ReplayChatCompletionClient
-from typing_extensions import Unpack
 
 from autogen_context import ContextConfig, ProjectContext, register
 from autogen_context.adapters.agentchat import ManagedChatCompletionContext
@@ -29,7 +28,6 @@ from autogen_context.compressor.compressor import SemanticCompressor
 from autogen_context.errors import CompletionFailed
 from autogen_context.project.file_changes import FileChangeTracker
 from autogen_context.testing import ChatMessage
-from autogen_context.tokens.measure import Count
 from support.counting import Characters
 from support.hearing import wait_until
 from support.tree import SHOP, grown
@@ -44,36 +42,20 @@ def root(tmp_path: Path) -> Path:
     return grown(tmp_path / "shop", SHOP)
 
 
+Made = Callable[..., ManagedChatCompletionContext]
+
+
 def content_of(message: LLMMessage) -> str:
     """What a message says."""
     return str(message.content)
 
 
-class Parts(TypedDict, total=False):
-    """What a manager may be made of, beside settings."""
-
-    files: FileChangeTracker
-    project: ProjectContext
-    original_store: DiskOriginals
-    vectors: "Helper"
-    compressor: SemanticCompressor
-    model_client: "Helper"
-
-
-class Made(Protocol):
-    """Makes the context of an agent."""
-
-    def __call__(self, **parts: Unpack[Parts]) -> ManagedChatCompletionContext:
-        """One with these parts."""
-        ...
-
-
-def alone(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+def alone(**parts: Any) -> ManagedChatCompletionContext:
     """A context for an agent."""
     return ManagedChatCompletionContext(config=ContextConfig(window_tokens=8_000), **parts)
 
 
-def registered(**parts: Unpack[Parts]) -> ManagedChatCompletionContext:
+def registered(**parts: Any) -> ManagedChatCompletionContext:
     """The context of an agent whose client measures."""
     info = {
         "vision": False,
@@ -233,18 +215,10 @@ def test_a_classic_agent_is_told_of_changed_files(root: Path) -> None:
     wait_until(is_told, "told", pause_s=0.05)
 
 
-class Words:
-    """A word a token."""
-
-    def count(self, text: str, /) -> Count:
-        """Tokens of a text."""
-        return Count(tokens=len(text.split()), source="tokenizer")
-
-
 def test_a_classic_agent_shares_its_originals(tmp_path: Path) -> None:
     """What left its window is where others can have it."""
     tier = DiskOriginals(tmp_path, scope=Scope(), limit_bytes=10**6)
-    transform = ContextTransform(window_tokens=200, counter=Words(), original_store=tier)
+    transform = ContextTransform(window_tokens=1_000, counter=Characters(), original_store=tier)
     history = [{"role": "user", "content": f"{n} " + "and so on " * 20} for n in range(20)]
     transform.apply_transform(history)
     decisions = transform.conversations.manager.prepare_nowait(history).decisions

@@ -96,17 +96,14 @@ def lines(*values: object) -> str:
     "content",
     [
         pytest.param(json.dumps(MESSAGES), id="list"),
-        pytest.param(json.dumps(MESSAGES, indent=2, ensure_ascii=False), id="indented"),
         pytest.param(json.dumps({"messages": MESSAGES}), id="object"),
         pytest.param(lines(*MESSAGES), id="message per line"),
         pytest.param(f"\n{lines(*MESSAGES)}\n\n".replace("\n", "\r\n"), id="blank lines, Windows"),
-        pytest.param(lines({"messages": MESSAGES}), id="conversation per line"),
         pytest.param(json.dumps({"request": {"messages": MESSAGES}, "response": {}}), id="log"),
         pytest.param(
             json.dumps({"custom_id": "conversation", "body": {"messages": MESSAGES}}), id="batch"
         ),
         pytest.param(json.dumps({"chat_history": MESSAGES, "summary": ""}), id="chat result"),
-        pytest.param(json.dumps({"conversation": MESSAGES}), id="by name"),
         pytest.param(json.dumps([{"id": "conversation", "messages": MESSAGES}]), id="objects"),
     ],
 )
@@ -160,9 +157,7 @@ def test_classic_agents_have_one_conversation_for_each_partner(read: Read) -> No
     ("state", "ids"),
     [
         (STATE, ["conversation"]),
-        ({"messages": AGENTCHAT}, ["conversation"]),
         (AGENTCHAT, ["conversation"]),
-        (CONTAINER, ["conversation"]),
         (TEAM, ["a", "b"]),
         (SOCIETY, ["a", "b"]),
     ],

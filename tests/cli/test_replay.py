@@ -125,6 +125,24 @@ def test_many_conversations_have_a_row_each(
     found = facts(capsys, "replay", two_runs, "--window", "3000")
     assert [one["model"] for one in found["conversations"]] == ["gpt-4o", "gpt-4.1"]
     assert number(found["totals"], "turns") == 25
+    for wanted in ("[long]", "2"):
+        out = shown(capsys, "replay", two_runs, "--conversation", wanted)
+        assert out.startswith("runs.jsonl: 21 turns for gpt-4.1\n")
+
+
+def test_every_turn_is_shown_on_demand(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --all; fewer with --every."""
+    for argv, least, most in ((["--all"], 61, 61), (["--every", "20"], 4, 4), ([], 21, 41)):
+        lines = shown(capsys, "replay", long_run, *argv).splitlines()
+        assert least <= sum(line.endswith("hold") for line in lines) <= most
+
+
+def test_a_foreign_tokenizer_is_told(long_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise a cut below the limit looks like a fault; and dollars that are not known are not made up."""
+    out = shown(capsys, "replay", long_run, "--model", "claude-9", "--window", "4000")
+    assert "may be 4,000 for the provider" in out
+    assert "What claude-9 costs in dollars is not known; caching is as for Anthropic." in out
+    assert "for the provider" not in shown(capsys, "replay", long_run)
 
 
 def test_settings_come_from_arguments_environment_and_file(

@@ -41,9 +41,7 @@ KINDS: dict[str, QueryKind] = {
     "remind me what a monad is": "casual",  # F25
     "I like it when it rains": "casual",
     "What different ways are there?": "casual",
-    "This is somewhat didactic.": "casual",
     "The dog remembered its owner.": "casual",
-    "Whenever I open it, it crashes.": "casual",
     "What did you say the port was?": "recall",
     "Do you remember my dog's name?": "recall",
     "Remember to run the tests": "casual",
@@ -55,9 +53,7 @@ KINDS: dict[str, QueryKind] = {
     "Quick recap please. What did I say about the port?": "recall",
     "What\u2019s my dog\u2019s name?": "recall",
     "wat did u say": "recall",
-    "WHAT DID YOU SAY?": "recall",
     "": "casual",
-    "?!": "casual",
 }
 
 

@@ -57,7 +57,7 @@ class Owner:
 
 async def stubborn() -> None:
     """Work that goes on for a while whatever it is told."""
-    for _ in range(40):
+    for _ in range(10):
         try:
             await asyncio.sleep(0.05)
         except asyncio.CancelledError:  # what this is about
