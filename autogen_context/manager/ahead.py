@@ -6,7 +6,7 @@ whatever fails costs its result and nothing else.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
 from autogen_context.cache.values import TakesCache
@@ -17,12 +17,12 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
+from autogen_context.manager.given import Given
 from autogen_context.manager.parts import cuts_finished, limits_of
 from autogen_context.manager.state import State
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
 from autogen_context.models.completion import ModelClient, complete_of
-from autogen_context.models.embedder import WarmVectors
 from autogen_context.recall.recaller import Prefetch, Recaller
 from autogen_context.tokens.measure import EstimateCounter, TokenCounter
 from autogen_context.tokens.message_counter import load_tokenizer
@@ -39,25 +39,17 @@ if TYPE_CHECKING:  # what asks models is loaded for those who have one
 class Ahead:
     """Works ahead for one manager."""
 
-    def __init__(
-        self,
-        config: ContextConfig,
-        *,
-        vectors: WarmVectors | None,
-        compressor: Compressor | None,
-        model_client: ModelClient | Literal["host"] | None,
-        triggers: "Trigger | None" = None,
-        cache: "Cache | None" = None,
-    ) -> None:
+    def __init__(self, given: Given) -> None:
+        config, vectors, cache = given.config, given.vectors, given.cache
         self._config = config
         self._background = Background(self)
         self._embedding = Prefetch(vectors) if vectors is not None else None
-        self.compressor = compressor or SemanticCompressor()
-        self._model_client = None if model_client is None else complete_of(model_client)
+        self.compressor = given.compressor or SemanticCompressor()
+        self._model_client = None if given.model_client is None else complete_of(given.model_client)
         self._summarises = (
             summarizing(self.compressor, self._model_client, EstimateCounter()) is not None
         )
-        self._intents = intents_of(config, triggers, self._background)
+        self._intents = intents_of(config, given.triggers, self._background)
         self._given_cache = cache
         if cache is not None and isinstance(vectors, TakesCache):
             vectors.keep_in(cache)

@@ -105,7 +105,7 @@ class ContextChange:
                 raise ValueError(  # noqa: TRY004 - as for every other wrong argument of this package
                     f"{name}={value!r:.80} of a change '{kind}': give a text"
                 )
-        text = self.text if kind.is_of_file else one_line(self.text)
+        text = self.text if kind.is_of_file else " ".join(self.text.split())
         key = self.key.strip() or (text if "key" not in NEEDED[kind] else "")
         for name, value in (("type", kind), ("text", text), ("key", key)):
             object.__setattr__(self, name, value)
@@ -229,11 +229,6 @@ def type_of(given: str) -> ChangeType:
 def written(path: FilePath) -> str:
     """A path as text; what is none is refused with the other fields."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path
-
-
-def one_line(text: str) -> str:
-    """A text without line breaks and blanks at its ends."""
-    return " ".join(text.split())
 
 
 def changes_in(given: Iterable[object]) -> tuple[ContextChange, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.compressor.arrival.arrival import Arrival, Mode
+from autogen_context.compressor.arrival.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.notices import NoticeWriter, chosen, head_told, placed_anew
@@ -22,7 +22,7 @@ from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
 from autogen_context.manager.retrieved import Retriever
 from autogen_context.messages.message import SYSTEM_ROLES
-from autogen_context.messages.piece import RoleRules, messages_of
+from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.triggers.price import (
     CostEstimate,
@@ -61,13 +61,7 @@ class Turn:
 class Engine:
     """Prepares the turns of one conversation."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        *,
-        window: Window,
-        digests: Sequence[bytes] = (),
-    ) -> None:
+    def __init__(self, parts: Parts, *, window: Window, digests: Sequence[bytes] = ()) -> None:
         self.window = window
         config, counter, host = parts.config, parts.counter, parts.host
         self.conversation = Conversation(host, counter, orphans=config.orphans, digests=digests)
@@ -76,7 +70,7 @@ class Engine:
         self._config = config
         self._budget = parts.budget
         self._cuts_finished = cuts_finished(config, parts.triggers)
-        self._arrival = Arrival(
+        self.arrival = Arrival(
             counter,
             kinds=parts.kinds,
             keep=parts.original_store.put_text,
@@ -166,7 +160,7 @@ class Engine:
     def _with_new(self, view: ContextView) -> ContextView:
         """The view with a decision on each unit that is new or has grown."""
         candidates, pinned = self.conversation.candidates, self.pinned(view)
-        decisions, arrival = view.decisions, self._arrival
+        decisions, arrival = view.decisions, self.arrival
         if decisions is not self._arrived or not self._is_read:
             sent = self._writer.pieces(decisions)
             arrival.restart(messages_of(sent, self.conversation.messages))
@@ -221,13 +215,14 @@ class Engine:
             return True
         if cost.rewrites and cost.price.is_cold and self._config.compaction != "when_full":
             return True
-        return self._retriever.lacks_room(
-            view,
-            self.conversation.messages,
-            self._writer.pieces(view.decisions),
-            room_tokens=self.room_tokens(view),
-            used_tokens=view.tokens + self._used(view, fixed),
+        room, used = self.room_tokens(view), view.tokens + self._used(view, fixed)
+        if room - used >= self._budget.for_turn(room).retrieved_tokens:
+            return False
+        pieces = self._writer.pieces(view.decisions)
+        is_due, answer = self._retriever.answer(
+            view, self.conversation.messages, pieces, room, used
         )
+        return is_due and answer is None
 
     def compacted(self, view: ContextView, fixed_tokens: int) -> ContextView:
         """The view planned anew, behind the newest preamble; that yields to what must stay."""
@@ -264,7 +259,7 @@ class Engine:
         since: int = 0,
     ) -> ContextView:
         """The view with other decisions; the originals of what left are kept."""
-        settled = self._arrival.settle(
+        settled = self.arrival.settle(
             view.decisions.changed(changes),
             self.conversation.candidates,
             self.conversation.messages,
@@ -295,13 +290,12 @@ class Engine:
 
     def with_retrieved(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with what the newest message asks for of the past in front of it."""
-        return self._retriever.retrieved(
-            view,
-            self.conversation.messages,
-            self._writer.pieces(view.decisions),
-            room_tokens=self.room_tokens(view),
-            used_tokens=view.tokens + self._used(view, fixed),
-        )
+        room, used = self.room_tokens(view), view.tokens + self._used(view, fixed)
+        pieces = self._writer.pieces(view.decisions)
+        _, answer = self._retriever.answer(view, self.conversation.messages, pieces, room, used)
+        if answer is None:
+            return view
+        return view.with_before_last(Written(message=answer), self._parts.counter.message(answer))
 
     def with_notices(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with what is due to be told in front of the newest message."""
@@ -326,16 +320,7 @@ class Engine:
     def can_recall(self, *, can: bool) -> None:
         """Whether the agent has the tool that asks back what was cut; ``reduce="auto"`` cuts where it has."""
         mode = self._config.reduce
-        self.reduces = mode if mode != "auto" else "lossy" if can else "lossless"
-
-    @property
-    def reduces(self) -> Mode:
-        """Whether results are made smaller on arrival, and whether large ones are cut."""
-        return self._arrival.mode
-
-    @reduces.setter
-    def reduces(self, mode: Mode) -> None:
-        self._arrival.mode = mode
+        self.arrival.mode = mode if mode != "auto" else "lossy" if can else "lossless"
 
     def resize(self, window_tokens: int) -> None:
         """Use another window from now on."""

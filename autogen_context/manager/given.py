@@ -49,7 +49,6 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "project": ("for_conversation", "ProjectContext(folder), or a folder that is there"),
 }
 """What each part that a manager is handed must have at least, and what to give."""
-OWN_PROVIDERS = ("files", "project")
 
 
 class ManagerOptions(TypedDict, total=False):
@@ -98,12 +97,32 @@ class Given:
 
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for."""
-        for name in PARTS:
-            require_part(name, getattr(self, name))
+        for name, (needed, give) in PARTS.items():
+            part = getattr(
+                self, name
+            )  # text and lists have methods of the same names, and are never meant
+            if part is not None and (
+                isinstance(part, str | list | tuple) or not hasattr(part, needed)
+            ):
+                raise wrong_argument(name, part, give)
         if self.model_client is not None:
             complete_of(self.model_client)
-        require_copyable("triggers", self.triggers)
-        require_providers(self.providers)
+        try:
+            copy.deepcopy(self.triggers)
+        except Exception as error:
+            raise ValueError(
+                f"triggers={reprlib.repr(self.triggers)}: it is copied for each conversation, which failed ({error}); keep "
+                "what cannot be copied out of it, or give it a method __deepcopy__"
+            ) from error
+        names = {"files", "project"}
+        for at, provider in enumerate(self.providers):
+            if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
+                give = "an object with name, before_turn(turn) and turn(turn)"
+                raise wrong_argument(f"providers[{at}]", provider, give)
+            if provider.name in names:
+                name = f"providers[{at}].name={provider.name!r}"
+                raise ValueError(f"{name}: it is taken; give one that no other provider has")
+            names.add(provider.name)
 
 
 def project_of(
@@ -134,39 +153,3 @@ def require_folder(name: str, folder: str | Path) -> None:
     """Refuse what is no folder."""
     if not Path(folder).is_dir():
         raise wrong_argument(name, folder, PARTS[name][1])
-
-
-def require_providers(providers: Sequence[ContextProvider]) -> None:
-    """Refuse what cannot tell anything, and two of one name."""
-    names = {*OWN_PROVIDERS}
-    for at, provider in enumerate(providers):
-        if not all(hasattr(provider, each) for each in ("name", "before_turn", "turn")):
-            give = "an object with name, before_turn(turn) and turn(turn)"
-            raise wrong_argument(f"providers[{at}]", provider, give)
-        if provider.name in names:
-            name = f"providers[{at}].name={provider.name!r}"
-            raise ValueError(f"{name}: it is taken; give one that no other provider has")
-        names.add(provider.name)
-
-
-def require_part(name: str, part: object) -> None:
-    """Refuse what cannot do what it is for; what was left out is not needed."""
-    needed, give = PARTS[name]
-    if part is not None and not can(part, needed):
-        raise wrong_argument(name, part, give)
-
-
-def require_copyable(name: str, part: object) -> None:
-    """Refuse what is copied for each conversation and cannot be."""
-    try:
-        copy.deepcopy(part)
-    except Exception as error:
-        raise ValueError(
-            f"{name}={reprlib.repr(part)}: it is copied for each conversation, which failed ({error}); keep what cannot be "
-            "copied out of it, or give it a method __deepcopy__"
-        ) from error
-
-
-def can(part: object, needed: str) -> bool:
-    """Whether a part has a method; text and lists have some of the same names, and are never meant."""
-    return hasattr(part, needed) and not isinstance(part, str | list | tuple)

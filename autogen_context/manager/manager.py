@@ -223,7 +223,7 @@ class IncrementalContextManager:
     def usage(self) -> Usage:
         """What the provider billed so far."""
         with self._lock:
-            return self._runner.view.usage
+            return self._runner.kept.view.usage
 
     def pin(self, message: object) -> None:
         """Keep a message verbatim from now on, and with it the call or the results that belong to it.
@@ -232,14 +232,14 @@ class IncrementalContextManager:
             ValueError: it is no message.
         """
         with self._lock:
-            runner = self._runner
-            runner.view = runner.view.pinned(digest_of(self._host, message))
+            kept = self._runner.kept
+            kept.view = kept.view.pinned(digest_of(self._host, message))
 
     def unpin(self, message: object) -> None:
         """Let a pinned message go at the next compaction."""
         with self._lock:
-            runner = self._runner
-            runner.view = runner.view.unpinned(digest_of(self._host, message))
+            kept = self._runner.kept
+            kept.view = kept.view.unpinned(digest_of(self._host, message))
 
     def explain(self, message: object) -> "Explanation":
         """What became of a message in the last turn, what it matters now, and why.
@@ -260,7 +260,7 @@ class IncrementalContextManager:
         """
         require_text("handle", handle)
         with self._lock:
-            return self._runner.originals.get(handle)
+            return self._runner.kept.originals.get(handle)
 
     def recall_context(self, handle: str = "", query: str = "", lines: str = "") -> str:
         """Answer a call of the tool ``recall_context``; every question gets a text.
@@ -328,7 +328,7 @@ class IncrementalContextManager:
     def versions(self) -> tuple[Version, ...]:
         """What the context was after each change and each compaction, as far as it is kept, oldest first."""
         with self._lock:
-            return tuple(self._runner.versions)
+            return tuple(self._runner.kept.versions)
 
     def diff(self, a: int, b: int) -> VersionDiff:
         """What is different between two versions, by their numbers.
@@ -337,7 +337,7 @@ class IncrementalContextManager:
             NoSuchVersion: one is not kept.
         """
         with self._lock:
-            versions = self._runner.versions
+            versions = self._runner.kept.versions
             return difference(a, b, before=versions.view(a), after=versions.view(b))
 
     def roll_back(self, version: int) -> Version:

@@ -3,7 +3,8 @@
 Promise: a value; changing its list changes nothing that the manager keeps.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -52,7 +53,11 @@ def untouched(
     fixed: Fixed,
 ) -> Prepared[Payload]:
     """The list as it came, measured as far as it can be read; no message is changed, left out or refused."""
-    checked = Checked().after(readable(payloads, host), counter.message)
+    readable: list[Message] = []
+    for payload in payloads:
+        with suppress(ValueError, RecursionError):
+            readable.append(host.read(payload))
+    checked = Checked().after(readable, counter.message)
     tokens = checked.tokens + fixed.tokens
     certificate = Certificate(
         limit_tokens=window.limit_tokens,
@@ -63,12 +68,3 @@ def untouched(
         newest_present=True,
     )
     return Prepared(messages=list(payloads), certificate=certificate, decisions=(), compacted=False)
-
-
-def readable(payloads: Iterable[object], host: HostFormat) -> Iterable[Message]:
-    """The messages that can be read."""
-    for payload in payloads:
-        try:
-            yield host.read(payload)
-        except (ValueError, RecursionError):
-            continue

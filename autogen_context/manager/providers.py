@@ -6,12 +6,12 @@ is not here is passed on.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autogen_context.config.config import ContextConfig
 from autogen_context.errors import StateError
+from autogen_context.manager.given import Given
 from autogen_context.manager.notices import offered
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
@@ -27,10 +27,8 @@ from autogen_context.view.provider import (
 )
 from autogen_context.view.view import Head
 
-if TYPE_CHECKING:  # loaded for those who ask for it
+if TYPE_CHECKING:  # it makes these
     from autogen_context.manager.runner import TurnRunner
-    from autogen_context.project.file_changes import FileChangeTracker
-    from autogen_context.project.project import ProjectContext
 
 LONGEST_WAIT_S = 12.0  # for one provider; those of this package wait less
 
@@ -92,32 +90,28 @@ class Providers:
 
     def branch(self) -> "Providers":
         """Others, for a conversation that goes on from here."""
-        return self._resumed(self.state)
+        return self.resumed(self.state)
 
     def resumed(self, states: Saved) -> "Providers":
-        """Others, for a conversation whose state was loaded."""
+        """Others, for a conversation whose state was loaded: those that saved something go on from it."""
         try:
-            return self._resumed(states)
+            each = [
+                one.resumed(states[one.name])
+                if isinstance(one, SavedProvider) and one.name in states
+                else one
+                for one in self._each
+            ]
         except (KeyError, TypeError, ValueError) as error:
             raise StateError(
                 f"the saved state is damaged: {type(error).__name__}: {error}"
             ) from error
+        return Providers(each, states)
 
     async def aclose(self) -> None:
         """End what is still under way."""
         for each in self._each:
             if isinstance(each, SavedProvider):
                 await each.aclose()
-
-    def _resumed(self, states: Saved) -> "Providers":
-        """Those that saved something go on from it; the others are as they are."""
-        each = (
-            one.resumed(states[one.name])
-            if isinstance(one, SavedProvider) and one.name in states
-            else one
-            for one in self._each
-        )
-        return Providers(each, states)
 
     def _turn_for(
         self, provider: ContextProvider, runner: "TurnRunner", fixed_tokens: int
@@ -129,15 +123,15 @@ class Providers:
         return ProviderTurn(
             units=units,
             known=known,
-            window_tokens=runner.engine.window.limit_tokens,
-            used_tokens=runner.engine.used_tokens(runner.view, fixed_tokens),
-            room_tokens=runner.engine.room_tokens(runner.view),
-            standing=runner.view.notices.standing,
+            window_tokens=runner.kept.engine.window.limit_tokens,
+            used_tokens=runner.kept.engine.used_tokens(runner.kept.view, fixed_tokens),
+            room_tokens=runner.kept.engine.room_tokens(runner.kept.view),
+            standing=runner.kept.view.notices.standing,
         )
 
     def _units_of(self, runner: "TurnRunner") -> tuple[Unit, ...]:
         """The units as they are now; where some of those before are gone, nobody knows what stands there instead."""
-        known, candidates = self._units, runner.engine.conversation.candidates
+        known, candidates = self._units, runner.kept.engine.conversation.candidates
         same = len(known)
         if known and (same > len(candidates) or candidates[same - 1].unit is not known[-1]):
             same = same_at_front(known, [candidate.unit for candidate in candidates])
@@ -148,7 +142,7 @@ class Providers:
 
     def _take(self, provider: ContextProvider, told: Told, runner: "TurnRunner") -> None:
         """Take in what a provider told; that files changed makes a version, as every change does."""
-        view, engine = runner.view, runner.engine
+        view, engine = runner.kept.view, runner.kept.engine
         notices, changed = view.notices, list[str]()
         for notice in told.notices:
             candidates = engine.conversation.candidates
@@ -159,7 +153,7 @@ class Providers:
                 changed += [notice.text] if before.due != notices.due else []
         for notice in told.withdrawn:
             notices = notices.withdraw(of_provider(provider, notice).name, notice.text)
-        runner.view = replace(view, notices=notices)
+        runner.kept.view = replace(view, notices=notices)
         if changed:
             runner.record(f"told by {provider.name}", "; ".join(changed))
         for offer in told.preambles:
@@ -173,7 +167,7 @@ class Providers:
             return
         newer = [replace(notice, topic="project") for notice in offer.newer]
         head = Head(parts=offer.parts, most_tokens=offer.most_tokens)
-        runner.view = offered(runner.view, head, newer)
+        runner.kept.view = offered(runner.kept.view, head, newer)
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None
@@ -193,32 +187,23 @@ def of_provider(provider: ContextProvider, notice: Notice) -> Notice:
     )
 
 
-def providers_of(
-    config: ContextConfig,
-    *,
-    files: "FileChangeTracker | None",
-    project: "ProjectContext | None",
-    count: Callable[[str], int],
-    others: Sequence[ContextProvider] = (),
-) -> Providers:
+def providers_of(given: Given, count: Callable[[str], int]) -> Providers:
     """The providers of a conversation, as they were asked for."""
+    config, each = given.config, list[ContextProvider]()
+    kinds = ToolKinds(named=config.tools)
+    if given.files is not None:
+        from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415 - for who asks
 
-    def each() -> Iterator[ContextProvider]:
-        kinds = ToolKinds(named=config.tools)
-        if files is not None:
-            from autogen_context.project.file_changes import FilesProvider  # noqa: PLC0415
+        each.append(FilesProvider(given.files, kinds))
+    if given.project is not None:
+        from autogen_context.project.provider import ProjectProvider  # noqa: PLC0415 - as above
 
-            yield FilesProvider(files, kinds)
-        if project is not None:
-            from autogen_context.project.provider import ProjectProvider  # noqa: PLC0415 - as said
-
-            yield ProjectProvider(
-                project,
-                kinds,
-                fraction=config.project_fraction,
-                renew_at_fraction=config.prepare_at_fraction,
-                count=count,
-            )
-        yield from others
-
-    return Providers(each())
+        provider = ProjectProvider(
+            given.project,
+            kinds,
+            fraction=config.project_fraction,
+            renew_at_fraction=config.prepare_at_fraction,
+            count=count,
+        )
+        each.append(provider)
+    return Providers([*each, *given.providers])

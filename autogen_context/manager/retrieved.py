@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import Message
-from autogen_context.messages.piece import Piece, Written, messages_of
+from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.recall.exchanges import said_now
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
@@ -54,63 +54,31 @@ class Retriever:
         self._memory = memory
         self._counter = counter
 
-    def retrieved(
+    def answer(
         self,
         view: ContextView,
         messages: Sequence[Message],
         pieces: Sequence[Piece],
-        *,
         room_tokens: int,
         used_tokens: int,
-    ) -> ContextView:
-        """The view with what the newest message asks for in front of it; as it was where that is nothing."""
-        if not self._is_due(view, messages, pieces):
-            return view
-        message = self._asked_for(view, messages, room_tokens, used_tokens)
-        if message is None:
-            return view
-        return view.with_before_last(Written(message=message), self._counter.message(message))
-
-    def lacks_room(
-        self,
-        view: ContextView,
-        messages: Sequence[Message],
-        pieces: Sequence[Piece],
-        *,
-        room_tokens: int,
-        used_tokens: int,
-    ) -> bool:
-        """Whether the newest message asks for what is out of sight, and nothing of it fits what is left of the room."""
-        if room_tokens - used_tokens >= self._budget.for_turn(room_tokens).retrieved_tokens:
-            return False
-        if not self._is_due(view, messages, pieces):
-            return False
-        return self._asked_for(view, messages, room_tokens, used_tokens) is None
-
-    def _is_due(
-        self, view: ContextView, messages: Sequence[Message], pieces: Sequence[Piece]
-    ) -> bool:
-        """Whether something is out of sight that a person asks for now, and is not in front of the question yet."""
+    ) -> tuple[bool, Message | None]:
+        """Whether a person asks now for what is out of sight and not in front of the question yet, and what has room of it."""
         if not view.decisions.hidden or view.decisions[-1].before:
-            return False
+            return False, None
         query = said_now(messages)
         if not query:
-            return False
+            return False, None
         self._memory.follow(messages[:-1])  # a question is no answer to itself
-        return self._memory.decide(query, InSight(pieces, messages)).retrieve
-
-    def _asked_for(
-        self, view: ContextView, messages: Sequence[Message], room_tokens: int, used_tokens: int
-    ) -> Message | None:
+        if not self._memory.decide(query, InSight(pieces, messages)).retrieve:
+            return False, None
         most = self._budget.for_turn(room_tokens).retrieved_tokens
         free = min(most, room_tokens - used_tokens)
         if free < LEAST_RETRIEVED:
-            return None
-        frame = self._counter.message(Message(role="user", own=True))
+            return True, None
         text = self._memory.text(
-            said_now(messages),
+            query,
             Hidden(view.decisions),
-            room_tokens=free - frame,
+            room_tokens=free - self._counter.message(Message(role="user", own=True)),
             count=self._counter.text,
         )
-        return Message(role="user", text=text, own=True) if text else None
+        return True, Message(role="user", text=text, own=True) if text else None

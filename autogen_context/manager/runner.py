@@ -61,21 +61,8 @@ class TurnRunner:
     def __init__(self, given: Given) -> None:
         self.given = given
         self.lock = threading.RLock()
-        self._ahead = Ahead(
-            given.config,
-            vectors=given.vectors,
-            compressor=given.compressor,
-            model_client=given.model_client,
-            triggers=given.triggers,
-            cache=given.cache,
-        )
-        self._providers = providers_of(
-            given.config,
-            files=given.files,
-            project=given.project,
-            count=self._count,
-            others=given.providers,
-        )
+        self._ahead = Ahead(given)
+        self._providers = providers_of(given, self._count)
         self._tokenizer_awaited = given.counter is not None
         self._bill_doubted = False  # a provider that always bills so would fill the log
         self._kept: _Conversation | None = None
@@ -85,7 +72,7 @@ class TurnRunner:
 
     def read(self, payloads: Sequence[object]) -> None:
         """Read the host's list, ahead of its turn or in it; what it changed of its past is forgotten."""
-        kept = self._conversation
+        kept = self.kept
         same = kept.engine.read(payloads)
         if same < kept.view.decisions.stop:
             kept.versions = kept.versions.cut_back(same)
@@ -93,7 +80,7 @@ class TurnRunner:
 
     def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
-        kept, fixed = self._conversation, self.fixed(tools)
+        kept, fixed = self.kept, self.fixed(tools)
         engine = kept.engine
         if not self.given.config.enabled:
             return untouched(
@@ -106,11 +93,11 @@ class TurnRunner:
         engine.can_recall(can=has_recall_tool(tools))
         self._follow(payloads)
         self._providers.turn(self, fixed.tokens)
-        before = self.view.tokens
-        turn = engine.prepare(self.view, payloads, fixed)
-        self.view = turn.view
+        before = self.kept.view.tokens
+        turn = engine.prepare(self.kept.view, payloads, fixed)
+        self.kept.view = turn.view
         if turn.prepared.compacted:
-            self.record("compaction", f"from {before} to {self.view.tokens} tokens")
+            self.record("compaction", f"from {before} to {self.kept.view.tokens} tokens")
         return turn.prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
@@ -119,23 +106,23 @@ class TurnRunner:
         if not self.given.config.enabled or (self._ahead.is_idle and not self._providers):
             return
         with self.lock:
-            self.engine.can_recall(can=has_recall_tool(tools))
+            self.kept.engine.can_recall(can=has_recall_tool(tools))
             self._follow(payloads)
         fixed_tokens = self.fixed(tools).tokens
         await self._providers.before_turn(self, fixed_tokens)
-        await self._ahead.before_turn(self.engine, self.view, fixed_tokens)
+        await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed_tokens)
 
     def takes_long(self, payloads: Sequence[object], tools: ToolSchemas) -> bool:
         """Whether the turn reads many messages, or is likely to compact; what is new is read."""
         if not self.given.config.enabled:
             return False
         with self.lock:
-            engine, fixed = self.engine, self.fixed(tools)
+            engine, fixed = self.kept.engine, self.fixed(tools)
             if len(payloads) - len(engine.conversation.messages) > MANY_NEW:
                 return True
             engine.can_recall(can=has_recall_tool(tools))
             self._follow(payloads)
-            return engine.is_due(self.view, fixed.tokens)
+            return engine.is_due(self.kept.view, fixed.tokens)
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""
@@ -148,45 +135,21 @@ class TurnRunner:
 
     def fixed(self, tools: ToolSchemas) -> Fixed:
         """What a request with these tools has beside messages."""
-        counter = self._conversation.counter
+        counter = self.kept.counter
         in_tools = counter.tools(tools)
         return Fixed(tokens=in_tools + counter.overheads.per_request, assumed=in_tools)
 
     def _follow(self, payloads: Sequence[object]) -> None:
         """Have the view follow the host's list."""
         self.read(payloads)
-        self.view = self.engine.synced(self.view)
+        self.kept.view = self.kept.engine.synced(self.kept.view)
 
     # What else a conversation is asked
 
     @property
-    def engine(self) -> Engine:
-        """What prepares its turns."""
-        return self._conversation.engine
-
-    @property
-    def view(self) -> ContextView:
-        """How it is sent."""
-        return self._conversation.view
-
-    @view.setter
-    def view(self, view: ContextView) -> None:
-        self._conversation.view = view
-
-    @property
-    def versions(self) -> Versions:
-        """What the view was."""
-        return self._conversation.versions
-
-    @property
-    def originals(self) -> OriginalStore:
-        """The originals of what is not sent as it came in."""
-        return self._conversation.originals
-
-    @property
     def asked_back(self) -> "AskedBack":
         """Who answers the tool ``recall_context``."""
-        kept = self._conversation
+        kept = self.kept
         if self._asked_back is None:
             from autogen_context.recall.asked_back import AskedBack  # noqa: PLC0415 - for agents that ask
 
@@ -199,13 +162,13 @@ class TurnRunner:
 
     def record(self, kind: str, summary: str) -> Version:
         """Make a version of how it is now."""
-        kept, at_s = self._conversation, (self.given.clock or time.time)()
+        kept, at_s = self.kept, (self.given.clock or time.time)()
         kept.versions = kept.versions.recorded(kind, summary, kept.view, at_s=at_s)
         return kept.versions.newest
 
     def roll_back(self, number: int) -> Version:
         """Have decisions, notices and pins as in a version; what the host handed in since comes in anew."""
-        kept = self._conversation
+        kept = self.kept
         kept.view = kept.view.rolled_back(kept.versions.view(number))
         self._providers.begin_anew()
         if kept.engine.conversation.candidates:
@@ -214,7 +177,7 @@ class TurnRunner:
 
     def updated(self, given: Iterable[object]) -> UpdatedContext:
         """Apply changes, all of them or none, and say what the context is then; without any it is as it was."""
-        kept, changes = self._conversation, changes_in(given)
+        kept, changes = self.kept, changes_in(given)
         if changes:
             open_pairs = self.given.config.orphans == "report"
             kept.view = changed(kept.view, changes, kept.engine, open_pairs=open_pairs)
@@ -232,19 +195,19 @@ class TurnRunner:
 
     def explain(self, digest: bytes) -> "Explanation":
         """What became of a message in the last turn, and why."""
-        known = self.engine.conversation.history.positions({digest})
-        decided = [position for position in known if position < self.view.decisions.stop]
+        known = self.kept.engine.conversation.history.positions({digest})
+        decided = [position for position in known if position < self.kept.view.decisions.stop]
         if not decided:
             raise NotInHistory
-        return self.engine.explained(self.view, max(decided))
+        return self.kept.engine.explained(self.kept.view, max(decided))
 
     def bill(self, certificate: Certificate, *, prompt_tokens: int, cached_tokens: int) -> None:
         """Take in what the provider billed for a list that was prepared; one that cannot be true is told, the first in a row."""
-        view, window = self.view, self.engine.window
+        view, window = self.kept.view, self.kept.engine.window
         calibration = window.billed(view.calibration, certificate, prompt_tokens)
         if calibration is not None:
             usage = view.usage.after(prompt_tokens=prompt_tokens, cached_tokens=cached_tokens)
-            self.view = replace(view, calibration=calibration, usage=usage)
+            self.kept.view = replace(view, calibration=calibration, usage=usage)
         elif not self._bill_doubted:
             counted = certificate.counted_tokens
             numbers = {"counted_tokens": counted, "billed_tokens": prompt_tokens}
@@ -256,7 +219,7 @@ class TurnRunner:
     @property
     def state(self) -> State:
         """What another needs to continue."""
-        kept = self._conversation
+        kept = self.kept
         return State(
             view=kept.view,
             digests=tuple(kept.engine.conversation.history.digests),
@@ -275,14 +238,14 @@ class TurnRunner:
 
     def branch(self, other: "TurnRunner") -> None:
         """Let another go on from here, under a name of its own."""
-        kept = self._conversation
+        kept = self.kept
         kept.branches += 1
         name = content_digest(kept.context_id, str(kept.branches))[:6].hex()
         other._go_on(  # noqa: SLF001 - another of its kind
             replace(self.state, context_id=name, branches=0), self._providers.branch()
         )
-        other.engine.resize(kept.engine.window.window_tokens)
-        other.engine.reduces = kept.engine.reduces
+        other.kept.engine.resize(kept.engine.window.window_tokens)
+        other.kept.engine.arrival.mode = kept.engine.arrival.mode
         if payloads := kept.engine.conversation.history.payloads:
             other._follow(payloads)  # noqa: SLF001 - as above
 
@@ -292,7 +255,7 @@ class TurnRunner:
         await self._ahead.aclose()
 
     @property
-    def _conversation(self) -> "_Conversation":
+    def kept(self) -> "_Conversation":
         """All that is kept; made when it is first asked for."""
         if self._kept is None:
             self._kept = self._begun(self._counter(), State())
@@ -300,7 +263,7 @@ class TurnRunner:
 
     def _go_on(self, state: State, providers: Providers) -> None:
         """Go on from a state, with those who tell of the world beside it."""
-        counter, window = self._conversation.counter, self._conversation.engine.window
+        counter, window = self.kept.counter, self.kept.engine.window
         calibration = counter.calibration.resumed(state.view.calibration)
         view = replace(state.view, calibration=calibration)
         self._kept = self._begun(counter, replace(state, view=view))
@@ -375,7 +338,7 @@ class TurnRunner:
 
     def _count(self, text: str) -> int:
         """Tokens of a text, which is not remembered."""
-        return self._conversation.counter.count(text).tokens
+        return self.kept.counter.count(text).tokens
 
     def _count_exactly(self) -> None:
         """Start again from the same state where something came before the tokenizer."""
@@ -394,7 +357,7 @@ class TurnRunner:
     def _resize(self, window_tokens: int) -> None:
         """Later turns have this window."""
         with self.lock:
-            self.engine.resize(window_tokens)
+            self.kept.engine.resize(window_tokens)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -196,7 +196,12 @@ def write_state(path: Path, state: Mapping[str, object]) -> None:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)  # it is gone where all went well
-    synchronise(target.parent)
+    with suppress(OSError):  # have its name on the disk, where the system can do that for folders
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def read_state(path: Path) -> Mapping[str, object]:
@@ -225,13 +230,3 @@ def json_of(state: Mapping[str, object]) -> bytes:
     """JSON without escapes beside those that it asks for: of two lone surrogates they would make one character."""
     text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
-
-
-def synchronise(folder: Path) -> None:
-    """Have the name of a new file on the disk, where the system can do that for folders."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

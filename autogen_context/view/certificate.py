@@ -1,14 +1,13 @@
 """Certify what is sent.
 
-Promise: a certificate is computed from the messages that are sent, not from the plan that chose them; what was checked
-at the front of a list that only grew is not checked again.
+Promise: a certificate is computed from the messages that are sent, not from the plan that chose them.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from autogen_context.messages.message import Message, ToolCall
-from autogen_context.messages.piece import Piece, Verbatim, equal_at_front, messages_of
+from autogen_context.messages.piece import Piece, Verbatim
 from autogen_context.messages.segment import pair
 from autogen_context.tokens.measure import Count
 
@@ -74,54 +73,6 @@ class Checked:
         return Checked(
             tokens=tokens, calls=calls, results=results, orphans=orphans, open_calls=open_calls
         )
-
-
-class Certifier:
-    """Checks lists that grow."""
-
-    def __init__(self, count: Callable[[Message], int]) -> None:
-        self._count = count
-        self._pieces: tuple[Piece, ...] = ()
-        self._states: list[Checked] = []
-
-    def forget(self) -> None:
-        """Check everything next time: the messages under the same positions may be others."""
-        self._pieces, self._states = (), []
-
-    def check(self, pieces: Sequence[Piece], messages: Sequence[Message]) -> Checked:
-        """What holds for the messages that these pieces name."""
-        pieces = tuple(pieces)
-        same = equal_at_front(self._pieces, pieces)
-        state = self._states[same - 1] if same else Checked()
-        old = self._pieces[same] if same < len(self._pieces) else None
-        if same < len(pieces) and is_longer(pieces[same], old):
-            state, done = self._states[same], self._pieces[same]
-            rest: list[Piece] = [remainder(pieces[same], done), *pieces[same + 1 :]]
-        else:
-            rest = list(pieces[same:])
-        self._pieces = pieces
-        del self._states[same:]
-        for piece in rest:
-            state = state.after(messages_of([piece], messages), self._count)
-            self._states.append(state)
-        return state
-
-
-def is_longer(piece: Piece, before: Piece | None) -> bool:
-    """Whether a stretch starts where the one before did and goes further."""
-    return (
-        isinstance(piece, Verbatim)
-        and isinstance(before, Verbatim)
-        and piece.start == before.start
-        and piece.stop > before.stop
-    )
-
-
-def remainder(piece: Piece, done: Piece) -> Piece:
-    """What a longer stretch has beyond the one that was checked."""
-    if isinstance(piece, Verbatim) and isinstance(done, Verbatim):
-        return Verbatim(start=done.stop, stop=piece.stop)
-    return piece
 
 
 def ends_with(pieces: Sequence[Piece], position: int) -> bool:

@@ -7,7 +7,7 @@ never the cause of that.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,18 +20,11 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced, t
 Protection = Literal["system", "pinned", "memory", "pending", "instruction", "newest", "task"]
 
 VERBATIM: frozenset[Protection] = frozenset({"system", "pinned"})
-YIELDING: frozenset[Protection] = frozenset({"memory", "task"})
-INSTRUCTION_FRACTION = (
-    0.5  # of the room, for an instruction that does not fit beside the newest unit
-)
+INSTRUCTION_FRACTION = 0.5  # of the room, for one that does not fit beside the newest unit
 LEAST_TEXT = 32  # tokens; a message shortened to less tells nothing
 LEAST_STUB = 24  # tokens for each message of the newest unit; with less a request makes no sense
-LEAST_NEWEST = (
-    256  # tokens for each message of the newest unit that is cut, where there are so many
-)
-NEWEST_FRACTION = (
-    0.2  # of the room, for a newest unit that does not fit; the rest is turns that hold
-)
+LEAST_NEWEST = 256  # tokens for each message of the newest unit that is cut, where there are
+NEWEST_FRACTION = 0.2  # of the room, for a newest unit that does not fit; the rest is turns
 
 Fit = Callable[[Candidate, int], tuple[tuple[Piece, ...], int] | None]
 """Makes a unit fit a room of so many tokens: its pieces and what they cost, or ``None`` where it cannot be."""
@@ -75,40 +68,26 @@ def protected_of(
     """Which of n units must stay, by position, and why; of two reasons the stronger one."""
     if not candidates:
         return {}
-    last = len(candidates) - 1
-    protected: dict[int, Protection] = {}
-    prompt = opening_of(voices)
-    for i in voices.systems[prompt:][-1:]:
-        if not is_repeated(candidates, i, voices.systems[:prompt]):
-            protected[i] = "memory"
+    last, systems = candidates[-1].unit, voices.systems
+    prompt = next((n for n, i in enumerate(systems) if n != i), len(systems))
+    texts = [candidates[i].unit.messages[0].text for i in systems[:prompt]]
+    protected: dict[int, Protection] = {
+        i: "memory"
+        for i in systems[prompt:][-1:]
+        if candidates[i].unit.messages[0].text not in texts
+    }
     for i in voices.instructions[:1]:
         protected[i] = "task"
     for i in voices.instructions[-1:]:
         protected[i] = "instruction"
-    protected[last] = "pending" if candidates[last].unit.unanswered else "newest"
-    for i in units_of(candidates, pinned):
-        protected[i] = "pinned"
+    protected[len(candidates) - 1] = "pending" if last.unanswered else "newest"
+    for message in pinned:
+        if message < last.stop:
+            i = bisect_right(candidates, message, key=lambda c: c.unit.start) - 1
+            protected[i] = "pinned"
     for i in range(prompt):
         protected[i] = "system"
     return protected
-
-
-def opening_of(voices: Voices) -> int:
-    """How many system messages open the list."""
-    return next((n for n, i in enumerate(voices.systems) if n != i), len(voices.systems))
-
-
-def is_repeated(candidates: Sequence[Candidate], i: int, others: Sequence[int]) -> bool:
-    """Whether the text of a message is that of another."""
-    text = candidates[i].unit.messages[0].text
-    return any(candidates[other].unit.messages[0].text == text for other in others)
-
-
-def units_of(candidates: Sequence[Candidate], messages: frozenset[int]) -> Iterator[int]:
-    """The units that have these messages; what stands behind the last unit is in none."""
-    stop = candidates[-1].unit.stop
-    inside = (message for message in messages if message < stop)
-    return (bisect_right(candidates, m, key=lambda c: c.unit.start) - 1 for m in inside)
 
 
 def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]) -> bool:

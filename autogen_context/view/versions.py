@@ -12,7 +12,6 @@ from typing_extensions import override
 from autogen_context.errors import NoSuchVersion
 from autogen_context.messages.message import Text
 from autogen_context.view.decision import Decision
-from autogen_context.view.notice import Notice
 from autogen_context.view.view import ContextView
 
 SHOWN_UNITS = 20  # of those that differ, in the text
@@ -156,45 +155,30 @@ class VersionDiff:
 
 def difference(a: int, b: int, *, before: ContextView, after: ContextView) -> VersionDiff:
     """What is different between version ``a``, as it was ``before``, and version ``b``, as it is ``after``."""
-    old, new = told(before.notices.standing), told(after.notices.standing)
+    old, new = (dict.fromkeys(n.told for n in view.notices.standing) for view in (before, after))
     return VersionDiff(
         a=a,
         b=b,
         units=tuple(units_of(before.decisions, after.decisions)),
         notes_gone=tuple(text for text in old if text not in new),
         notes_new=tuple(text for text in new if text not in old),
-        pins_gone=hexed(before.pins - after.pins),
-        pins_new=hexed(after.pins - before.pins),
+        pins_gone=tuple(sorted(pin.hex() for pin in before.pins - after.pins)),
+        pins_new=tuple(sorted(pin.hex() for pin in after.pins - before.pins)),
     )
 
 
 def units_of(before: Sequence[Decision], after: Sequence[Decision]) -> Iterator[UnitDiff]:
-    """The units of which something else was decided."""
-    old, new = by_start(before), by_start(after)
+    """The units of which something else was decided, whatever the reason."""
+    old, new = ({decision.start: decision for decision in each} for each in (before, after))
     for start in sorted(old.keys() | new.keys()):
         was, now = old.get(start), new.get(start)
-        if was is not now and become(was) != become(now):
+        is_same = was is now or (
+            was is not None
+            and now is not None
+            and (was.stop, was.action, was.sent) == (now.stop, now.action, now.sent)
+        )
+        if not is_same:
             yield UnitDiff(start=start, before=was, after=now)
-
-
-def become(decision: Decision | None) -> tuple[object, ...]:
-    """What became of a unit, whatever the reason."""
-    return (decision.stop, decision.action, decision.sent) if decision else ()
-
-
-def by_start(decisions: Sequence[Decision]) -> dict[int, Decision]:
-    """Decisions by where their units begin."""
-    return {decision.start: decision for decision in decisions}
-
-
-def told(notices: Sequence[Notice]) -> dict[str, None]:
-    """What notices tell, in their order."""
-    return dict.fromkeys(notice.told for notice in notices)
-
-
-def hexed(pins: frozenset[bytes]) -> tuple[str, ...]:
-    """Digests in hex, in an order that depends on nothing else."""
-    return tuple(sorted(pin.hex() for pin in pins))
 
 
 def said(decision: Decision | None) -> str:

@@ -4,7 +4,7 @@ Promise: immutable. A turn makes a new one that shares what it has with the one 
 the same one, a refused change leaves the one before, and a saved state is it in JSON.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, PlainSerializer
 from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import Piece
 from autogen_context.tokens.calibrate import Calibration
-from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.notice import Notice, Notices
 
@@ -220,7 +219,3 @@ class ContextView:
         last = self.decisions[-1]
         told = replace(last, before=(*last.before, piece), tokens_after=last.tokens_after + tokens)
         return replace(self, decisions=self.decisions.with_last(told))
-
-    def with_decisions(self, decisions: Sequence[Decision]) -> Self:
-        """It with other decisions on the same units."""
-        return replace(self, decisions=Decisions(decisions))

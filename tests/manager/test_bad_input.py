@@ -62,16 +62,6 @@ def test_not_even_nothing_fits() -> None:
         manager(2).prepare_nowait(list[ChatMessage]())
 
 
-def test_only_a_system_message() -> None:
-    """It is sent, or it is told that it does not fit; never shortened."""
-    system = says("be kind " * 50, "system")
-    assert manager(1_000).prepare_nowait([system]).messages == [system]
-    with pytest.raises(
-        ContextWindowExceeded, match=r"\(system \d+, tools and format \d+\); raise window"
-    ):
-        manager(50).prepare_nowait([system])
-
-
 @COUNTERS
 @pytest.mark.parametrize("as_result", [False, True], ids=["said", "returned by a tool"])
 def test_ten_megabytes(counter: str, *, as_result: bool) -> None:
@@ -109,16 +99,6 @@ def test_odd_texts(counter: str, text: str) -> None:
     assert whole.messages == messages
 
 
-@COUNTERS
-def test_ten_thousand_empty_messages(counter: str) -> None:
-    """The newest that fit are sent; one at a time or all at once."""
-    messages = [says("", "assistant" if i % 2 else "user") for i in range(10_000)]
-    turn = manager(2_000, counter).prepare_nowait(messages)
-    assert turn.certificate.fits
-    assert turn.messages[-9:] == messages[-9:]
-    assert len(turn.decisions) == 10_000
-
-
 @settings(max_examples=50)
 @given(transcripts(max_repeats=20, pending=False).filter(bool), st.integers(200, 2_000))
 def test_models_that_insist_on_alternation(messages: list[ChatMessage], window: int) -> None:
@@ -148,14 +128,6 @@ def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
         assert (old in turn.messages) == (window == 9_000)
 
 
-def test_unknown_roles() -> None:
-    """Are kept as they are, and dropped and kept like any other."""
-    messages = [says(f"{i} " + "x" * 80, "narrator") for i in range(30)]
-    turn = manager(300).prepare_nowait(messages)
-    assert turn.messages[-1] is messages[-1]
-    assert turn.certificate.fits
-
-
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
@@ -183,25 +155,6 @@ def test_what_cannot_be_read(broken: object, reason: str) -> None:
     assert keeper.prepare_nowait(good) == before
     passed = manager(1_000, enabled=False).prepare_nowait([*good, broken])
     assert list(map(id, passed.messages)) == list(map(id, [*good, broken]))
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        pytest.param({"role": "user"}, id="no content"),
-        pytest.param({"role": "tool", "content": "r"}, id="result without id"),
-        pytest.param(
-            says(None, "assistant", tool_calls=[{"function": {"name": "f"}}]), id="arguments"
-        ),
-        pytest.param(says(None, "assistant", tool_calls=[]), id="no calls"),
-        pytest.param(says([]), id="no parts"),
-    ],
-)
-def test_missing_fields(message: ChatMessage) -> None:
-    """What a conversation can go on without is no error."""
-    turn = manager(1_000).prepare_nowait([says("task"), asks("1"), message])
-    assert turn.certificate.pairs_closed
-    assert turn.certificate.newest_present
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,17 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.change import ContextChange
-from autogen_context.manager.given import Given
-from autogen_context.manager.runner import TurnRunner
-from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import histories
 from support.counting import Characters
 from support.prompts import client
 from support.working import Summarising, run, says
-
-pytestmark = pytest.mark.filterwarnings("ignore:window_tokens=")
 
 
 def manager(window_tokens: int = 6_000, **settings: object) -> IncrementalContextManager:
@@ -76,20 +70,6 @@ async def test_neither_sees_what_becomes_of_the_other() -> None:
     assert other.save_state() == there
 
 
-async def test_a_branch_has_pins_versions_and_originals() -> None:
-    """As its parent had them."""
-    keeper = manager()
-    turns = [keeper.prepare_nowait(run(n)) for n in range(1, 22)]
-    keeper.pin(run(21)[3])
-    other = keeper.branch()
-    assert other.versions == keeper.versions
-    handles = [decision.handle for decision in turns[-1].decisions if decision.handle]
-    assert [other.recall(handle) for handle in handles] == [keeper.recall(h) for h in handles]
-    assert run(22)[3] in other.prepare_nowait(run(22)).messages
-    later = other.branch()
-    assert run(23)[3] in later.prepare_nowait(run(23)).messages
-
-
 def test_each_branch_has_a_name_of_its_own() -> None:
     """The same names in every process."""
     keeper, again = manager(), manager()
@@ -124,22 +104,3 @@ async def test_a_branch_is_made_of_the_same_parts() -> None:
     assert len(summarising.asked) > asked
     await other.aclose()
     await keeper.aclose()
-
-
-def test_a_branch_has_the_window_that_its_parent_has_by_now() -> None:
-    """A server may have said another one since."""
-    config = ContextConfig(window_tokens=6_000, reserve_tokens=500)
-    given_to_it = Given(
-        config=config,
-        host=OpenAIChat(),
-        counter=Characters(),
-        vectors=None,
-        compressor=None,
-        model_client=None,
-        clock=lambda: 1_000.0,
-    )
-    parent, other = TurnRunner(given_to_it), TurnRunner(given_to_it)
-    parent.engine.resize(9_000)
-    parent.branch(other)
-    limits = [runner.engine.window.limit_tokens for runner in (parent, other)]
-    assert limits == [8_500, 8_500]

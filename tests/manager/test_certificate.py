@@ -11,8 +11,6 @@ from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import (
     Certificate,
     Checked,
-    ends_with,
-    holds_verbatim,
 )
 
 
@@ -90,15 +88,6 @@ def test_only_what_is_new_is_counted(messages: list[Message], first: int) -> Non
     assert count.asked == len(messages)
 
 
-def test_what_was_forgotten_is_checked_again() -> None:
-    """Under the same positions may stand other messages."""
-    certifier = Certifier(Counted())
-    piece = Verbatim(start=0, stop=1)
-    assert certifier.check([piece], [SAYS]).tokens == 3
-    certifier.forget()
-    assert certifier.check([piece], [Message(role="user", text="hello")]).tokens == 6
-
-
 @pytest.mark.parametrize(
     ("messages", "orphans", "still_open"),
     [
@@ -124,41 +113,6 @@ def test_what_an_orphan_is(messages: list[Message], orphans: int, still_open: st
     assert [call.id for call in checked.open_calls] == list(still_open)
     assert checked.calls == sum(len(message.calls) for message in messages)
     assert checked.results == sum(len(message.results) for message in messages)
-
-
-OWN = Written(message=SAYS)
-
-
-@pytest.mark.parametrize(
-    ("pieces", "position", "ends"),
-    [
-        pytest.param([], -1, True, id="nothing of nothing"),
-        pytest.param([], 0, False, id="nothing of something"),
-        pytest.param([Verbatim(start=0, stop=3)], 2, True, id="verbatim"),
-        pytest.param([Verbatim(start=0, stop=3)], 1, False, id="one more"),
-        pytest.param([Verbatim(start=0, stop=3)], 3, False, id="one less"),
-        pytest.param([Written(message=SAYS, index=4)], 4, True, id="written anew"),
-        pytest.param([Written(message=SAYS, index=4)], 5, False, id="another one"),
-        pytest.param([Verbatim(start=0, stop=3), OWN], 2, True, id="with one of our own behind"),
-        pytest.param([OWN], 0, False, id="only our own"),
-    ],
-)
-def test_whether_the_newest_is_there(pieces: list[Piece], position: int, *, ends: bool) -> None:
-    """The last of the host's messages that is sent is the one asked for."""
-    assert ends_with(pieces, position) is ends
-
-
-@pytest.mark.parametrize(
-    ("positions", "holds"), [([], True), ([0], True), ([1, 4], True), ([2], False), ([0, 3], False)]
-)
-def test_whether_pins_are_there_as_they_came(positions: list[int], *, holds: bool) -> None:
-    """Each of them in a stretch that is sent as it is; written anew is not enough."""
-    pieces: list[Piece] = [
-        Verbatim(start=0, stop=2),
-        Written(message=SAYS, index=2),
-        Verbatim(start=4, stop=5),
-    ]
-    assert holds_verbatim(pieces, positions) is holds
 
 
 @pytest.mark.parametrize(("bound", "fits"), [(99, True), (100, True), (101, False)])

@@ -1,6 +1,5 @@
 """What a host tells beside its messages is told to the model once, and again after each compaction, in its newest form."""
 
-import copy
 import os
 import subprocess
 import sys
@@ -14,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.compressor import SemanticCompressor
-from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
-from autogen_context.compressor.span import span_of
+from autogen_context.compressor.eviction_notice import Statements
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
@@ -24,11 +21,9 @@ from autogen_context.manager.change import ChangeType, ContextChange
 from autogen_context.manager.compaction import stated
 from autogen_context.manager.notices import block_of
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import LABELS, Name, Notice, Notices
-from support.counting import COUNTER, Characters
-from support.units import candidates_of
+from autogen_context.view.notice import LABELS, Notice, Notices
+from support.counting import Characters
 from support.working import run, says, step, text_of
 
 TOLD = "[Told beside the conversation:"
@@ -121,68 +116,6 @@ async def test_a_task_stays_until_it_ends() -> None:
     assert told_in(turn) == [f"{TOLD}\n{outcome}\n]"]
 
 
-async def test_as_many_outcomes_as_are_of_use_are_kept() -> None:
-    """The oldest go first; one of a task that is started again goes at once."""
-    keeper = manager()
-    for n in range(25):
-        started = ContextChange.task_started(f"Part {n}", key=f"T{n}")
-        await keeper.apply_changes([started, ContextChange.task_failed(f"T{n}")])
-    updated = await keeper.apply_changes([ContextChange.task_started("Part 24", key="T24")])
-    told = updated.context[-1].text.split("\n")
-    assert told[1:-1] == [
-        "Task started: Part 24",
-        *(f"Task failed: Part {n}" for n in range(5, 24)),
-    ]
-
-
-async def test_a_list_that_is_written_anew_for_a_pin_keeps_what_was_told() -> None:
-    """What was reduced on arrival is sent as it came: what holds is told again."""
-    keeper = manager()
-    await keeper.apply_changes([BUDGET])
-    assert len(told_in(lived(keeper, 6, {}))) == 1
-    keeper.pin(run(6)[5])
-    turn = keeper.prepare_nowait(run(7))
-    assert run(6)[5] in turn.messages
-    assert told_in(turn) == [f"{TOLD}\nRequirement: The budget is 500 EUR\n]"]
-
-
-async def test_what_the_host_cut_off_with_its_notice_is_told_again() -> None:
-    """In front of what comes instead."""
-    keeper = manager(reduce="off")
-    keeper.prepare_nowait(run(3))
-    await keeper.apply_changes([BUDGET])
-    keeper.prepare_nowait(run(4))
-    turn = keeper.prepare_nowait([*run(3), says("No, stop.")])
-    assert told_in(turn) == [f"{TOLD}\nRequirement: The budget is 500 EUR\n]"]
-
-
-async def test_a_file_behind_a_truncation_is_read_anew() -> None:
-    """The host took back the reading: what changes then is not spoken of."""
-    keeper = manager()
-    keeper.prepare_nowait(run(4))
-    await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
-    keeper.prepare_nowait(run(2))
-    replaced = [*run(2)[:-2], *step(7)]
-    keeper.prepare_nowait(replaced)
-    changes = [ContextChange.file_modified(f"src/part_{n}.py") for n in (1, 7)]
-    updated = await keeper.apply_changes(changes)
-    assert "part_7.py changed" in updated.context[-1].text
-    assert "part_1.py changed" not in updated.context[-1].text
-
-
-async def test_a_decision_of_the_same_key_takes_the_place_of_the_older() -> None:
-    """And says which one that was."""
-    keeper = manager()
-    first = ContextChange.decision_recorded("Use Postgres", key="db")
-    second = ContextChange.decision_recorded("Use MySQL", key="db")
-    await keeper.apply_changes([first])
-    keeper.prepare_nowait(run(3))
-    await keeper.apply_changes([second])
-    news = "Decided now: Use MySQL (before: Use Postgres)"
-    assert told_in(keeper.prepare_nowait(run(4)))[1:] == [f"{TOLD}\n{news}\n]"]
-    assert "Postgres" not in told_in(until_compacted(keeper, 5))[0]
-
-
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -227,16 +160,6 @@ async def test_a_file_that_the_context_shows_is_said_to_have_changed(
     assert told_in(keeper.prepare_nowait(run(4))) == ([f"{TOLD}\n{line}\n]"] if line else [])
 
 
-async def test_a_file_that_is_read_again_is_no_longer_stale() -> None:
-    """Nothing is said of it where it was read again before the next turn, and nothing after a compaction."""
-    keeper, again = manager(), [*run(3), *step(1)]
-    keeper.prepare_nowait(run(3))
-    await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
-    again[-2]["tool_calls"][0]["id"] = again[-1]["tool_call_id"] = "again"
-    assert told_in(keeper.prepare_nowait(again)) == []
-    assert told_in(until_compacted(keeper, 4)) == []
-
-
 async def test_a_compaction_takes_old_text_of_a_file_out_first() -> None:
     """Of two files alike the one that changed on disk keeps less; what was said of it goes where it is gone."""
     stays: dict[int, dict[int, int]] = {}
@@ -254,16 +177,6 @@ async def test_a_compaction_takes_old_text_of_a_file_out_first() -> None:
         }
     assert stays[5][5] < stays[6][5]
     assert stays[6][6] < stays[5][6]
-
-
-async def test_the_same_of_a_file_is_not_said_twice() -> None:
-    """A file that is written again and again, with nothing new to tell of it, is spoken of once."""
-    keeper = manager()
-    keeper.prepare_nowait(run(3))
-    for n in range(4, 8):
-        await keeper.apply_changes([ContextChange.file_modified("src/part_1.py")])
-        keeper.prepare_nowait(run(n))
-    assert len(told_in(keeper.prepare_nowait(run(8)))) == 1
 
 
 async def test_a_message_that_is_told_is_as_if_the_host_had_appended_it() -> None:
@@ -294,19 +207,6 @@ async def test_what_was_sent_is_never_changed() -> None:
     assert keeper.prepare_nowait([says("You code.", "system")]).messages[0]["role"] == "system"
 
 
-async def test_nothing_stands_in_front_of_the_system_prompt() -> None:
-    """What is due waits for the first unit behind it."""
-    keeper, prompt = manager(), says("You code.", "system")
-    await keeper.apply_changes([BUDGET])
-    assert keeper.prepare_nowait([prompt]).messages == [prompt]
-    turn = keeper.prepare_nowait([prompt, says("Make it fast.")])
-    assert [str(message["content"])[:9] for message in turn.messages] == [
-        "You code.",
-        TOLD[:9],
-        "Make it f",
-    ]
-
-
 @pytest.mark.parametrize("role", ["user", "system"])
 @pytest.mark.parametrize("size", [10, 20_000])
 async def test_what_is_told_never_makes_a_request_impossible(size: int, role: str) -> None:
@@ -325,16 +225,6 @@ async def test_what_is_told_never_makes_a_request_impossible(size: int, role: st
         assert turn.certificate.fits
         compacted += turn.compacted
     assert compacted <= 20
-
-
-async def test_a_long_notice_is_shortened() -> None:
-    """To its share of the room, with a mark."""
-    keeper = manager(2_000)
-    await keeper.apply_changes([ContextChange.requirement_added("never " + "y" * 8_000)])
-    [told] = told_in(keeper.prepare_nowait(run(1)))
-    assert "never" in told
-    assert "shortened from" in told
-    assert len(told) < 4 * 2_000 * 0.1
 
 
 REFUSED: list[tuple[list[ContextChange], str]] = [
@@ -390,31 +280,6 @@ async def test_a_message_needs_those_before_it() -> None:
     await other.apply_changes([ContextChange.message_added(says("ok"))])
 
 
-async def test_a_damaged_context_refuses_changes() -> None:
-    """What was not whole before stays as it was, and is said."""
-    keeper = manager()
-    keeper.prepare_nowait(run(3))
-    state = copy.deepcopy(keeper.save_state())
-    decisions = cast("dict[str, list[dict[str, list[object]]]]", state["view"])["decisions"]  # JSON
-    del decisions[-2]["pieces"][1:]  # the last one is decided on again
-    keeper.load_state(state)
-    keeper.observe(run(3))
-    with pytest.raises(ChangeRefused, match="without their counterpart"):
-        await keeper.apply_changes([BUDGET])
-    assert keeper.versions[-1].number == 0
-
-
-async def test_no_changes_change_nothing() -> None:
-    """The context is told as it is, without another version."""
-    keeper = manager()
-    keeper.prepare_nowait(run(2))
-    told = await keeper.apply_changes([BUDGET])
-    before = keeper.save_state()
-    assert await keeper.apply_changes([]) == replace(told, changes_applied=())
-    assert keeper.save_state() == before
-    assert (await manager().apply_changes(())).version == 0
-
-
 async def test_the_result_says_what_the_context_is() -> None:
     """Its version, its messages with what is due behind them, the changes, and the time of the clock handed in."""
     keeper = manager()
@@ -431,16 +296,6 @@ async def test_the_result_says_what_the_context_is() -> None:
     assert (updated.changes_applied, updated.timestamp) == ((BUDGET,), 1_000.0)
     assert updated.context_id == keeper.save_state()["context_id"]
     assert manager(tenant="other").save_state()["context_id"] != updated.context_id
-
-
-async def test_a_turn_with_nothing_new_to_tell_writes_nothing() -> None:
-    """Told notices cost later turns nothing: their texts are not counted again."""
-    keeper = manager()
-    await keeper.apply_changes([BUDGET, ContextChange.task_started("x")])
-    keeper.prepare_nowait(run(3))
-    state = cast("dict[str, object]", keeper.save_state()["view"])["notices"]
-    assert len(told_in(lived(keeper, 8, {}, start=4))) == 1
-    assert cast("dict[str, object]", keeper.save_state()["view"])["notices"] == state
 
 
 WRONG: list[tuple[Callable[[], ContextChange], str]] = [
@@ -480,28 +335,6 @@ def test_a_change_of_no_type_is_refused(fields: dict[str, object], reason: str) 
 def test_a_type_may_be_written_as_a_name(named: ChangeType) -> None:
     """In letters of any case, and with what stands between the words in names."""
     assert {ChangeType(name) for name in (named, named.name, named.name.lower())} == {named}
-
-
-def test_a_path_may_be_an_object() -> None:
-    """It is the same change as with its text; what is neither is refused by the field that it was for."""
-    made = ContextChange
-    a, b = Path("src", "a.py"), Path("b.py")
-    assert made.file_modified(a, text="x") == made.file_modified(str(a), text="x")
-    assert made.file_created(a) == made.file_created(str(a))
-    assert made.file_deleted(a) == made.file_deleted(str(a))
-    assert made.file_moved(a, b) == made.file_moved(str(a), str(b))
-    with pytest.raises(ValueError, match="moved_to=5 of a change 'file moved': give a text"):
-        made.file_moved(a, cast("str", 5))
-
-
-def test_a_change_is_a_value() -> None:
-    """On one line where it is a statement, equal where it says the same, and short where it is named."""
-    assert ContextChange.requirement_added(" a\n b ") == ContextChange.requirement_added(
-        "a b", key="a b"
-    )
-    assert str(ContextChange.task_started("x" * 99)) == f"task started: {'x' * 60}…"
-    assert str(ContextChange.file_moved("a", "b")) == "file moved: a"
-    assert str(ContextChange.message_added({})) == "message added"
 
 
 NOTICES = st.lists(
@@ -562,30 +395,6 @@ def test_of_two_statements_about_the_same_the_later_one_holds(
     assert statements.overruled([entry]) == ({notice.name} if overruled else set())
     assert [own.text for own in statements.since(5)] == [SAID]
     assert statements.since(6) == []
-
-
-def test_what_a_requirement_replaced_is_not_told() -> None:
-    """Neither as a statement of somebody, nor in the words of a summary; what is about something else is."""
-    said = ["The budget is 900 EUR.", "The launch is on May 3.", "Go on."]
-    messages = [Message(role="user", text=text) for text in said]
-    candidates, references, telling = (
-        candidates_of(messages),
-        References(),
-        EvictionNotice[Name](COUNTER, compressor=SemanticCompressor()),
-    )
-    references.follow(candidates, messages)
-    telling.follow(messages)
-    summaries = {span_of(candidates, 0, 2): "The parser is fast. The budget is 900 EUR."}
-
-    def told() -> str:
-        return telling.told(references.units, {}, summaries=summaries, room_tokens=1_000)
-
-    assert told().count("900 EUR") == 2
-    notice = Notice(topic="requirement", key="budget", text=SAID, position=3)
-    telling.statements = Statements(stated([notice]))
-    assert "900 EUR" not in told()
-    assert "May 3" in told()
-    assert "The parser is fast" in told()
 
 
 NEWEST = Notice(topic="task", key="newest", text="newest")

@@ -140,27 +140,6 @@ def test_what_a_person_says_amid_finished_work_stays() -> None:
     assert said in last.messages
 
 
-def test_nothing_is_finished_unless_asked_for() -> None:
-    """By default a window that holds everything is never rewritten."""
-    for turn in turns(manager(), work(14)):
-        assert not turn.compacted
-
-
-def test_what_goes_can_be_had_again() -> None:
-    """Each unit that was cut has its original in the stash."""
-    messages, kept = work(14), manager(compaction="cost_based")
-    last = turns(kept, messages)[-1]
-    hidden = [decision for decision in last.decisions if decision.hides]
-    assert hidden
-    for decision in hidden:
-        originals = kept.recall(decision.handle)
-        texts = [result.text for message in originals for result in message.results]
-        sent = [
-            m["content"] for m in messages[decision.start : decision.stop] if m["role"] == "tool"
-        ]
-        assert texts == sent
-
-
 @settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 2), min_size=1, max_size=12),

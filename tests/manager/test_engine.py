@@ -2,7 +2,6 @@
 
 import copy
 import json
-from itertools import pairwise
 
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -167,16 +166,3 @@ def test_strict_models_are_obeyed_within_the_window(
             raise
         assert turn.certificate.fits
         check_chat([*turn.messages], strict_roles=True)
-
-
-def test_the_cut_is_held() -> None:
-    """Without need the next turns append to it, and its place does not move."""
-    keeper = manager(1_000)
-    messages = [says("the task", "user")]
-    turns: list[Prepared[ChatMessage]] = []
-    for i in range(60):
-        messages.append(says(f"{i} " + "x" * 160))
-        turns.append(keeper.prepare_nowait(messages))
-    for before, after in pairwise(turns):
-        assert after.compacted or after.messages[:-1] == before.messages
-    assert 3 <= sum(turn.compacted for turn in turns) <= 7

@@ -143,20 +143,6 @@ def decided(explained: Explanation) -> Decision:
     return Decision(**{field.name: getattr(explained, field.name) for field in fields(Decision)})
 
 
-def test_a_loaded_state_knows_what_was_decided_and_billed() -> None:
-    """Before its first turn already."""
-    keeper, other = manager(400), manager(400)
-    turn = keeper.prepare_nowait(LONG)
-    keeper.record_usage(turn, prompt_tokens=turn.certificate.counted_tokens + 20)
-    other.load_state(keeper.save_state())
-    assert decided(other.explain(LONG[3])) == decided(keeper.explain(LONG[3]))
-    assert other.explain(LONG[3]).reasons[-1] == "its messages were not read yet"
-    bounds = [each.prepare_nowait(LONG).certificate.bound for each in (keeper, other)]
-    assert bounds[0] == bounds[1]
-    assert other.explain(LONG[3]) == keeper.explain(LONG[3])
-    assert bounds[1].tokens == turn.certificate.counted_tokens + 20
-
-
 def test_originals_are_had_back_until_the_stash_is_full() -> None:
     """By the handle of the decision; what was evicted is an error with the way out."""
     keeper = manager(300, originals_bytes=2_000)
@@ -178,14 +164,6 @@ def test_an_unpinned_message_may_go() -> None:
     turn = keeper.prepare_nowait(LONG)
     assert turn.compacted
     assert LONG[5] not in turn.messages
-
-
-def test_what_was_observed_is_prepared_no_differently() -> None:
-    """Hearing of messages early sends nothing and decides nothing."""
-    early, late = manager(300), manager(300)
-    for length in range(1, len(LONG)):
-        early.observe(LONG[:length])
-    assert early.prepare_nowait(LONG) == late.prepare_nowait(LONG)
 
 
 def test_bills_tighten_the_bound() -> None:
@@ -214,14 +192,6 @@ def test_a_compaction_is_one_line_without_words(caplog: pytest.LogCaptureFixture
         assert record.__dict__["tokens_before"] > record.__dict__["tokens_after"] > 0
         assert record.__dict__["room_tokens"] == 300
         assert not re.search("xxx|task", str(record.__dict__))
-
-
-async def test_an_awaited_turn_is_the_same() -> None:
-    """``prepare`` waits for what is due and then does what ``prepare_nowait`` does."""
-    assert await manager(300).prepare(LONG) == manager(300).prepare_nowait(LONG)
-    async with IncrementalContextManager(model="gpt-4o", window_tokens=500) as keeper:
-        turn = await keeper.prepare(LONG)
-    assert turn.certificate.bound.source == "tokenizer"
 
 
 async def test_a_discovered_limit_is_used_when_it_is_there() -> None:

@@ -3,13 +3,13 @@
 import ast
 import re
 import runpy
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import cast
 
 import pytest
-from openai import AsyncOpenAI, BadRequestError
+from openai import AsyncOpenAI
 from openai.types.chat import (
     ChatCompletionFunctionToolParam,
     ChatCompletionMessage,
@@ -110,32 +110,6 @@ async def test_a_long_conversation_stays_within_its_window(*, as_dict: bool) -> 
     assert len(messages) > 2 * TURNS
     assert len(server.requests[-1].messages) < TURNS / 2
     assert server.requests[-1].messages[0] == {"role": "system", "content": "You read files."}
-
-
-async def test_client_objects_and_dicts_are_sent_alike() -> None:
-    """Whether the program keeps the client's objects or dicts of them, the model is sent the same."""
-    sent: list[list[list[dict[str, object]]]] = []
-    for as_dict in (False, True):
-        manager = IncrementalContextManager(
-            model="gpt-4o", window_tokens=WINDOW, counter=Approximate()
-        )
-        async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
-            await converse(server, manager, turns=40, as_dict=as_dict)
-        sent.append([list(map(with_values, request.messages)) for request in server.requests])
-    assert sent[0] == sent[1]
-
-
-def with_values(message: Mapping[str, object]) -> dict[str, object]:
-    """A message without the fields that are null: the client leaves these out where it writes its objects."""
-    return {key: value for key, value in message.items() if value is not None}
-
-
-async def test_without_a_manager_the_server_refuses() -> None:
-    """The server is as strict as it should be."""
-    manager = IncrementalContextManager(window_tokens=100 * WINDOW, counter=Approximate())
-    async with LoopbackServer(ScriptedModel(working()), window_tokens=WINDOW) as server:
-        with pytest.raises(BadRequestError, match="maximum context length is 2500 tokens"):
-            await converse(server, manager, turns=TURNS, as_dict=False)
 
 
 async def test_the_guide_works() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import cast
 from weakref import ref
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
@@ -43,39 +42,10 @@ def test_payloads_say_what_the_messages_say(pieces: list[Piece]) -> None:
     assert Outbox(OpenAIChat()).payloads(coalesce(pieces), PAYLOADS) == sent
 
 
-@pytest.mark.parametrize(
-    ("index", "expected"),
-    [
-        pytest.param(3, {"role": "user", "content": "short", "kept": 3}, id="for a payload"),
-        pytest.param(None, {"role": "user", "content": "short"}, id="our own"),
-    ],
-)
-def test_a_rewritten_payload_keeps_its_other_fields(index: int | None, expected: object) -> None:
-    """A message written anew for a payload is that payload with other texts; one of our own is new."""
-    piece = Written(message=replace(MESSAGES[3], text="short"), index=index)
-    assert Outbox(OpenAIChat()).payloads([piece], PAYLOADS) == [expected]
-
-
 NOTHING: dict[str, object] = {}
 FORGED: dict[str, object] = {"content": "forged"}
 BROKEN: dict[str, object] = {"role": 7, "content": [7]}
 CHANGES = st.sampled_from([NOTHING, FORGED, BROKEN])
-
-
-@given(st.lists(st.lists(WRITTEN, max_size=4), min_size=1, max_size=4), st.data())
-def test_what_a_caller_does_to_it_changes_nothing_later(
-    turns: list[list[Piece]], data: st.DataObject
-) -> None:
-    """Each turn is what a fresh outbox would give, though what was handed out before was tampered with."""
-    outbox, pieces = Outbox(OpenAIChat()), list[Piece]()
-    for new in turns:
-        pieces += new
-        sent = outbox.payloads(pieces, PAYLOADS)
-        assert sent == Outbox(OpenAIChat()).payloads(pieces, PAYLOADS)
-        for payload in sent:
-            fields = cast("dict[str, object]", payload)
-            fields.update(data.draw(CHANGES))
-            fields["itself"] = payload
 
 
 def test_what_was_written_is_not_written_again() -> None:
@@ -146,16 +116,6 @@ def test_a_turn_lays_out_what_a_fresh_outbox_would(
             if id(payload) not in own:
                 cast("dict[str, object]", payload).update(data.draw(CHANGES))
         sent.clear()
-
-
-def test_a_host_that_raises_spoils_nothing() -> None:
-    """What was sent before it did is sent again."""
-    outbox, front = Outbox(Picky()), Verbatim(start=0, stop=1)
-    said, silent = (Written(message=Message(role="user", text=text)) for text in ("said", ""))
-    sent = outbox.payloads([front, said], PAYLOADS)
-    with pytest.raises(ValueError, match="nothing to say"):
-        outbox.payloads([front, silent], PAYLOADS)
-    assert outbox.payloads([front, said], PAYLOADS) == sent
 
 
 class Copy(dict[str, object]):

@@ -56,39 +56,6 @@ def test_nothing_old_is_counted_again() -> None:
         assert not {str(message["content"]) for message in messages} & set(counter.asked)
 
 
-def test_what_was_observed_is_not_counted_again() -> None:
-    """A host that tells of messages early pays for them early."""
-    counter = Counted()
-    keeper = manager(2_000, counter)
-    messages = [says(f"message {i}") for i in range(9)]
-    keeper.observe(messages)
-    assert counter.asked[-9:] == [message["content"] for message in messages]
-    counter.asked.clear()
-    keeper.prepare_nowait(messages)
-    assert counter.asked == []
-
-
-def test_after_truncation_all_is_sent_again() -> None:
-    """What was dropped comes back as soon as the whole fits; nothing of the old cut is left."""
-    keeper = manager(500)
-    messages = [says(f"{i} " + "x" * 200) for i in range(30)]
-    assert keeper.prepare_nowait(messages).compacted
-    turn = keeper.prepare_nowait(messages[:8])
-    assert list(map(id, turn.messages)) == list(map(id, messages[:8]))
-    assert {decision.action for decision in turn.decisions} == {"keep"}
-
-
-def test_an_edit_of_what_was_dropped_keeps_the_cut_small() -> None:
-    """An edited past is planned anew: what is sent is of the new list alone."""
-    keeper = manager(500)
-    messages = [says(f"{i} " + "x" * 200) for i in range(30)]
-    keeper.prepare_nowait(messages)
-    edited = [*messages[:25], says("edited"), *messages[26:]]
-    sent = keeper.prepare_nowait(edited).messages
-    assert messages[25] not in sent
-    assert all(m in edited for m in sent if not str(m["content"]).startswith("["))
-
-
 def test_a_pin_that_cannot_be_kept_is_not_forgotten() -> None:
     """Each turn says so until it is unpinned or there is room."""
     keeper = manager(300)
@@ -119,17 +86,6 @@ def test_a_pin_brings_a_message_back(*, saved: bool) -> None:
     assert turn.certificate.pins_present
     again = keeper.prepare_nowait(messages)
     assert (again.messages, again.compacted) == (turn.messages, False)
-
-
-def test_a_pin_on_what_must_be_repaired_is_not_there_as_it_came() -> None:
-    """The certificate says so; what it was pinned for, the text, is sent."""
-    stray = {"role": "tool", "tool_call_id": "1", "content": "stray"}
-    keeper = manager(300)
-    keeper.pin(stray)
-    turn = keeper.prepare_nowait([says("a", "user"), stray, says("b")])
-    assert not turn.certificate.pins_present
-    assert "stray" in turn.messages[1]["content"]
-    assert turn.certificate.pairs_closed
 
 
 def test_a_refused_list_leaves_no_stale_counts() -> None:
@@ -180,19 +136,3 @@ def test_a_state_that_another_tokenizer_counted_still_fits() -> None:
     after = other.prepare_nowait(messages)
     assert after.certificate.fits
     assert after.certificate.bound.source == "estimate"
-
-
-def test_what_comes_back_whole_is_a_rewrite() -> None:
-    """Bills made room for all that was dropped; what was billed for the cut says nothing of it."""
-    keeper = manager(1_000)
-    messages = [says("the task", "user"), *(says(f"{i} " + "x" * 180) for i in range(20))]
-    keeper.pin(messages[0])
-    cut = keeper.prepare_nowait(messages)
-    keeper.record_usage(cut, prompt_tokens=int(cut.certificate.counted_tokens * 0.8))
-    held = keeper.prepare_nowait(messages)
-    assert (held.messages, held.compacted) == (cut.messages, False)
-    dropped = next(message for message in messages if message not in cut.messages)
-    keeper.pin(dropped)
-    whole = keeper.prepare_nowait(messages)
-    assert dropped in whole.messages
-    assert whole.certificate.rewrites > cut.certificate.rewrites

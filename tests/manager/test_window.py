@@ -12,7 +12,6 @@ from autogen_context.manager.parts import Window
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import Certificate
-from autogen_context.view.view import Usage
 from support.counting import Characters
 
 EXACT = Calibration(lowest_ratio=0.9)
@@ -83,13 +82,6 @@ def test_the_reserve_is_paid_from_the_bill_first(reserve: int, bill: Bill, bound
     assert known.is_sound
 
 
-def test_a_bill_that_cannot_be_true_changes_nothing() -> None:
-    """And the count keeps its source."""
-    bill = Bill(counted=500, billed=449)
-    assert window().billed(EXACT, certificate(bill), bill.billed) is None
-    assert window().bound(EXACT, 500, 0) == Count(tokens=500, source="estimate")
-
-
 @given(st.lists(st.booleans(), max_size=12))
 def test_doubts_are_told_once_until_a_bill_is_plausible_again(bills: list[bool]) -> None:
     """A provider that always bills so does not fill the log; usage has the plausible ones alone."""
@@ -108,9 +100,3 @@ def test_doubts_are_told_once_until_a_bill_is_plausible_again(bills: list[bool])
     begins = [now for before, now in pairwise([True, *bills]) if before and not now]
     assert told == ["a bill that cannot be true was ignored"] * len(begins)
     assert keeper.usage.requests == sum(bills)
-
-
-def test_usage_adds_up() -> None:
-    """Requests, and the tokens of all of them."""
-    usage = Usage().after(prompt_tokens=10, cached_tokens=4).after(prompt_tokens=5, cached_tokens=0)
-    assert usage == Usage(requests=2, prompt_tokens=15, cached_tokens=4)

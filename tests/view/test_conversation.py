@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.openai_chat import OpenAIChat
-from autogen_context.messages.piece import Verbatim, messages_of
 from autogen_context.testing import ChatMessage
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation, Orphans
@@ -60,19 +59,6 @@ def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
         assert kept.candidates == fresh.candidates
         assert kept.orphans == fresh.orphans
         assert kept.tokens == fresh.tokens == sum(c.tokens for c in kept.candidates)
-
-
-@given(st.lists(KINDS, max_size=8), st.sampled_from(["repair", "report"]))
-def test_a_candidate_is_what_would_be_sent(payloads: list[ChatMessage], orphans: Orphans) -> None:
-    """Its tokens are those of its pieces; it is marked where they differ from what came in."""
-    kept = conversation(orphans)
-    kept.update(payloads)
-    counter = MessageCounter(Recorded(), OVERHEADS)
-    for c in kept.candidates:
-        said = messages_of(c.pieces, kept.messages)
-        assert c.tokens == sum(map(counter.message, said))
-        assert c.repaired == (said != list(c.unit.messages))
-        assert orphans == "repair" or all(isinstance(piece, Verbatim) for piece in c.pieces)
 
 
 def test_only_what_is_new_is_counted() -> None:

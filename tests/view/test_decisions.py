@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written
@@ -70,26 +68,6 @@ def test_whatever_is_made_of_it_a_value_stays_as_it_was(
         require_sums(decisions, known)
         assert decisions == Decisions(known)
         assert hash(decisions) == hash(Decisions(known))
-
-
-@given(decision_lists(), st.integers(0, 9), st.integers(0, 9))
-def test_a_part_is_a_tuple(given_ones: list[Decision], start: int, stop: int) -> None:
-    """As of any sequence."""
-    decisions = Decisions(given_ones)
-    assert decisions[start:stop] == tuple(given_ones[start:stop])
-    assert decisions[::-1] == tuple(reversed(given_ones))
-    for outside in (len(given_ones), -len(given_ones) - 1):
-        with pytest.raises(IndexError):
-            _ = decisions[outside]
-
-
-@given(decision_lists())
-def test_it_is_saved_as_the_list_of_its_decisions(given_ones: list[Decision]) -> None:
-    """And read back equal."""
-    adapter = TypeAdapter(Decisions)
-    data = adapter.dump_python(Decisions(given_ones), mode="json")
-    assert isinstance(data, list | tuple)
-    assert adapter.validate_python(data) == Decisions(given_ones)
 
 
 @given(decision_lists())

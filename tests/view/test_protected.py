@@ -159,22 +159,6 @@ def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozens
         assert caught.value.parts[floor] == whole
 
 
-def test_a_small_task_stays_beside_a_newest_unit_that_gives() -> None:
-    """A few tokens for the task are found before the newest unit is longer than a stub."""
-    candidates = candidates_of([PERSON, STEP])
-    assert 0 in planned(candidates, 200).choose()
-
-
-@pytest.mark.parametrize(
-    ("role", "share"),
-    [pytest.param("user", 0.5, id="a person"), pytest.param("assistant", 0.2, id="an agent")],
-)
-def test_what_a_person_says_is_cut_less(role: str, share: float) -> None:
-    """Alone and far too large, it has its share of the room; the rest is for the turns to come."""
-    [decision] = planned(candidates_of([message(role, "w " * 40_000)]), 10_000).choose().values()
-    assert 0.9 * share < decision.tokens_after / 10_000 <= share
-
-
 @pytest.mark.parametrize(("limit", "results"), [(4_000, 15), (2_000, 8), (8_000, 31)])
 def test_the_latest_instruction_goes_before_the_newest_unit(limit: int, results: int) -> None:
     """Whole, however many large results the newest unit has; the first task comes after (F6)."""

@@ -3,16 +3,12 @@
 import copy
 import re
 from dataclasses import replace
-from typing import cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import NoSuchVersion
 from autogen_context.manager.change import ContextChange
-from autogen_context.manager.state import stretches
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
@@ -109,28 +105,6 @@ async def test_going_back_is_as_if_nothing_had_been_done_since() -> None:
     assert keeper.diff(2, keeper.versions[-1].number).notes_new == ()
 
 
-async def test_going_back_is_a_rewrite() -> None:
-    """What was sent is not continued, so what was due then is told in front of a unit that was sent before."""
-    keeper = manager()
-    keeper.prepare_nowait(run(3))
-    await keeper.apply_changes([budget(200)])
-    turn = keeper.prepare_nowait(run(3))
-    keeper.roll_back(1)
-    again = keeper.prepare_nowait(run(3))
-    assert again.certificate.rewrites > turn.certificate.rewrites
-    assert "Decided: The budget is 200 EUR" in str(again.messages[-3]["content"])
-
-
-async def test_going_back_behind_a_compaction_brings_back_what_it_took() -> None:
-    """As far as there is room: in a larger one all is sent again; here the next turn compacts anew."""
-    keeper = manager()
-    turn = await lived(keeper, 21)
-    keeper.roll_back(2)
-    again = keeper.prepare_nowait(run(21))
-    assert again.compacted
-    assert again.messages == turn.messages
-
-
 async def test_what_the_host_took_back_stays_away() -> None:
     """A version from before it truncated or edited its list is gone back to as far as the list is the same."""
     keeper = manager()
@@ -175,18 +149,6 @@ async def test_versions_survive_a_state() -> None:
     assert other.prepare_nowait(run(22)).messages == keeper.prepare_nowait(run(22)).messages
 
 
-async def test_versions_share_what_they_have_in_common() -> None:
-    """In a saved state a decision is written once, however many versions have it."""
-    keeper = manager(window_tokens=50_000)
-    keeper.prepare_nowait(run(20))
-    for n in range(20):
-        await keeper.apply_changes([budget(n)])
-    state = keeper.save_state()
-    versions = cast("list[dict[str, object]]", state["saved_versions"])  # JSON
-    assert "version_decisions" not in state
-    assert [version["decided"] for version in versions[-2:]] == [[[0, 21]]] * 2
-
-
 def decision(start: int, tokens: int = 1) -> Decision:
     """A message that stays."""
     return Decision(
@@ -198,30 +160,6 @@ def decision(start: int, tokens: int = 1) -> Decision:
         tokens_after=tokens,
         pieces=(Verbatim(start=start, stop=start + 1),),
     )
-
-
-@given(st.lists(st.integers(0, 5)))
-def test_stretches_are_the_numbers(numbers: list[int]) -> None:
-    """In their order, each once."""
-    found = [n for first, last in stretches(numbers) for n in range(first, last + 1)]
-    assert found == numbers
-
-
-def version_of(*decisions: Decision) -> Versions:
-    """One version, with these decisions."""
-    view = ContextView(decisions=Decisions(decisions))
-    return Versions(most=9).recorded("changes", "", view, at_s=1.0)
-
-
-def test_a_version_is_cut_to_what_the_host_still_has() -> None:
-    """And no further by a later cut behind that; one that is the same as far as it goes stays as it is."""
-    versions = version_of(decision(0), decision(1), decision(2))
-    assert versions.cut_back(3).kept == versions.kept
-    cut = versions.cut_back(2)
-    view = cut.view(0)
-    assert (tuple(view.decisions), view.must_replan) == ((decision(0), decision(1)), True)
-    assert cut.cut_back(2) == cut
-    assert tuple(cut.cut_back(1).view(0).decisions) == (decision(0),)
 
 
 def test_a_unit_with_something_else_in_front_is_another() -> None:
@@ -280,12 +218,6 @@ def faults(
     """What is found."""
     view = ContextView(decisions=Decisions(decisions), notices=notices)
     return list(faults_of(view, conversation.messages, open_pairs=open_pairs))
-
-
-def test_what_is_whole_has_no_fault() -> None:
-    """As it comes in."""
-    conversation, decisions = whole()
-    assert faults(decisions, conversation) == []
 
 
 OTHERS = "the unit at 1 sends a message of others, twice, or out of order"
