@@ -151,7 +151,6 @@ class ContextConfig(Settings):
         said: Sequence[Given],
         *others: Sequence[Given],
     ) -> Self:
-        """Settings from what a host says, a file, variables and arguments; a later one has precedence."""
         file = variables.get(FILE_VARIABLE) if path is None else path
         layers = [said, given_in_file(Path(file)) if file else [], *others]
         reading = cls._read(layers, server_url=variables.get("OPENAI_BASE_URL"))
@@ -204,7 +203,6 @@ class ContextConfig(Settings):
     @model_validator(mode="wrap")
     @classmethod
     def _understand(cls, given: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        """All that is wrong goes into one error, by the names that the user knows."""
         if isinstance(given, Reading):
             reading = given
         elif isinstance(given, Mapping):
@@ -231,7 +229,6 @@ class ContextConfig(Settings):
 
     @classmethod
     def _read(cls, layers: Sequence[Sequence[Given]], *, server_url: str | None) -> Reading:
-        """Understand what each place gives; a later one has precedence, and two keys of one for one setting must agree."""
         reading = Reading()
         for layer in layers:
             named = (given.value for given in layer if given.key == DISCOVERY and given.value)
@@ -248,7 +245,6 @@ class ContextConfig(Settings):
 
     @classmethod
     def _meant(cls, given: Given, server_url: object, reading: Reading) -> Given | None:
-        """The setting that a key means; ``None`` where it has none, which the reading tells."""
         key, name, settings = given.key, given.name, cls.model_fields
         if key in settings:
             return given
@@ -279,7 +275,6 @@ class ContextConfig(Settings):
 
     @classmethod
     def _reworded(cls, found: ErrorDetails, given: Mapping[str, Given]) -> tuple[str, str]:
-        """Pydantic's complaint about one field, with the name and the place that the user knows."""
         key, *within = found["loc"]
         value, default = reprlib.repr(found["input"]), cls.model_fields[str(key)].default
         place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
@@ -356,8 +351,6 @@ def table_of(document: object, path: Path) -> Mapping[object, object]:
         tables[TABLE_OF_THE_ORIGINAL] = cast("object", originals)
     if len(tables) > 1:
         raise unreadable(path, f"it has the tables {' and '.join(tables)}; keep one of them")
-    if tool and not tables:
-        raise unreadable(path, f"it has no table tool.{TABLE}; add one")
     return mapping_in(next(iter(tables.values())), path) if tables else whole
 
 

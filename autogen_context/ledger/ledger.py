@@ -4,14 +4,10 @@ Promise: learning message by message equals learning at once, and costs what is 
 older one only where both say the same of the same thing but for one value, or where it says what it corrects; else both
 stay, the newest last. Rules come from people and the system prompt, never from what programs, pages or other agents say:
 nobody gains authority by a line that says so. What was rendered is read again as what it was.
-
-In a transcript that is one plain text, a tool that forges a line like those of its speakers cannot be told from them; give
-messages where there are any.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator
 from typing import cast
 
 from autogen_context.argument import require_text
@@ -36,9 +32,7 @@ from autogen_context.ledger.rendering import (
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.openai_chat import messages_in
 from autogen_context.messages.people import People, is_users, people_in, words_and_output
-from autogen_context.messages.saved import read_saved
 
-SCHEMA = 2
 LEADING_NUMBER = re.compile(r"\d[\d.,]*")
 Mark = tuple[str, str]
 MOST_REPORTED = 200  # entries that an assistant said; the oldest go first
@@ -132,20 +126,7 @@ class Ledger:
             ledger._put(entries_in(block["lines"], position))
         return ledger
 
-    def to_json(self) -> dict[str, object]:
-        """The ledger as JSON data."""
-        return {"schema": SCHEMA, "entries": [asdict(entry) for entry in self]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> "Ledger":
-        """The ledger in JSON data."""
-        ledger = cls()
-        saved = read_saved(SavedLedger, data, what="ledger entries", schema=SCHEMA)
-        ledger._put(saved.entries)
-        return ledger
-
     def _learn(self, text: str, author: Author, position: int) -> list[Entry]:
-        """Take in what one speaker states."""
         learnt: list[Entry] = []
         for statement in read(text, author):
             if statement.sure or not self._only_sure:
@@ -163,7 +144,6 @@ class Ledger:
     def _take(
         self, statement: Statement, author: Author, position: int, fresh: Collection[Entry]
     ) -> list[Entry]:
-        """Do what a statement asks for; ``fresh`` is what its own text stated before it."""
         gone = self._withdrawn(statement, author)
         unclear = len(gone) > 1  # then all stay, and what it says stands behind them
         gone = [] if unclear else gone
@@ -181,7 +161,6 @@ class Ledger:
         return entries
 
     def _put(self, entries: Iterable[Entry]) -> None:
-        """Add entries behind the others, and give up the oldest that were reported beyond the limit."""
         for entry in entries:
             self._entries.setdefault(entry)
             if entry.reported:
@@ -192,16 +171,13 @@ class Ledger:
             self.forget(next(iter(self._reported)))
 
     def _marked(self, *marks: Mark) -> dict[Entry, None]:
-        """The entries that have one of these marks, in order."""
         return {entry: None for mark in marks for entry in self._by_mark.get(mark, ())}
 
     def _says(self, entry: Entry) -> bool:
-        """Whether somebody with as much authority said the same."""
         same = self._marked(("text", entry.text.casefold()))
         return any(old.reported <= entry.reported for old in same)
 
     def _stale(self, new: Entry, *, changes: bool, fresh: Collection[Entry] = ()) -> list[Entry]:
-        """The entries in whose place a new one comes; in one text only what says that it changes something does."""
         sentence = looked_at(new.text)
         near = self._marked(("key", sentence.key), ("mask", sentence.mask))
         known = [old for old in near if changes or old not in fresh]
@@ -312,11 +288,3 @@ def spoken(
         yield words, "person" if people.speaks(message) else "assistant"
     elif message.role == "assistant":
         yield message.text, "assistant"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedLedger:
-    """The shape of a saved state."""
-
-    schema: int
-    entries: tuple[Entry, ...]

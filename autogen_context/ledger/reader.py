@@ -1,12 +1,8 @@
 """Read what a text states: rules, limits, decisions, aims, wishes, who somebody is, facts, and what is taken back.
 
-Promise: pure; linear in the text, of which 20,000 characters are read, of an assistant 2,000 from either end. Rules, limits
-and wishes are read from people and the system prompt only; what is quoted, asked, supposed, asked to be done now, or told of
-the work at hand states nothing. Cues come from the languages' tables, values are found by their form in any language.
-
-Two sentences are about the same where they are the same but for one value, and that value is what they give: behind "is"
-and the like, behind a limit, or, where one says that something changed, anywhere. "Alice may spend 100" and "Bob may spend
-300" are not.
+Promise: linear in the text, of which 20,000 characters are read, of an assistant 2,000 from either end. Rules and wishes are
+read from people and the system prompt only; what is quoted, asked, supposed or told of the work at hand states nothing. Two
+sentences are about the same where they are the same but for the value that they give.
 """
 
 import re
@@ -42,11 +38,7 @@ BORDER = 2  # characters between a limit and its value, or a colon and its value
 ANNOUNCED_CHARS = 80  # in front of a colon, that may say whose words follow
 MOST_LOOKED_AT = 400  # characters of a line in which colons are looked for
 REMEMBERED = 8_192  # sentences
-SILENT = (
-    "filler",
-    "change",
-    "lead",
-)  # labels of words that tell nothing of what a sentence is about
+SILENT = ("filler", "change", "lead")  # what tells nothing of what a sentence is about
 LABELS: dict[str, Kind] = {  # what a label in front of a statement says that it is
     "names_rule": "constraint",
     "names_decision": "decision",
@@ -163,9 +155,7 @@ class Link(NamedTuple):
     start: int
     stop: int
     changed: bool  # whether it says that there was another
-    labels: bool = (
-        False  # whether it is a colon, behind which a value or a whole sentence may stand
-    )
+    labels: bool = False  # whether it is a colon, with a value or a whole sentence behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,9 +166,7 @@ class Sentence:
     cues: Cues
     values: tuple[Value, ...]
     key: str  # what it gives a value; empty where it gives none, or that cannot be told
-    relation: (
-        str | None
-    )  # the words between "is" and the value, ``None`` where a verb of change stands there
+    relation: str | None  # the words before the value; ``None`` behind a verb of change
     mask: str  # the sentence without its last value; empty where nothing stands before that
     terms: frozenset[str]  # stems of the words that tell something
 
@@ -290,10 +278,9 @@ stemmed = lru_cache(REMEMBERED)(stem)
 
 def given(sentence: Sentence, words: Sequence[Word]) -> tuple[str, str | None]:
     """What a sentence gives a value, and by which relation; empty where it gives none or that cannot be told."""
-    nothing = ("", "")
+    nothing, link = ("", ""), link_of(sentence)
     if sentence.has("adds", "told"):
         return nothing
-    link = link_of(sentence)
     if link is None or sentence.has("negates", "forbid"):
         limited = next((v for v in sentence.limited if v.group != "<term>"), None)
         return (without(words, limited), "") if limited else nothing
@@ -342,10 +329,9 @@ def unquoted(text: str) -> str:
     """The text with line ends in place of what is quoted, pasted, code or log; as long as it was."""
     if "</" in text:
         text = without_documents(text)
-    if "Subject: " in text:
-        text = MAIL.sub(blank, text)
-    if any(map(text.__contains__, QUOTING)):
-        text = QUOTED.sub(blank, text)
+    for opening, pattern in ((("Subject: ",), MAIL), (QUOTING, QUOTED)):
+        if any(map(text.__contains__, opening)):
+            text = pattern.sub(lambda match: "\n" * len(match.group()), text)
     lines = text.split("\n")
     for at, line in enumerate(lines):
         end = said_up_to(line)
@@ -359,11 +345,6 @@ def unquoted(text: str) -> str:
 def is_quoted(text: str, place: int) -> bool:
     """Whether a place of what a person says is within what somebody else said."""
     return unquoted(text)[place] == "\n"
-
-
-def blank(match: re.Match[str]) -> str:
-    """As many line ends as there were characters."""
-    return "\n" * len(match.group())
 
 
 def without_documents(text: str) -> str:

@@ -1,8 +1,7 @@
 """Write a ledger within a room, and read it again.
 
-Promise: what is written has at most the room's tokens and is read as the same statements, so that a ledger written again
-is the ledger: it does not decay. Each statement stands in full where all do; else all get shorter; else some go, safety
-rules last.
+Promise: what is written fits the room and is read as the same statements: it does not decay. Each statement stands in full
+where all do; else all get shorter; else some go, safety rules last.
 """
 
 import re

@@ -82,10 +82,10 @@ class Ahead:
         """What a model advises on the task of a conversation, which changes while it goes on."""
         if self._model_client is None:
             return state.advice
-        from autogen_context.prioritizer.advice import Advising, Advisor  # noqa: PLC0415 - as above
+        from autogen_context.prioritizer.advice import Advising  # noqa: PLC0415 - as above
 
         self._advising.append(
-            Advising(Advisor(self._model_client), state.advice, self._background, self._cache)
+            Advising(self._model_client, state.advice, self._background, self._cache)
         )
         return self._advising[-1].known
 

@@ -13,7 +13,7 @@ from autogen_context.compressor.compressor import Compressor
 from autogen_context.config.config import ContextConfig
 from autogen_context.messages.message import HostFormat
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.recall.recaller import Memory
+from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.limits import ModelLimits, standard_files, variable_for
 from autogen_context.tokens.measure import Count, Source
@@ -38,7 +38,7 @@ class Parts:
     rates: Rates
     budget: BudgetPolicy
     original_store: OriginalStore
-    memory: Memory
+    memory: Recaller
     compressor: Compressor
     summaries: Mapping[str, str]  # what a model makes of spans, by their key; it may grow
     advice: Mapping[str, "Advice"]  # what a model says of tasks, by their key; it may grow

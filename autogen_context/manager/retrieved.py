@@ -12,7 +12,7 @@ from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, messages_of
 from autogen_context.recall.exchanges import said_now
-from autogen_context.recall.recaller import Memory
+from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decisions import Decisions
 from autogen_context.view.view import ContextView
@@ -49,7 +49,7 @@ class Hidden:
 class Retriever:
     """Brings back what a question asks for."""
 
-    def __init__(self, memory: Memory, counter: MessageCounter, budget: BudgetPolicy) -> None:
+    def __init__(self, memory: Recaller, counter: MessageCounter, budget: BudgetPolicy) -> None:
         self._budget = budget
         self._memory = memory
         self._counter = counter

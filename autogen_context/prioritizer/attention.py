@@ -1,7 +1,7 @@
 """How relevant the labelled parts of a context are to a query, and which of them are kept.
 
-Promise: a score says what a part alone has to do with the query, on a fixed scale: no other part moves it. Where an
-embedding model fails, scores are those by words. A filter keeps what is critical, whatever it scores.
+Promise: a score is on a fixed scale: no other part moves it. Where an embedding model fails, scores are those by words. A
+filter keeps what is critical, whatever it scores.
 """
 
 import logging
@@ -121,7 +121,6 @@ class AttentionScorer:
         parts: Sequence[ContextPart],
         vectors: Mapping[str, Sequence[float]],
     ) -> list[AttentionScore]:
-        """Put together what words and vectors say."""
         lexical = relevances(texts, [part.text for part in parts])
         semantic = semantic_scores(texts, parts, vectors)
         scores = fused(lexical, semantic)

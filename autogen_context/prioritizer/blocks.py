@@ -1,8 +1,7 @@
 """Texts of a unit in blocks, the smallest parts that are kept or left out whole, and the unit with some of them left out.
 
-Promise: the blocks of a text, joined, are the text; no block is much longer than ``BLOCK_CHARS``; linear time. With some
-blocks left out names, ids and pairs stay, arguments that were valid JSON stay valid JSON, a mark stands where something
-was left out, and no text grows.
+Promise: the blocks of a text, joined, are the text; linear time. With some blocks left out names, ids and pairs stay, valid
+JSON stays valid JSON, a mark stands where something was left out, and no text grows.
 """
 
 import json
@@ -15,7 +14,7 @@ from math import isfinite
 from typing import Literal, NamedTuple, cast
 
 from autogen_context.messages.identifiers import NOTHING, shape_of, values_of
-from autogen_context.messages.message import Message, ToolCall
+from autogen_context.messages.message import Message
 
 BLOCK_LINES = 12
 BLOCK_CHARS = 480
@@ -213,29 +212,23 @@ def marked(gap: str) -> str:
 def with_texts(message: Message, texts: Mapping[tuple[Place, int, int], str]) -> Message:
     """The message with other texts for some of its passages; itself where none of them changes it."""
     cut = {index for place, index, _ in texts if place == "argument"}
-    short = replace(
-        message,
-        text=texts.get(("text", 0, 0), message.text),
-        results=tuple(
-            replace(result, text=texts.get(("result", i, 0), result.text))
-            for i, result in enumerate(message.results)
-        ),
-        calls=tuple(
-            with_arguments(call, i, texts) if i in cut else call
-            for i, call in enumerate(message.calls)
-        ),
-    )
+    calls = list(message.calls)
+    for i in cut:
+        value = with_strings(parsed(calls[i].arguments), renewed(i, texts))
+        arguments = json.dumps(value, ensure_ascii=False)
+        arguments = ALONE.sub(lambda found: f"\\u{ord(found[0]):04x}", arguments)
+        if len(arguments) < len(calls[i].arguments):
+            calls[i] = replace(calls[i], arguments=arguments)
+    results = [
+        replace(result, text=texts.get(("result", i, 0), result.text))
+        for i, result in enumerate(message.results)
+    ]
+    text = texts.get(("text", 0, 0), message.text)
+    short = replace(message, text=text, results=tuple(results), calls=tuple(calls))
     return message if short == message else short
 
 
-def with_arguments(
-    call: ToolCall, index: int, texts: Mapping[tuple[Place, int, int], str]
-) -> ToolCall:
-    """The call with other texts for some strings in its arguments; itself where that is no shorter."""
+def renewed(index: int, texts: Mapping[tuple[Place, int, int], str]) -> Callable[[str], str]:
+    """What gives each string in the arguments of a call, in their order, its other text if it has one."""
     leaves = count()
-    value = with_strings(
-        parsed(call.arguments), lambda text: texts.get(("argument", index, next(leaves)), text)
-    )
-    arguments = json.dumps(value, ensure_ascii=False)
-    arguments = ALONE.sub(lambda found: f"\\u{ord(found[0]):04x}", arguments)
-    return replace(call, arguments=arguments) if len(arguments) < len(call.arguments) else call
+    return lambda text: texts.get(("argument", index, next(leaves)), text)

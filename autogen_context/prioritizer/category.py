@@ -1,8 +1,6 @@
 """The seven categories of context: what each weighs for a task, and which of them a unit or a labelled part belongs to.
 
-Promise: a weight for each category, above 0, for any task type and any multipliers. The same unit has the same category,
-whatever stands around it. What people say is data (topic ``unit`` of the languages); names of files, labels and tools are
-technical, and stand here.
+What people say is data (topic ``unit`` of the languages); names of files, labels and tools are technical, and stand here.
 """
 
 import re

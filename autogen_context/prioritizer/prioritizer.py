@@ -1,10 +1,8 @@
 """ContextPrioritizer: what matters for the task at hand, and why.
 
-Promise: one score chooses what stays and is the one that ``explain`` shows. A score is not negative, depends on the
-conversation and the need alone, and falls when the same values already stand among what is kept. Sums over sets are exact
-(``fsum``): their order differs from process to process, and must change no choice.
-
-The constants are round numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
+Promise: one score chooses what stays and is the one that ``explain`` shows; it falls when the same values already stand among
+what is kept. Sums over sets are exact (``fsum``), as their order differs from process to process. The constants are round
+numbers, chosen on recorded conversations: docs/decisions/0011-plan.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -237,7 +235,6 @@ class ValueScores:
         return tuple(said)
 
     def _weight(self, value: str) -> float:
-        """How likely a value is named again, relative to a telling one in a single block that nobody named."""
         conversation, total = self._conversation, self._conversation.total_blocks
         holders = conversation.blocks.get(value, 0)
         weight = log(1 + total / holders) / log(1 + total) if holders else 1.0
@@ -262,7 +259,6 @@ class ValueScores:
         return left
 
     def _passage(self, unit: int, at: int) -> PassageScore:
-        """What of a passage is the same for all choices."""
         text, weights = self._units[unit], self._weights
         passage, factor = text.passages[at], self._left_by_age(unit)
         if passage.place == "argument":

@@ -1,12 +1,12 @@
 """What units have to do with each other: which values stand where, who used them again, and what later units supersede.
 
-Promise: following a conversation unit by unit or all at once gives the same, and costs what is new in it. Texts are cut into
-blocks only for the units that stand for choice. A unit is superseded only where later ones show all that it shows.
+Promise: following unit by unit or all at once gives the same, and costs what is new. Only units that stand for choice are
+cut into blocks. A unit is superseded only where later ones show all that it shows.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
@@ -76,9 +76,7 @@ class References:
 
     def __init__(self, kinds: ToolKinds = BY_NAME) -> None:
         self.units: list[UnitText] = []
-        self.blocks: Counter[str] = (
-            Counter()
-        )  # how many have a value, of units that stand for choice
+        self.blocks: Counter[str] = Counter()  # of units that stand for choice, with a value
         self.total_blocks = 0  # of these units
         self.asked: Counter[str] = Counter()  # in how many units a person named a value
         self.superseded = Superseded()
@@ -107,10 +105,7 @@ class References:
         *,
         most: int | None = None,
     ) -> None:
-        """Read what is new since the last time, in all at most so many units.
-
-        Where a candidate is the same object as before, so are those before it.
-        """
+        """Read what is new, in all at most so many units; where a candidate is the same as before, so are those before it."""
         same = len(self.units)
         if same and (
             same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
@@ -229,65 +224,62 @@ class Shown:
         return self.what.covers(older.what) and self.chars >= LEAST_FRACTION * older.chars
 
 
-@dataclass(slots=True, kw_only=True)
-class Entry:
-    """A unit: what it shows, what it replaced in older units, and whether it did more than can be shown again."""
-
-    shown: list[Shown] = field(default_factory=list[Shown])
-    replaced: list[Shown] = field(default_factory=list[Shown])
-    lasting: bool = False
-
-
 class Superseded:
     """Which unit of a growing list is superseded by which; a unit costs about the same however many there are."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        # What each unit shows, and whether it did more than can be shown again.
+        self._units: list[tuple[list[Shown], bool]] = []
         self._shown: defaultdict[str, list[Shown]] = defaultdict(list)  # by place
 
     def __len__(self) -> int:
         """How many units there are."""
-        return len(self._entries)
+        return len(self._units)
 
     def add(self, unit: Unit, actions: Sequence[ToolAction] | None = None) -> None:
         """Append a unit, whose calls do ``actions``; a call that failed or has no result supersedes nothing."""
-        here, entry = len(self), Entry()
-        self._entries.append(entry)
+        here, found, lasting = len(self), list[Shown](), False
         known = actions_of(unit) if actions is None else actions
         for action, (_, answer) in zip(known, answers_of(unit), strict=True):
             worked, size = answer is not None and not is_failure(answer), len(answer or "")
-            for view in action.views:
-                chars = IN_CALL if view.path in action.writes else size
-                self._show(
-                    Shown(unit=here, kind=action.kind, what=view, chars=chars), counts=worked
-                )
+            things: list[tuple[View | str, int, bool]] = [
+                (view, IN_CALL if view.path in action.writes else size, worked)
+                for view in action.views
+            ]
             if action.key:
-                counts = worked or (answer is not None and action.kind in OUTCOMES)
-                asked = Shown(unit=here, kind=action.kind, what=action.key, chars=size)
-                self._show(asked, counts=counts)
+                came_out = answer is not None and action.kind in OUTCOMES
+                things.append((action.key, size, worked or came_out))
+            for what, chars, counts in things:
+                shown = Shown(unit=here, kind=action.kind, what=what, chars=chars)
+                same = self._shown[shown.place]
+                for older in same[-MOST_COMPARED:] if counts else ():
+                    if older.by is None and shown.replaces(older):
+                        older.by = here
+                same.append(shown)
+                found.append(shown)
             whole = {view.path for view in action.views if view.whole}
-            shows_all = bool(action.views or action.key) and whole.issuperset(action.writes)
-            entry.lasting |= not shows_all
+            lasting |= not things or not whole.issuperset(action.writes)
+        self._units.append((found, lasting))
 
     def truncate(self, units: int) -> None:
         """Forget all but the first so many units, and what they made of those; ``ValueError`` where there are fewer."""
         if not 0 <= units <= len(self):
             raise ValueError(f"units={units}: give 0 to {len(self)}, what is there")
         while len(self) > units:
-            entry = self._entries.pop()
-            for shown in reversed(entry.shown):
-                self._shown[shown.place].pop()
-                if not self._shown[shown.place]:
+            found, _ = self._units.pop()
+            for shown in reversed(found):
+                same = self._shown[shown.place]
+                same.pop()
+                for older in same[-MOST_COMPARED:]:
+                    older.by = None if older.by == shown.unit else older.by
+                if not same:
                     del self._shown[shown.place]
-            for older in entry.replaced:
-                older.by = None
 
     def by(self, index: int) -> int | None:
         """The later unit that, with those before it, shows all that this one shows; ``None`` where none does."""
-        entry = self._entries[index]
-        found = [shown.by for shown in entry.shown if shown.by is not None]
-        complete = not entry.lasting and 0 < len(found) == len(entry.shown)
-        return max(found) if complete else None
+        shown, lasting = self._units[index]
+        found = [each.by for each in shown if each.by is not None]
+        return max(found) if found and len(found) == len(shown) and not lasting else None
 
     def showing(self, path: str) -> list[int]:
         """The units that show something of a file, or tried to, which no later unit shows, oldest first."""
@@ -297,15 +289,5 @@ class Superseded:
         """Why a unit is superseded, in words; empty where it is not."""
         if self.by(index) is None:
             return ""
-        first = self._entries[index].shown[0]
+        first = self._units[index][0][0]
         return f"older {WORDS.get(first.kind, 'call')} of {first.told}"
-
-    def _show(self, shown: Shown, *, counts: bool) -> None:
-        """The newest unit shows something; if that counts, what was shown of it before has had its time."""
-        entry, same = self._entries[-1], self._shown[shown.place]
-        entry.shown.append(shown)
-        for older in same[-MOST_COMPARED:] if counts else ():
-            if older.by is None and shown.replaces(older):
-                older.by = shown.unit
-                entry.replaced.append(older)
-        same.append(shown)

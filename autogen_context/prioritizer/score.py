@@ -77,12 +77,7 @@ class Prioritizer(Protocol):
     """Says what matters."""
 
     def scores(self, conversation: References, need: Need, /) -> Scores:
-        """Score a conversation for one compaction.
-
-        Args:
-            conversation: what stands in each unit, who named it and who used it again.
-            need: what is chosen for.
-        """
+        """Score a conversation, what stands in each unit and who used it again, for one compaction."""
         ...
 
 

@@ -1,13 +1,8 @@
 """Choose the blocks with the highest score for their tokens, and say what becomes of the units that they are of.
 
-Promise: what is chosen fits the room, by the count of what would be sent; the same input gives the same choice; a unit
-stays whole, in parts with marks, or goes, and none grows.
-
-Greedy by score per token. While more is kept a block's score falls, so one that leads with its score brought up to date
-is the best one (lazy evaluation). How far that is from the best choice of all: docs/decisions/0011-plan.md.
-
-Source:
-    Minoux, "Accelerated greedy algorithms for maximizing submodular set functions", 1978.
+Promise: what is chosen fits the room, by the count of what would be sent; a unit stays whole, in parts with marks, or goes,
+and none grows. Greedy by score per token, evaluated lazily (Minoux, "Accelerated greedy algorithms for maximizing submodular
+set functions", 1978); how far that is from the best choice of all: docs/decisions/0011-plan.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +91,6 @@ class BlockSelector:
         return Filled({i: replace(stays[i], rank=ranking[i]) for i in stays}, left)
 
     def _cost(self, unit: UnitText) -> UnitCost:
-        """The tokens of blocks as if those of the text or arguments that they are in were spread evenly over it."""
         passages: list[list[int]] = []
         for passage in unit.passages:
             message = unit.messages[passage.message]
@@ -129,7 +123,6 @@ class BlockSelector:
         return decisions
 
     def _decision(self, unit: UnitText, stays: Kept) -> Decision:
-        """A unit with some of its blocks; whole where that is no more."""
         candidate = unit.candidate
         short = extracted(unit.messages, unit.passages, stays)
         tokens = sum(map(self._counter.message, short))

@@ -6,8 +6,8 @@ was, or with the number of each line in front, so that no line of it can pass fo
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from autogen_context.compressor.shorten import CountText, shorten_text
@@ -15,14 +15,14 @@ from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
 from autogen_context.prioritizer.relevance import LexicalIndex
 
+LINE_CHARS = 400  # a longer line counts as several
 MOST_PASSAGES = 8  # for one question
 PASSAGE_CHARS = 600  # about ten lines of code, or a paragraph
 REPEATED_FRACTION = 0.5  # of the lines of a passage: a unit and its result are both kept at times
 SHOWN_CHARS = 40  # of an argument that is named in an answer
 CHARS_A_TOKEN = 16  # what has more is not counted but taken as too long
 RANGE = re.compile(  # of what has no spaces any more
-    r"(?:lines?|l)?(?P<first>[0-9]{1,9})?(?:@(?P<char>[0-9]{1,9}))?"
-    r"(?P<to>-|\u2013|\u2014|:|\.\.|,|to)?l?(?P<last>[0-9]{1,9})?",
+    r"(?:lines?|l)?(?P<first>[0-9]{1,9})?(?P<to>-|\u2013|\u2014|:|\.\.|,|to)?l?(?P<last>[0-9]{1,9})?",
     re.IGNORECASE,
 )
 
@@ -36,81 +36,50 @@ class Originals(Protocol):
         ...
 
     def get(self, handle: str, /) -> tuple[Message, ...]:
-        """The messages under a handle.
-
-        Raises:
-            OriginalNotFound: there are none.
-        """
+        """The messages under a handle; ``OriginalNotFound`` where there are none."""
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """A part of a text: lines from 1, from a character of the first to one of the last; ``None`` for the end of that."""
-
-    first: int
-    last: int
-    start: int = 0
-    stop: int | None = None
-
-    def until(self, last: int, stop: int | None = None) -> "Stretch":
-        """The beginning of it, to a line and a character in that."""
-        return self if last == self.last and stop is None else replace(self, last=last, stop=stop)
-
-
 class Original:
-    """The text of an entry by lines, each of which a newline ends and nothing else."""
+    """The text of an entry by lines, each of which a newline ends and nothing else; very long ones are cut behind a space."""
 
     def __init__(self, handle: str, text: str) -> None:
         self.handle = handle
-        self.lines: Sequence[str] = text.split("\n")
+        self.lines: list[str] = []
+        self._continued: set[int] = set()  # numbers of what goes on in the line before
+        for line in text.split("\n"):
+            start = 0
+            while len(line) - start > LINE_CHARS:
+                most = start + LINE_CHARS
+                stop = line.rfind(" ", start + LINE_CHARS // 2, most) + 1 or most
+                self.lines.append(line[start:stop])
+                self._continued.add(len(self.lines) + 1)
+                start = stop
+            self.lines.append(line[start:])
 
-    def taken(self, part: Stretch) -> list[str]:
-        """The lines of a stretch, the first and the last as far as they belong to it."""
-        lines = list(self.lines[part.first - 1 : part.last])
-        lines[-1] = lines[-1][: part.stop]
-        lines[0] = lines[0][part.start :]
-        return lines
+    def page(self, first: int, last: int, *, numbered: bool, more: str = "") -> str:
+        """These lines below one that says where they stand; ``3+`` goes on where 2 ends."""
+        size = len(self.lines)
+        where = f"lines {first}-{last} of {size}" if first < last else f"line {first} of {size}"
+        where = f"all of its {size} lines" if (first, last) == (1, size) else where
+        parts = [f"[Original {self.handle}, {where}{more}]"]
+        for number, line in enumerate(self.lines[first - 1 : last], first):
+            goes_on = number in self._continued
+            plain = line if goes_on else f"\n{line}"
+            parts.append(f"\n{number}{'+' * goes_on}\t{line}" if numbered else plain)
+        return "".join(parts)
 
-    def page(self, part: Stretch, *, numbered: bool, more: str = "") -> str:
-        """A stretch below a line that says where it stands, and how to get what follows."""
-        size, lines = len(self.lines), self.taken(part)
-        if part == Stretch(first=1, last=size):
-            where = f"all of its {size} lines"
-        elif part.first == part.last:
-            where = f"line {part.first} of {size}"
-        else:
-            where = f"lines {part.first}-{part.last} of {size}"
-        if part.start or part.stop is not None:
-            stop = len(self.lines[part.last - 1]) if part.stop is None else part.stop
-            where += f", from character {part.start + 1} of the first to {stop} of the last"
-        if numbered:
-            lines = [f"{n}\t{line}" for n, line in enumerate(lines, part.first)]
-        return "\n".join([f"[Original {self.handle}, {where}{more}]", *lines])
-
-    def passages(self) -> Iterator[Stretch]:
-        """All of it in stretches of about the same length: whole lines, and pieces of very long ones."""
+    def passages(self) -> Iterator[tuple[int, int]]:
+        """All of it in parts of about the same length: the first and the last line of each."""
         first, chars, left = 1, 0, sum(len(line) + 1 for line in self.lines)
         for number, line in enumerate(self.lines, 1):
             chars, left = chars + len(line) + 1, left - len(line) - 1
-            long = len(line) > 2 * PASSAGE_CHARS
-            if long and number > first:
-                yield Stretch(first=first, last=number - 1)
-            start = 0
-            while long and start < len(line):  # in pieces that end behind a space where one is near
-                stop = min(len(line), start + PASSAGE_CHARS)
-                space = line.rfind(" ", stop - PASSAGE_CHARS // 5, stop) + 1
-                stop = space if space and stop < len(line) else stop
-                yield Stretch(first=number, last=number, start=start, stop=stop)
-                start = stop
             # No short end is left over: it would match better than others for being short.
-            full = chars >= PASSAGE_CHARS and left >= PASSAGE_CHARS // 2
-            if full and not long:
-                yield Stretch(first=first, last=number)
-            if full or long:
+            if chars >= PASSAGE_CHARS and left >= PASSAGE_CHARS // 2:
+                yield first, number
                 first, chars = number + 1, 0
         if first <= len(self.lines):
-            yield Stretch(first=first, last=len(self.lines))
+            yield first, len(self.lines)
 
 
 class PassageIndex:
@@ -119,16 +88,16 @@ class PassageIndex:
     def __init__(self) -> None:
         self.handles: set[str] = set()
         self._words = LexicalIndex()
-        self._passages: list[tuple[str, Stretch]] = []
+        self._passages: list[tuple[str, int, int]] = []
 
     def add(self, original: Original) -> None:
         """Add an original."""
-        for stretch in original.passages():
-            self._passages.append((original.handle, stretch))
-            self._words.add("\n".join(original.taken(stretch)))
+        for first, last in original.passages():
+            self._passages.append((original.handle, first, last))
+            self._words.add("\n".join(original.lines[first - 1 : last]))
         self.handles.add(original.handle)
 
-    def found(self, query: str) -> Iterator[tuple[str, Stretch]]:
+    def found(self, query: str) -> Iterator[tuple[str, int, int]]:
         """The passages that share a word with the query, best first; of equals the one that was added last."""
         scores = self._words.scores(query)
         matching = sorted(((score, at) for at, score in enumerate(scores) if score), reverse=True)
@@ -186,38 +155,30 @@ class AskedBack:
         return self._passages(index, query)
 
     def _original(self, handle: str) -> Original | None:
-        """An original; one that is listed may have gone since."""
         try:
             return Original(handle, written(self._originals.get(handle)))
         except OriginalNotFound:
             return None
 
     def _lines(self, original: Original, asked: str) -> str:
-        """The original, or those of its lines that are asked for, as far as they fit; of a first line too long characters."""
         try:
-            wanted = stretch_of(asked or "1-", len(original.lines))
+            first, last = range_of(asked or "1-", len(original.lines))
         except ValueError as error:
             return f"lines={shown(asked)} {error}."
 
-        def page(part: Stretch) -> str:
-            rest = f"{part.last + 1}" if part.stop is None else f"{part.last}@{part.stop + 1}"
-            more = "" if part == wanted else f'; more with lines="{rest}-{wanted.last}"'
-            return original.page(part, numbered=bool(asked), more=more)
+        def page(stop: int) -> str:
+            more = "" if stop == last else f'; more with lines="{stop + 1}-{last}"'
+            return original.page(first, stop, numbered=bool(asked), more=more)
 
-        last = greatest(lambda n: self._fits(page(wanted.until(n))), wanted.first, wanted.last)
-        if last is not None:
-            return page(wanted.until(last))
-        end = len(original.lines[wanted.first - 1])
-        stop = greatest(
-            lambda n: self._fits(page(wanted.until(wanted.first, n))), wanted.start + 1, end
-        )
-        return page(wanted.until(wanted.first, stop))
+        if self._fits(page(last)):
+            return page(last)
+        beyond = bisect_left(range(first, last), 1, key=lambda stop: not self._fits(page(stop)))
+        return page(first + max(0, beyond - 1))
 
     def _fits(self, text: str) -> bool:
         return len(text) <= self._room * CHARS_A_TOKEN and self._count(text) <= self._room
 
     def _from_all(self, query: str) -> str:
-        """The passages of all originals that match."""
         handles = self._originals.handles
         if len(self._index.handles) > 2 * len(handles):
             self._index = PassageIndex()  # most of what it knows is gone
@@ -227,17 +188,16 @@ class AskedBack:
         return self._passages(self._index, query)
 
     def _passages(self, index: PassageIndex, query: str) -> str:
-        """The best passages that fit, one at least, without what repeats those before."""
         parts = [f"[What matches {shown(query)} best; more around it with its handle and lines]"]
         told: set[str] = set()
-        for handle, stretch in index.found(query):
+        for handle, first, last in index.found(query):
             original = self._original(handle)
-            lines = original.taken(stretch) if original else []
+            lines = original.lines[first - 1 : last] if original else []
             repeated = sum(line in told for line in lines)
             if original is None or repeated > REPEATED_FRACTION * len(lines):
                 continue
             told.update(lines)
-            passage = original.page(stretch, numbered=True)
+            passage = original.page(first, last, numbered=True)
             if len(parts) == 1 or self._fits("\n".join([*parts, passage])):
                 parts.append(passage)
             if len(parts) > MOST_PASSAGES:
@@ -250,29 +210,15 @@ class AskedBack:
         )
 
 
-def greatest(fits: Callable[[int], bool], low: int, high: int) -> int | None:
-    """The greatest number from ``low`` to ``high`` that fits, where all below one that fits do; the last is tried first."""
-    if high >= low and fits(high):
-        return high
-    best: int | None = None
-    while low < high:
-        middle = (low + high) // 2
-        if fits(middle):
-            best, low = middle, middle + 1
-        else:
-            high = middle
-    return best
-
-
 def shown(argument: str) -> str:
     """An argument as it is named in an answer."""
     return repr(argument if len(argument) <= SHOWN_CHARS else argument[:SHOWN_CHARS] + "…")
 
 
-def stretch_of(asked: str, size: int) -> Stretch:
-    """The lines that a model asks for: ``120-180``, ``150``, ``7@2001-`` from a character on; ``ValueError`` in words for it."""
+def range_of(asked: str, size: int) -> tuple[int, int]:
+    """The lines that a model asks for, such as ``120-180``, ``120-`` or ``150``; ``ValueError`` in words for it."""
     found = RANGE.fullmatch("".join(asked.split()))
-    if found is None or not (found["first"] or (found["last"] and not found["char"])):
+    if found is None or not (found["first"] or found["last"]):
         raise ValueError(
             f"is no range of lines; write '120-180', '120-', '-40' or '150' (there are {size})"
         )
@@ -282,7 +228,7 @@ def stretch_of(asked: str, size: int) -> Stretch:
         raise ValueError(f"begins behind the end; there are {size} lines")
     if last < first:
         raise ValueError(f"ends before it begins; write '{max(1, last)}-{first}'")
-    return Stretch(first=first, last=min(last, size), start=max(0, int(found["char"] or 1) - 1))
+    return first, min(last, size)
 
 
 def written(messages: Sequence[Message]) -> str:

@@ -1,8 +1,7 @@
 """A conversation as exchanges: what a person said and what was answered, in which tier of memory, and what is worth keeping.
 
-Promise: the exchanges, in order, cover every message from the first that is no system message to the last, and none
-twice; each is in one tier. What a person said is never parted from its answer. Of the working memory a message goes only
-where nothing is lost with it: it says nothing but a courtesy, or repeats what stood right before it.
+Promise: the exchanges cover every message from the first that is no system message on, none twice; each is in one tier. Of
+the working memory a message goes only where it says nothing but a courtesy, or repeats what stood right before it.
 
 ``immediate`` are the last 3 exchanges, word for word; ``working`` the 4th to the 10th newest, of which ``select`` says what
 stays; ``retrieved`` what is older, on demand. The fourth tier are the ``Facts``.
@@ -11,6 +10,7 @@ stays; ``retrieved`` what is older, on demand. The fourth tier are the ``Facts``
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autogen_context.language.phrases import phrases
 from autogen_context.messages.message import SYSTEM_ROLES, Message
@@ -47,11 +47,8 @@ class Exchange:
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:
     """The exchanges of a conversation, oldest first."""
     starts: list[int] = []
-    for at in range(len(messages)):
-        if begins(messages, at, starts):
-            starts.append(at)
-    stops = [*starts[1:], len(messages)]
-    return [exchange(messages, a, b) for a, b in zip(starts, stops, strict=False)]
+    starts.extend(at for at in range(len(messages)) if begins(messages, at, starts))
+    return [exchange(messages, a, b) for a, b in pairwise([*starts, len(messages)])]
 
 
 def begins(messages: Sequence[Message], at: int, starts: Sequence[int]) -> bool:
@@ -104,10 +101,10 @@ def tiers(
         ValueError: a number is negative, or it is no list.
         InvalidTranscript: one is no message.
     """
-    if immediate_exchanges < 0:
-        raise ValueError(f"immediate_exchanges must be 0 or more, got {immediate_exchanges}")
-    if working_exchanges < 0:
-        raise ValueError(f"working_exchanges must be 0 or more, got {working_exchanges}")
+    sizes = {"immediate_exchanges": immediate_exchanges, "working_exchanges": working_exchanges}
+    for name, size in sizes.items():
+        if size < 0:
+            raise ValueError(f"{name} must be 0 or more, got {size}")
     said = list(messages_in(messages))
     borders = [exchange.start for exchange in exchanges(said)] + [len(said)]
     last = len(borders) - 1
@@ -147,16 +144,7 @@ class Selected:
 
 
 def select(messages: Sequence[object]) -> list[Selected]:
-    """One verdict for each message, same order: by itself and by what stands right before it.
-
-    Args:
-        messages: a stretch of the conversation, oldest first, in OpenAI's format or as ``Message``; the first is judged as
-            if nothing stood before it.
-
-    Raises:
-        ValueError: it is no list.
-        InvalidTranscript: one is no message.
-    """
+    """One verdict for each message of a stretch, same order: by itself and by what stands right before it."""
     said = list(messages_in(messages))
     verdicts: list[Selected] = []
     for message, before in zip(said, [None, *said], strict=False):

@@ -1,16 +1,14 @@
 """What people said of themselves and of what must hold, kept while the conversation goes on.
 
 Promise: a fact is what a person or the system prompt said, never what a tool or a model did. The newest statement about
-something takes the place of the older one; what was deleted comes back only when it is said anew. ``from_json(to_json())``
-equals what was saved.
+something takes the place of the older one; what was deleted comes back only when it is said anew.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from autogen_context.argument import require_text
-from autogen_context.errors import StateError
 from autogen_context.language.phrases import phrases
 from autogen_context.language.terms import STOP_WORDS, stem
 from autogen_context.ledger import Entry, Kind, Ledger
@@ -18,11 +16,9 @@ from autogen_context.ledger.reader import RULES
 from autogen_context.messages.identifiers import PART
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.openai_chat import messages_in
-from autogen_context.messages.saved import read_saved
 
 FactKind = Literal["identity", "preference", "fact", "constraint"]
 
-SCHEMA = 2
 OPENING = "[What is known of the person, in their own words:]"
 KINDS: dict[Kind, FactKind] = {
     "identity": "identity",
@@ -129,51 +125,11 @@ class Facts:
         lines = [f"- {fact.text}" for kind in kinds for fact in self if fact.kind == kind]
         return "\n".join([OPENING, *lines]) if lines else ""
 
-    def to_json(self) -> dict[str, object]:
-        """The facts as JSON data."""
-        return {
-            "schema": SCHEMA,
-            "ledger": self._ledger.to_json(),
-            "sources": list(self._sources.values()),
-            "edited": dict(self._edited),
-            "deleted": dict(self._deleted),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> "Facts":
-        """The facts in JSON data.
-
-        Raises:
-            StateError: it is of a schema that this release does not know, or damaged.
-        """
-        saved = read_saved(SavedFacts, data, what="facts", schema=SCHEMA)
-        facts = cls()
-        facts._ledger = Ledger.from_json(saved.ledger)
-        if len(facts._ledger) != len(saved.sources):
-            raise StateError(
-                "the saved facts are damaged: there is not one source for each of them"
-            )
-        facts._sources = dict(zip(facts._ledger, saved.sources, strict=True))
-        facts._edited = dict(saved.edited)
-        facts._deleted = dict(saved.deleted)
-        return facts
-
     def _by_id(self, fact_id: str) -> Fact:
         for fact in self:
             if fact.id == fact_id:
                 return fact
         raise KeyError(fact_id)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedFacts:
-    """The shape of a saved state."""
-
-    schema: int
-    ledger: dict[str, object]
-    sources: tuple[str, ...]
-    edited: dict[str, str]
-    deleted: dict[str, str]
 
 
 def is_fact(entry: Entry) -> bool:
@@ -196,16 +152,12 @@ def overturns(new: Entry, old: Entry) -> bool:
 
 
 def choice_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The telling words of what is liked, and those of what stands second to it."""
+    """The telling words, by their stems, of what is liked, and of what stands second to it."""
     marks = phrases("choice").find(text)
     start, stop = (marks[0].start, marks[0].stop) if marks else (len(text), len(text))
-    return terms_of(text[:start]), terms_of(text[stop:])
-
-
-def terms_of(text: str) -> frozenset[str]:
-    """The words of a text that say something, by their stems."""
-    words = (word.lower() for word in PART.findall(text))
-    return frozenset(stem(word) for word in words if word not in STOP_WORDS)
+    parts = (map(str.lower, PART.findall(part)) for part in (text[:start], text[stop:]))
+    liked, second = (frozenset(stem(w) for w in part if w not in STOP_WORDS) for part in parts)
+    return liked, second
 
 
 def fact_of(entry: Entry, source: str) -> Fact:

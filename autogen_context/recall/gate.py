@@ -1,20 +1,15 @@
 """Decide whether a query needs anything from earlier in the conversation: by its wording, and by what it names.
 
-Promise: pure and quick: no index is asked, no model is called; what a message adds is read once, and what a query asks costs
-the query's words. A name stands in a text only where none of its words is part of another. The decision names the words
-that led to it.
-
-Three kinds of words tell what a query is about: *identifiers* (what has a digit, a dot, a capital within); *names*, which
-nobody here writes small; and *rare* words, of which one speaks as of something known ("the cheese project").
+Promise: no model is called; what a message adds is read once. A name stands in a text only where none of its words is part
+of another. Known are *identifiers* (with a digit, a dot, a capital within); *names*, which nobody here writes small; and
+*rare* words, of which one speaks as of something known ("the cheese project").
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
-from typing import cast
 
 from autogen_context.argument import (
     require_kind,
@@ -25,7 +20,7 @@ from autogen_context.argument import (
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
 from autogen_context.language.terms import STOP_WORDS
-from autogen_context.messages.identifiers import MOST, NOTHING, RUN, is_telling, values_in
+from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import canonical, fields_of, read_content
 
@@ -33,7 +28,6 @@ RARE = 2  # messages that a word stands in at most, for it to tell what is asked
 SHORT_WORDS = 3  # a query of no more is about what it names
 NAME_WORDS = 3  # the most words that a name has
 SCANNED_WORDS = 400  # of a query, for names
-REMEMBERED = 20_000  # short runs of letters: a conversation names the same things again and again
 LEAST_OPENINGS = 0.5  # of the messages open with a name, where names are told so
 JOINT = r"[./:@#'-]"  # within a word
 WORD = re.compile(rf"\w+(?:{JOINT}\w+)*")
@@ -71,20 +65,17 @@ class RecallGate:
     """Opens for queries that ask for the past, for a part of it or all in short, or that name something known which is not in sight.
 
     Args:
-        known: names and identifiers of the whole conversation, which may grow; or an index of which only ``in`` is asked, in
-            lower case. Left out, only the wording of a query counts.
+        known: names and identifiers of the whole conversation, which may grow. Left out, only the wording of a query counts.
 
     Raises:
         ValueError: ``known`` is no set of names, such as a string, in which any part of a word would be known.
     """
 
-    def __init__(self, known: Container[str] = ()) -> None:
-        require_kind("known", known, Container, give="a set of names")
+    def __init__(self, known: Collection[str] = ()) -> None:
+        require_kind("known", known, Collection, give="a set of names")
         if isinstance(known, str):
             raise wrong_argument("known", known, "a set of names")
         self._known = known
-        self._lower: frozenset[str] = frozenset()
-        self._lowered = 0  # how many names that was made of
 
     def decide(self, query: str, in_sight: Iterable[object] = ()) -> RecallDecision:
         """Whether this query needs what is out of sight.
@@ -98,13 +89,11 @@ class RecallGate:
         """
         require_text("query", query)
         require_several("in_sight", in_sight, give="a list of messages")
-        known = self._known
-        if isinstance(known, Collection):  # its names may be in any case
-            told = cast("Collection[str]", known)
-            if len(told) != self._lowered:
-                self._lower, self._lowered = frozenset(map(str.lower, told)), len(told)
-            known = self._lower
-        named = [name for name in dict.fromkeys(names_asked(query)) if name in known]
+        known = frozenset(map(str.lower, self._known))
+        words = words_asked(query)
+        runs = ((a, b) for a in range(len(words)) for b in range(a + 1, a + NAME_WORDS + 1))
+        names = dict.fromkeys(" ".join(words[start:stop]) for start, stop in runs)
+        named = [name for name in names if name in known]
         if named:
             texts = [text_of(message).lower() for message in in_sight]
             named = [name for name in named if not any(stands_in(text, name) for text in texts)]
@@ -134,9 +123,7 @@ def text_of(message: object) -> str:
     fields = fields_of(message, "what is in sight")
     content = read_content(fields.get("content"))
     calls = fields.get("tool_calls") or fields.get("function_call")
-    return "\n".join(
-        [content.text, *map(canonical, content.other), *([canonical(calls)] if calls else [])]
-    )
+    return "\n".join([content.text, *map(canonical, filter(None, [*content.other, calls]))])
 
 
 # ---- what a conversation names
@@ -151,16 +138,11 @@ class Known:
         self._capital: Counter[str] = Counter()  # with a capital, within a sentence
         self._said: Counter[str] = Counter()  # in either way
 
-    def add(self, message: Message) -> None:
-        """Take in what a message names."""
+    def add(self, message: Message, times: int = 1) -> None:
+        """Take in what a message names; -1 times, and what was added is forgotten."""
         for counts, words in self._counted(message):
-            counts.update(words)
-
-    def remove(self, message: Message) -> None:
-        """Forget what was added with a message."""
-        for counts, words in self._counted(message):
-            counts.subtract(words)
-            for word in words:
+            counts.update(dict.fromkeys(words, times))
+            for word in words if times < 0 else ():
                 if not counts[word]:
                     del counts[word]
 
@@ -172,8 +154,8 @@ class Known:
         return list(dict.fromkeys(found))
 
     def _counted(self, message: Message) -> list[tuple[Counter[str], frozenset[str]]]:
-        """Each count with what a message adds; of words what a person or the model says, as results are full of others."""
         small, capital, said = set[str](), set[str](), set[str]()
+        values = values_of(joined_text([message]))
         spoken = message.text if message.role in ("user", "assistant") else ""
         for match in SPOKEN.finditer(spoken):
             word = lower(match)
@@ -183,14 +165,13 @@ class Known:
             elif match["opens"] is None:
                 capital.add(word)
         return [
-            (self._identifiers, names_told(joined_text([message]))),
+            (self._identifiers, frozenset(each.lower() for each in values if is_telling(each))),
             (self._small, frozenset(small)),
             (self._capital, frozenset(capital)),
             (self._said, frozenset(said)),
         ]
 
     def _spoken_of(self, sentence: str) -> list[str]:
-        """The names in a sentence, and the rare words that it asks about."""
         known = [match for match in SPOKEN.finditer(sentence) if self._said[lower(match)]]
         if not known:
             return []
@@ -226,28 +207,6 @@ def words_asked(query: str) -> list[str]:
     return [match.group().lower().removesuffix("'s") for match in found]
 
 
-def names_asked(query: str) -> Iterator[str]:
-    """Each word of a query, and each two and three in a row."""
-    words = words_asked(query)
-    for at in range(len(words)):
-        for stop in range(at + 1, min(at + NAME_WORDS, len(words)) + 1):
-            yield " ".join(words[at:stop])
-
-
-def names_told(text: str) -> frozenset[str]:
-    """The identifiers of a text; each is a single word."""
-    runs = set(RUN.findall(text))
-    return NOTHING.union(*[known_names(r) if len(r) <= MOST else names_in(r) for r in runs])
-
-
-def names_in(run: str) -> tuple[str, ...]:
-    """What a text without spaces names."""
-    return tuple(value.lower() for value in values_in(run) if is_telling(value))
-
-
-known_names = lru_cache(maxsize=REMEMBERED)(names_in)
-
-
 def stands_in(text: str, name: str) -> bool:
     """Whether a lower-case text has a name: the same words, next to each other, none part of another."""
     first, *rest = name.split()
@@ -276,11 +235,10 @@ def author_of(message: Message) -> str:
 
 
 def authors_of(messages: Sequence[Message]) -> list[str]:
-    """The author of each message: the name it has; else what it opens with, where half of all open with a name; else empty."""
+    """The author of each message: its name; else what it opens with, where half of all open with a name; else empty."""
     openings = list(map(author_of, messages))
     told = sum(map(bool, openings)) >= LEAST_OPENINGS * len(messages)
-    pairs = zip(messages, openings, strict=True)
-    return [message.name or (opening if told else "") for message, opening in pairs]
+    return [m.name or (each if told else "") for m, each in zip(messages, openings, strict=True)]
 
 
 def asked_about(query: str, authors: Iterable[str]) -> list[str]:

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Protocol
 
 from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
@@ -43,32 +42,6 @@ MOST_LATER = 12  # messages that are looked at for what replaces a statement
 LATEST_MESSAGES = 100  # all who take part are expected to speak among them
 
 
-class Memory(Protocol):
-    """Looks back in one conversation."""
-
-    def follow(self, messages: Sequence[Message], /) -> None:
-        """Read what is new in the conversation."""
-        ...
-
-    def decide(self, query: str, in_sight: Iterable[Message], /) -> RecallDecision:
-        """Whether what a person says asks for what is out of sight; what is in sight is looked at only where it matters."""
-        ...
-
-    def judge(self, query: str, spoken: Sequence[Message], /) -> RecallDecision:
-        """The same by wording and by who spoke, whatever was read and is in sight."""
-        ...
-
-    def scores(self, query: str, /) -> list[float]:
-        """What each message has to do with a query, in 0..1."""
-        ...
-
-    def text(
-        self, query: str, hidden: Container[int], *, room_tokens: int, count: CountText
-    ) -> str:
-        """What a query asks for among the messages at these positions, as one text; empty where there is nothing."""
-        ...
-
-
 class Recaller:
     """What one conversation has to say on a question; ``cosines`` says how near texts are to a query by meaning."""
 
@@ -87,18 +60,17 @@ class Recaller:
         self._index.truncate(min(same, len(self._index)))
         while self._starts and self._starts[-1] >= same:
             self._starts.pop()
-        for message in self._messages[same:]:
-            self._known.remove(message)
-            self._names[message.name] -= 1
-            self._openings[author_of(message)] -= 1
+        gone = self._messages[same:]
         del self._messages[same:]
         for message in messages[same:]:
             self._messages.append(message)
             if begins(self._messages, len(self._messages) - 1, self._starts):
                 self._starts.append(len(self._messages) - 1)
-            self._known.add(message)
-            self._names[message.name] += 1
-            self._openings[author_of(message)] += 1
+        for times, changed in ((-1, gone), (1, messages[same:])):
+            for message in changed:
+                self._known.add(message, times)
+                self._names[message.name] += times
+                self._openings[author_of(message)] += times
 
     def decide(self, query: str, in_sight: Iterable[Message]) -> RecallDecision:
         """Whether what a person says asks for what is out of sight, or about who speaks; ``in_sight`` is read only if needed."""
@@ -171,13 +143,11 @@ class Recaller:
         return rendered(found)
 
     def _holding(self, positions: Iterable[int]) -> list[Exchange]:
-        """The exchanges that messages stand in, oldest first."""
         starts, found = self._starts, {bisect_right(self._starts, at) for at in positions} - {0}
         stops = [*starts[1:], len(self._messages)] if found else []
         return [exchange(self._messages, starts[n - 1], stops[n - 1]) for n in sorted(found)]
 
     def _newer(self, stated_in: Exchange) -> list[int]:
-        """The position of the message in which a person last replaced or withdrew what was stated in an exchange, if any."""
         ledger = Ledger()
         stated = ledger.learn(stated_in.asked, start=stated_in.start)
         if not stated:

@@ -1,8 +1,7 @@
 """Find earlier exchanges that a query asks for, and write them down for the model.
 
-Promise: an exchange comes back with all that was said in it, or shortened and marked so; never a fragment. The text fits
-its room, keeps the order of the conversation, and is the same for the same input. No line of what was said can pass for
-one of the marks around it.
+Promise: an exchange comes back whole, or shortened and marked so; never a fragment. The text fits its room, in the order of
+the conversation. No line of what was said can pass for one of the marks around it.
 """
 
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ def retrieve(
     """The exchanges that match best, as many as fit; of equals the newest first, since it holds what is true now.
 
     What a person said is what is searched; the answer comes along. Where an exchange does not fit whole, its messages are
-    shortened and marked. To find what only an answer says, hand over scores that are smoothed over neighbouring messages.
+    shortened and marked.
 
     Args:
         exchanges: of the conversation; leave out those that are in sight.

@@ -53,8 +53,7 @@ def asked_back(one: IncrementalContextManager, handle: str) -> str:
         at = rest[1]
         first, _, page = one.recall_context(handle=handle, lines=at).partition("\n")
         rest = PAGE.fullmatch(first)
-        more = re.sub(r"^\d+\t", "", page, flags=re.MULTILINE)
-        text += more if "@" in at else f"\n{more}"
+        text += re.sub(r"^\d+\t", "", re.sub(r"\n\d+\+\t", "", f"\n{page}"), flags=re.MULTILINE)
     assert rest, first
     return text
 

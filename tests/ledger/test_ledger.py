@@ -1,10 +1,7 @@
 """A ledger holds what was stated and still holds, from those who may say it."""
 
-from typing import cast
-
 import pytest
 
-from autogen_context.errors import StateError
 from autogen_context.ledger import Author, Entry, Kind, Ledger
 from autogen_context.ledger.rendering import shortened
 from autogen_context.messages.message import Message, ToolCall, ToolResult
@@ -240,22 +237,3 @@ def test_turns_of_others_rule_nothing(user: str, other: str, said: str) -> None:
 def test_shorter_forms_keep_values() -> None:
     """Also those in a phrase that is left out otherwise."""
     assert shortened("The size of the pool is 5 nodes in the Q3") == "size of pool: 5 nodes in Q3"
-
-
-ENTRY = {"kind": "fact", "key": "k", "text": "t", "author": "tool", "position": 0}
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ({"schema": 3, "entries": []}, "schema 3 and this release reads 2"),
-        ({}, "^the saved ledger entries are damaged: 'schema' is missing; 'entries' is missing"),
-        (cast("dict[str, object]", []), "expected an object, got list"),
-        ({"schema": 2, "entries": [{**ENTRY, "kind": "rumour"}]}, "kind"),
-        ({"schema": 2, "entries": [{**ENTRY, "author": "root"}]}, "author"),
-    ],
-)
-def test_a_damaged_state_is_refused(data: dict[str, object], message: str) -> None:
-    """It says what is wrong."""
-    with pytest.raises(StateError, match=message):
-        Ledger.from_json(data)

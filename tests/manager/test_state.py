@@ -385,7 +385,7 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
         pytest.param(
             damaged(
                 ("advice",),
-                {"t": {"multipliers": {}, "complexity": "low", "source": "model"}},
+                {"t": {"multipliers": {}, "complexity": "low"}},
             ),
             "advice beyond its bounds",
             id="advice",

@@ -19,13 +19,17 @@ from autogen_context.prioritizer.advice import (
     READ_CHARS,
     SHOWN_CHARS,
     Advising,
-    Advisor,
-    by_rules,
+    advised,
     key_of,
     prompt_for,
     read,
 )
-from autogen_context.prioritizer.category import LEAST_MULTIPLIER, MOST_MULTIPLIER, Category
+from autogen_context.prioritizer.category import (
+    LEAST_MULTIPLIER,
+    MOST_MULTIPLIER,
+    Category,
+    multipliers_of,
+)
 from autogen_context.testing import Fault, LoopbackServer, Say, ScriptedModel
 from support.waiting import put_forward, until
 
@@ -52,24 +56,15 @@ class Model:
         return step
 
 
-def others(count: int) -> list[TaskDefinition]:
-    """Tasks that differ."""
-    return [TaskDefinition(text=str(number)) for number in range(count)]
-
-
 @pytest.mark.parametrize("answer", [GOOD, f"```json\n{GOOD}\n```", f"Here:\n{GOOD}\nGood luck!"])
 async def test_sound_advice_is_taken(answer: str) -> None:
     """P2: what the model says counts, however it wraps it; what it does not say is by the rules."""
-    advice = await Advisor(Model(answer).complete).advise(TASK)
-    assert (advice.source, advice.complexity, advice.reason) == ("model", "high", "")
-    assert advice.multipliers == {
-        **by_rules(TASK).multipliers,
-        "execution": 3.0,
-        "general": 0.5,
-    }
+    advice = await advised(TASK, Model(answer).complete)
+    assert advice is not None
+    assert advice.multipliers == {**multipliers_of("debug"), "execution": 3.0, "general": 0.5}
     refined = advice.applied_to(TASK)
     assert (refined.complexity, refined.reasons) == ("high", ("high: a model's advice",))
-    assert by_rules(TASK).applied_to(TASK) is TASK
+    assert advice.applied_to(refined) is refined
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers()
@@ -104,10 +99,8 @@ GARBAGE = {
 
 @pytest.mark.parametrize("answer", GARBAGE.values(), ids=GARBAGE.keys())
 async def test_garbage_falls_back_to_the_rules(answer: str) -> None:
-    """P2: nothing of an unsound answer is used, and it is said why."""
-    advice = await Advisor(Model(answer).complete).advise(TASK)
-    assert advice == by_rules(TASK, advice.reason)
-    assert advice.reason
+    """P2: nothing of an unsound answer is used."""
+    assert await advised(TASK, Model(answer).complete) is None
 
 
 async def test_failures_are_told_without_a_word_of_the_task(
@@ -115,33 +108,13 @@ async def test_failures_are_told_without_a_word_of_the_task(
 ) -> None:
     """One warning, always the same, with the kind of failure; neither the task nor what the model said."""
     model = Model(RuntimeError("vault: sk-secret"), TASK.text, asyncio.Event())
-    advisor = Advisor(model.complete, timeout_s=0.05)
-    tasks = [TASK, *others(2)]
-    reasons = [(await advisor.advise(task)).reason for task in tasks]
-    assert reasons == ["RuntimeError", "ValueError", "no answer in time"]
+    for _ in range(3):
+        assert await advised(TASK, model.complete, timeout_s=0.01) is None
     told = [(record.levelno, record.getMessage()) for record in caplog.records]
     assert told == [(logging.WARNING, FAILED)] * 3
+    reasons = ["RuntimeError", "ValueError", "no answer in time"]
     assert [getattr(record, "reason", "") for record in caplog.records] == reasons
     assert "vault" not in caplog.text
-
-
-async def test_a_task_is_asked_about_once() -> None:
-    """P2: advice is remembered, a failure too; who is cancelled leaves nothing behind; the oldest of many tasks is forgotten."""
-    model = Model(asyncio.Event(), GOOD, RuntimeError())
-    advisor = Advisor(model.complete)
-    cancelled = asyncio.create_task(advisor.advise(TASK))
-    await asyncio.sleep(0)
-    cancelled.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cancelled
-    tasks = [TASK, *others(1)]
-    first = [await advisor.advise(task) for task in tasks]
-    assert [await advisor.advise(task) for task in tasks] == first
-    assert [advice.source for advice in first] == ["model", "rules"]
-    assert len(model.prompts) == 3
-    for task in others(300):
-        await advisor.advise(task)
-    assert (await advisor.advise(TASK)).source == "rules"
 
 
 @given(st.text(alphabet="`ab\n{}%"))
@@ -167,19 +140,13 @@ def test_what_a_prompt_holds() -> None:
     assert "xxx end\n" in huge
 
 
-def test_wrong_arguments() -> None:
-    """Said at construction."""
-    with pytest.raises(ValueError, match="timeout_s=0: give a positive number of seconds"):
-        Advisor(Model("").complete, timeout_s=0)
-
-
 @pytest.mark.parametrize(
     "fault", [Fault.slow(30), Fault.error(500), Fault.garbage()], ids=lambda fault: fault.kind
 )
 async def test_with_a_real_client_and_a_failing_server(
     fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever an endpoint does, a task has its advice; the next one has the model's again."""
+    """Whatever an endpoint does costs one advice; the next one is there again."""
     arrived = Event()
 
     def count(text: str) -> int:
@@ -189,13 +156,12 @@ async def test_with_a_real_client_and_a_failing_server(
     model = ScriptedModel(repeat(Say(GOOD)), count=count)
     with LoopbackServer(model, faults={1: fault}) as server:
         client = CompletionClient("m", base_url=server.base_url, retries=0, timeout_s=90.0)
-        advisor = Advisor(client.complete, timeout_s=60.0)
-        asking = asyncio.create_task(advisor.advise(TASK))
+        asking = asyncio.create_task(advised(TASK, client.complete, timeout_s=60.0))
         if fault.kind == "slow":
             await until(arrived.is_set)
             put_forward(monkeypatch, 61)
-        assert (await asking).source == "rules"
-        assert (await advisor.advise(*others(1))).source == "model"
+        assert await asking is None
+        assert await advised(TASK, client.complete) is not None
 
 
 # ---- in the background of turns
@@ -212,7 +178,7 @@ async def ask(advising: Advising, *texts: str) -> None:
 async def test_a_conversation_asks_about_each_task_once() -> None:
     """Another task takes the place of the last; what failed is not asked again, and the rules need no advice."""
     model = Model(GOOD, GOOD, RuntimeError())
-    advising = Advising(Advisor(model.complete), {}, Background(model))
+    advising = Advising(model.complete, {}, Background(model))
     await ask(advising, "a", "a", "b", "b")
     assert len(model.prompts) == 2
     assert list(advising.known) == [key_of("b")]
@@ -225,7 +191,7 @@ async def test_late_advice_on_an_earlier_task_is_dropped() -> None:
     """What comes when there is a newer task says nothing on it."""
     ready = asyncio.Event()
     model = Model(ready, GOOD)
-    advising = Advising(Advisor(model.complete), {}, Background(model))
+    advising = Advising(model.complete, {}, Background(model))
     await ask(advising, "old", "new")
     assert list(advising.known) == [key_of("new")]
     ready.set()
@@ -237,7 +203,7 @@ async def test_late_advice_on_an_earlier_task_is_dropped() -> None:
 def test_a_loop_that_ended_is_no_answer() -> None:
     """A host with a loop for each turn: what was cut off is asked again in the next one."""
     model = Model(asyncio.Event(), GOOD)
-    advising = Advising(Advisor(model.complete), {}, Background(model))
+    advising = Advising(model.complete, {}, Background(model))
     asyncio.run(ask(advising, "a"))
     assert not advising.known
     asyncio.run(ask(advising, "a"))

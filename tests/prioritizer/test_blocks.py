@@ -36,11 +36,13 @@ from support.units import read_all
 IDS = re.compile(r"[A-B]{1,2}[0-9]{2,3}|[a-b]_[0-9]", re.ASCII)
 
 
-@given(TEXTS)
+@given(TEXTS | st.sampled_from(HOSTILE))
 def test_joined_they_are_the_text(text: str) -> None:
     """Every character is in one block, in its place; none is empty or too large; each knows its values and whole lines."""
     blocks = blocks_of(text)
     assert "".join(block.text for block in blocks) == text
+    lines = len(text.splitlines())
+    assert len(blocks) <= len(text) / PART_CHARS[0] + lines / BLOCK_LINES + 1
     for block in blocks:
         assert 0 < len(block.text) <= BLOCK_CHARS
         assert block.text.count("\n") <= BLOCK_LINES
@@ -60,15 +62,6 @@ def test_what_looks_like_many_is_counted(text: str) -> None:
     assert alike_in(blocks) == {value: n for value, n in same.items() if n >= MANY}
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
-def test_hostile_texts_have_few_blocks(text: str) -> None:
-    """Blocks are no smaller than they must be: half a block of characters in the mean, or many lines."""
-    blocks = blocks_of(text)
-    lines = len(text.splitlines())
-    assert len(blocks) <= len(text) / PART_CHARS[0] + lines / BLOCK_LINES + 1
-    assert "".join(block.text for block in blocks) == text
-
-
 BODY = "    total = total + line.price * line.count\n"
 
 
@@ -77,9 +70,6 @@ BODY = "    total = total + line.price * line.count\n"
     [
         pytest.param("def one():\n" + BODY * 2, "def two():\n" + BODY, id="functions"),
         pytest.param("  1\tdef one():\n" + BODY * 2, "  4\tasync def two():\n", id="numbered"),
-        pytest.param("# One\n" + BODY * 2, "## Two\n" + BODY, id="headings"),
-        pytest.param("- " + BODY * 2, "- another item\n", id="items"),
-        pytest.param("@@ -1 +1 @@\n" + BODY * 2, "@@ -9 +9 @@\n" + BODY, id="hunks"),
         pytest.param("running\n" + BODY * 2, "Traceback (most recent call last)\n", id="trace"),
         pytest.param(BODY * 3, "\nafter an empty line\n", id="paragraphs"),
         pytest.param(BODY * 3, " 17\t\nafter an empty line of a listing\n", id="listing"),
@@ -225,7 +215,7 @@ def test_a_mark_is_shorter_than_what_it_stands_for(gap: str) -> None:
         assert int(found[1]) == gap.count("\n")
 
 
-@pytest.mark.parametrize("levels", [MOST_LEVELS, MOST_LEVELS + 1, 400, 500, 900, 5_000, 100_000])
+@pytest.mark.parametrize("levels", [MOST_LEVELS, MOST_LEVELS + 1, 500, 100_000])
 def test_deep_arguments_do_no_harm(levels: int) -> None:
     """What is nested too deep is not taken apart; it neither fails nor changes."""
     deep = "[" * levels + json.dumps("some words. " * 40) + "]" * levels
@@ -243,18 +233,14 @@ def test_half_a_character_stays_an_escape() -> None:
     assert short.calls[0].arguments == '{"text": "[…]", "end": "\\ud83d"}'
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
-def test_numbers_that_cannot_be_written_again_are_left_alone(number: str) -> None:
-    """What Python reads them as is no JSON."""
-    arguments = f'{{"text": "{"words " * 60}", "number": {number}}}'
-    call = ToolCall(id="1", name="f", arguments=arguments)
-    assert passages_of([Message(role="assistant", calls=(call,))]) == ()
-
-
 def test_each_string_of_a_call_is_cut_for_itself() -> None:
     """Keys, short strings and numbers say what the call does and stay."""
     old, new = "the old words. " * 20, "the new words. " * 20
     edit = {"path": "src/app.py", "old": old, "new": [new, 4711], "words. " * 30: None}
+    for number in ("1e999", "NaN"):  # that JSON could not write again
+        bad = f'{{"text": "{old}", "number": {number}}}'
+        call = ToolCall(id="1", name="edit", arguments=bad)
+        assert passages_of([Message(role="assistant", calls=(call,))]) == ()
     call = ToolCall(id="1", name="edit", arguments=json.dumps(edit))
     message = Message(role="assistant", calls=(call,))
     passages = passages_of([message])

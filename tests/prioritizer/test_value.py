@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.messages.message import Message, ToolCall, ToolResult
+from autogen_context.messages.message import Message
 from autogen_context.prioritizer.prioritizer import AnswerScores
 from autogen_context.prioritizer.score import BlockAt
 from autogen_context.prioritizer.selection import BlockSelector
@@ -21,10 +20,11 @@ from support.scoring import PAUSE, asks, blocks_in, references_of, returns, says
 from support.units import read_all
 
 MESSAGES = (transcripts(max_messages=20) | broken_transcripts()).map(read_all)
-SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+FEW = settings(max_examples=30)
 FIRST, SECOND, THIRD = (BlockAt(unit, 0, 0) for unit in (1, 2, 3))
 
 
+@FEW
 @given(MESSAGES, st.data())
 def test_more_kept_never_scores_more(messages: list[Message], data: st.DataObject) -> None:
     """A score is not negative, and falls or stays with whatever is kept, blocks or units, in whatever order."""
@@ -71,7 +71,7 @@ def test_a_score_is_the_same_in_each_process() -> None:
         subprocess.check_output(  # noqa: S603  our own code
             [sys.executable, "-c", dedent(code)], env={**os.environ, "PYTHONHASHSEED": seed}
         )
-        for seed in "123"
+        for seed in "12"
     }
     assert len(said) == 1
 
@@ -93,17 +93,6 @@ def test_what_raises_a_value(more: list[Message], less: list[Message]) -> None:
     introduced = [asks("go"), *returns("alpha_1")]
     one, other = (scores_of([*introduced, *later, *PAUSE]).score(FIRST) for later in (more, less))
     assert one > other
-
-
-def test_references_count() -> None:
-    """Of blocks that are alike but for their values, those score most that later messages keep using."""
-    rows = [f"row key_{letter} holds one thing and another" for letter in "abcdefgh"]
-    messages = [asks("go"), *steps(rows), says("key_c"), says("key_f"), says("key_c"), *PAUSE]
-    found = scores_of(messages)
-    scores = {row: found.score(BlockAt(i + 1, 0, 0)) for i, row in enumerate(rows)}
-    best = sorted(scores, key=scores.__getitem__, reverse=True)
-    assert best[:2] == [rows[2], rows[5]]
-    assert scores[rows[5]] > 1.15 * scores[best[2]]
 
 
 def test_one_of_many_alike_is_worth_less() -> None:
@@ -144,16 +133,6 @@ def test_age_counts() -> None:
         assert (scores[0] < scores[-1] / 1.5) == (room == 100)
 
 
-def test_what_was_shown_again_since_scores_little() -> None:
-    """P8: a file that was read again is the newer reading's to keep."""
-    first, again, other = (
-        returns("alpha_1 and more\n" * 20, arguments=f'{{"path": "{path}"}}', name="read_file")
-        for path in ("a.py", "a.py", "b.py")
-    )
-    shown = scores_of([asks("go"), *first, *again, *PAUSE]).score(FIRST)
-    assert shown < scores_of([asks("go"), *first, *other, *PAUSE]).score(FIRST) / 2
-
-
 def test_a_line_that_an_edit_may_repeat_counts() -> None:
     """Less once it stands among what is kept; not in what was only said."""
     line = "return the whole and all of it\n"
@@ -181,59 +160,34 @@ def test_what_a_model_wrote_scores_more_than_what_it_read() -> None:
     assert scores_of(searched).score(FIRST) == scores_of(other).score(FIRST) > 0
 
 
-def calls_of(names: Sequence[str]) -> list[Message]:
-    """One step that calls these tools; each gives the same."""
-    calls = [ToolCall(id=name + str(i), name=name, arguments="{}") for i, name in enumerate(names)]
-    results = [ToolResult(call_id=call.id, text="alpha_1 is beta_2\n" * 3) for call in calls]
-    return [
-        Message(role="assistant", calls=tuple(calls)),
-        *(Message(role="tool", results=(result,)) for result in results),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("names", "halved"),
-    [
-        pytest.param(["grep"], True, id="a search"),
-        pytest.param(["grep", "list_files"], True, id="two searches"),
-        pytest.param(["read_file"], False, id="a read"),
-        pytest.param(["grep", "read_file"], False, id="a search and a read"),
-    ],
-)
-def test_what_a_search_gave_scores_half(names: list[str], *, halved: bool) -> None:
-    """What it found is there to choose from, and no edit repeats a list; where more was done nothing is taken away."""
-    unknown = scores_of([asks("go"), *calls_of(["f"] * len(names)), *PAUSE]).score(FIRST)
-    found = scores_of([asks("go"), *calls_of(names), *PAUSE]).score(FIRST)
-    assert found == pytest.approx(unknown / 2 if halved else unknown)
+def test_what_a_search_gave_or_was_shown_again_scores_less() -> None:
+    """P8: a file that was read again is the newer reading's to keep; what a search found is there to choose from."""
+    first, again, other = (
+        returns("alpha_1 and more\n" * 20, arguments=f'{{"path": "{path}"}}', name="read_file")
+        for path in ("a.py", "a.py", "b.py")
+    )
+    shown = scores_of([asks("go"), *first, *again, *PAUSE]).score(FIRST)
+    assert shown < scores_of([asks("go"), *first, *other, *PAUSE]).score(FIRST) / 2
+    searched, did = (
+        scores_of([asks("go"), *returns("alpha_1 is beta_2\n" * 3, name=name), *PAUSE]).score(FIRST)
+        for name in ("grep", "f")
+    )
+    assert searched == pytest.approx(did / 2)
 
 
 # ---- for somebody who asks for the past
 
 
-def talk(turns: int, *, longer: Sequence[int] = ()) -> list[Message]:
-    """Messages of one length; some are about twice as long."""
-    texts = [
-        f"In year {1000 + n} we sailed to an island that nobody had seen" for n in range(turns)
-    ]
-    texts = [f"{text}, and stayed there for the winter" for text in texts]
-    return [
-        Message(role="user", text=f"{text}, {text.lower()}." if n in longer else f"{text}.")
-        for n, text in enumerate(texts)
-    ]
-
-
-def stays(messages: Sequence[Message], scores: Sequence[float], room_tokens: int) -> list[int]:
-    """Which messages stay whole."""
-    references = references_of(messages)
-    answers = AnswerScores(references, scores)
-    decided = BlockSelector(references, COUNTER, answers).fill({}, room_tokens).stays
-    return sorted(i for i, decision in decided.items() if decision.action == "keep")
-
-
+@FEW
 @given(st.permutations([n / 10 for n in range(10)]))
 def test_the_best_answers_stay(scores: list[float]) -> None:
     """Of messages of one length those that score highest, as many as fit."""
-    messages = talk(len(scores))
-    room = 4 * COUNTER.message(messages[0])
-    best = sorted(range(len(scores)), key=lambda i: -scores[i])[:4]
-    assert stays(messages, scores, room) == sorted(best)
+    text = (
+        "In year {} we sailed to an island that nobody had seen, and stayed there for the winter."
+    )
+    messages = [asks(text.format(1000 + n)) for n in range(len(scores))]
+    references, room = references_of(messages), 4 * COUNTER.message(messages[0])
+    answers = AnswerScores(references, scores)
+    decided = BlockSelector(references, COUNTER, answers).fill({}, room).stays
+    whole = sorted(i for i, decision in decided.items() if decision.action == "keep")
+    assert whole == sorted(sorted(range(len(scores)), key=lambda i: -scores[i])[:4])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Image, Message
@@ -20,6 +20,7 @@ from autogen_context.recall.search import (
 TEXTS = st.sampled_from(
     ["ok", "use port 8081", "one\n\ntwo", "line\n" * 40, "word " * 900, "", "検索" * 90, CLOSING]
 )
+FEW = settings(max_examples=40)
 PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8)
 
 
@@ -56,6 +57,7 @@ def is_whole_or_marked(text: str, original: str) -> bool:
     return text == original or "shortened from" in text
 
 
+@FEW
 @given(PAIRS, st.data())
 def test_it_fits_in_order_whole_or_marked(
     pairs: list[tuple[str, str]], data: st.DataObject
@@ -77,6 +79,7 @@ def test_it_fits_in_order_whole_or_marked(
         assert all(map(is_whole_or_marked, texts, originals))
 
 
+@FEW
 @given(PAIRS, st.data())
 def test_the_best_come(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
     """With room for all, those that score highest; of equals the newest."""
