@@ -171,6 +171,7 @@ EXACT = re.compile(
 )
 UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
 LEAST_WORDS = 8  # of a line, on average
+LAST_LINES = 3  # of a text, which say what it comes to
 
 
 def is_prose(_: str, lines: Sequence[str]) -> bool:
@@ -190,6 +191,9 @@ def cut_prose(text: str, room: Room) -> str:
         return text
     lines = END.sub(lambda end: end.group().rstrip(" \t") + "\n", text).split("\n")
     ranks = ranked(sentence_ranks(lines), lines, room)
+    said = [at for at, line in enumerate(lines) if line.strip()]
+    for at in {*said[:1], *said[-LAST_LINES:]}:
+        ranks[at] = max(ranks[at], WANTED_RANK + 1)  # how it begins and what it comes to
     return choose(lines, ranks, room, noun="sentences", whole=True)
 
 
