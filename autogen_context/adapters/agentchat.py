@@ -4,13 +4,7 @@ Promise: no request leaves with an orphaned call or result, or above the window,
 an agent that is registered is changed in three attributes, which are named, or not at all.
 """
 
-from importlib.util import find_spec
 from typing import Any, Unpack
-
-from autogen_context.errors import MissingExtra
-
-if find_spec("autogen_core") is None:
-    raise MissingExtra("agentchat", needed_for=__name__)
 
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import ChatCompletionClient

@@ -2,7 +2,6 @@
 
 import asyncio
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -10,7 +9,7 @@ from weakref import WeakKeyDictionary
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from autogen_context.argument import require_whole, wrong_argument
-from autogen_context.errors import CompletionFailed, MissingExtra
+from autogen_context.errors import CompletionFailed
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -78,7 +77,6 @@ class CompletionClient:
 
     Raises:
         ValueError: an argument is empty or out of its range.
-        MissingExtra: the extra ``openai`` is not installed.
     """
 
     def __init__(
@@ -91,7 +89,7 @@ class CompletionClient:
         retries: int = 2,
         concurrency: int = 4,
     ) -> None:
-        check_endpoint(model, base_url, timeout_s, needed_for="asking a chat model")
+        check_endpoint(model, base_url, timeout_s)
         require_whole("retries", retries, least=0, give="0 or more")
         require_whole("concurrency", concurrency, least=1, give="1 or more")
         self._model = model
@@ -144,8 +142,8 @@ def complete_of(
     raise wrong_argument(argument, client, give)
 
 
-def check_endpoint(model: str, base_url: str | None, timeout_s: float, *, needed_for: str) -> None:
-    """Refuse what cannot name a model at an endpoint, and a missing client for it."""
+def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
+    """Refuse what cannot name a model at an endpoint."""
     if not model.strip():
         raise ValueError(f"model={model!r}: give the model's name at the endpoint")
     parts = urlsplit(base_url or "http://left-out")
@@ -153,8 +151,6 @@ def check_endpoint(model: str, base_url: str | None, timeout_s: float, *, needed
         raise ValueError(f"base_url={base_url!r}: give an address like http://127.0.0.1:8000/v1")
     if not timeout_s > 0:
         raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
-    if find_spec("openai") is None:
-        raise MissingExtra("openai", needed_for=needed_for)
 
 
 def connected(

@@ -115,7 +115,6 @@ class OpenAIEmbedder:
 
     Raises:
         ValueError: an argument is empty or out of its range.
-        MissingExtra: the extra ``openai`` is not installed.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class OpenAIEmbedder:
         api_key: str | None = None,
         timeout_s: float = 30.0,
     ) -> None:
-        check_endpoint(model, base_url, timeout_s, needed_for="OpenAIEmbedder")
+        check_endpoint(model, base_url, timeout_s)
         self.name = model
         self._connect = partial(connected, base_url, api_key, timeout_s, RETRIES)
         self._timeout_s = timeout_s

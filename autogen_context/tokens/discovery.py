@@ -9,13 +9,11 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from autogen_context.errors import MissingExtra
 from autogen_context.tokens.limits import ModelLimit, shared_window, squash, unrouted
 
 if TYPE_CHECKING:
@@ -64,7 +62,6 @@ class Discovery:
 
     Raises:
         ValueError: ``base_url`` is no HTTP address, or ``timeout_s`` is not positive.
-        MissingExtra: the extra ``openai`` is not installed.
     """
 
     def __init__(
@@ -77,8 +74,6 @@ class Discovery:
             )
         if not timeout_s > 0:
             raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
-        if find_spec("openai") is None:
-            raise MissingExtra("openai", needed_for="discovery of model limits")
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key or "none"
         self._timeout_s = timeout_s

@@ -1,10 +1,8 @@
 """The model context of autogen-agentchat: any conversation fits, nothing is shared, every state continues."""
 
 import json
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
-from importlib import import_module
 from typing import Any, cast
 
 import pytest
@@ -23,13 +21,11 @@ from autogen_ext.models.openai._openai_client import to_oai_type
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.adapters import agentchat
 from autogen_context.adapters.agentchat import AgentTool, ManagedChatCompletionContext
 from autogen_context.config import ContextConfig
 from autogen_context.errors import (
     ContextWindowExceeded,
     InvalidTranscript,
-    MissingExtra,
     StateError,
 )
 from autogen_context.testing import ChatMessage, ScriptedModel
@@ -323,14 +319,6 @@ async def test_a_broken_message_is_an_error_that_names_it(broken: LLMMessage, ma
     await filled(context, [said("hi"), broken])
     with pytest.raises(InvalidTranscript, match=match):
         await context.get_messages()
-
-
-def test_without_autogen_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """D4: ``MissingExtra`` where autogen-core is missing."""
-    monkeypatch.setitem(sys.modules, "autogen_core", None)
-    monkeypatch.delitem(sys.modules, agentchat.__name__)
-    with pytest.raises(MissingExtra, match=r'pip install "autogen-context\[agentchat\]"'):
-        import_module(agentchat.__name__)
 
 
 # State

@@ -330,9 +330,14 @@ def test_headers_stay(head: str) -> None:
 def test_sentences_stay_whole() -> None:
     """In their order, one a line, with headings; those that name something first."""
     plain = [f"Some people said so on day {'x' * (i % 5)} and went home." for i in range(90)]
-    text = "# The port\n" + " ".join((*plain, "The port is 8081, not 8080.", *plain))
+    text = (
+        "# The port\n"
+        + " ".join((*plain, "The port is 8081, not 8080.", *plain))
+        + "\nThat is all."
+    )
     short = KINDS["prose"].cut(text, room_of(120)).split("\n")
     assert {"# The port", "The port is 8081, not 8080."} <= set(short)
+    assert short[-1] == "That is all."
     assert all(line in text for line in short if not line.startswith("[… "))
     assert any(re.fullmatch(r"\[… \d+ sentences …\]", line) for line in short)
 

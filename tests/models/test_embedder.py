@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from autogen_context.cache.vectors import VectorStore
 from autogen_context.errors import EmbeddingFailed, MissingExtra
-from autogen_context.models import completion
 from autogen_context.models import embedder as local
 from autogen_context.models.embedder import (
     BATCH_TEXTS,
@@ -241,7 +240,6 @@ async def test_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("module", "make", "extra"),
     [
-        pytest.param(completion, OpenAIEmbedder, "openai", id="endpoint"),
         pytest.param(local, SentenceTransformerEmbedder, "embeddings", id="local"),
     ],
 )
