@@ -122,7 +122,7 @@ def test_the_turns_of_a_shared_executor_are_told_apart() -> None:
             said = [{"role": "user", "content": f"{name} secret " * 20_000}, GO]
             speaker.process_all_messages_before_reply(said)
             other.process_all_messages_before_reply([GO, RUNNING])
-            assert f"1\t{name} secret" in recall(query="secret")
+            assert f"\t{name} secret" in recall(query="secret")
 
 
 def test_a_function_of_that_name_is_not_replaced() -> None:

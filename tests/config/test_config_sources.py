@@ -183,7 +183,7 @@ def test_settings_stand_at_the_top_or_in_a_table(suffix: str, text: str) -> None
         ("yaml", "model: !!python/name:os.getcwd", "line 1"),
         ("ini", "model = m", "should end in .toml, .json, .yaml, .yml"),
         ("json", "[1, 2]", "[1, 2] stands where names and values"),
-        ("toml", "[tool.other]\nx = 1", "no table tool.autogen_context"),
+        ("toml", "[tool.other]\nx = 1", "unknown setting 'tool'"),
         ("toml", "[autogen_context]\n[agent]", "autogen_context and agent; keep one"),
     ],
 )

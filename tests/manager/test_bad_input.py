@@ -49,7 +49,7 @@ def tells(call_id: str, text: str = "done") -> ChatMessage:
 def test_nothing_at_all(counter: str) -> None:
     """An empty list is an empty list."""
     turn = manager(100, counter).prepare_nowait(list[ChatMessage]())
-    assert (turn.messages, turn.decisions, turn.compacted) == ([], (), False)
+    assert (turn.messages, list(turn.decisions), turn.compacted) == ([], [], False)
     assert turn.certificate.fits
     assert turn.certificate.newest_present
 
@@ -134,13 +134,15 @@ def test_thinking_comes_back_untouched_or_goes_with_its_unit() -> None:
         pytest.param({"content": "hi"}, "a message needs a 'role' that is a string", id="no role"),
         pytest.param("hi", "must be a dict or a client object, got str", id="a string"),
         pytest.param(None, "must be a dict or a client object, got NoneType", id="null"),
-        pytest.param(says(5), "'content' must be a string, a list of parts or null", id="number"),
+        pytest.param(says(5), "content=5: give a string, a list of parts or null", id="number"),
         pytest.param(
             says(None, "assistant", tool_calls=[{"id": "1", "function": None}]),
             "a tool call needs a 'function' with 'name' and 'arguments'",
             id="call without function",
         ),
-        pytest.param(says(None, "assistant", tool_calls=7), "'tool_calls' must be a list", id="7"),
+        pytest.param(
+            says(None, "assistant", tool_calls=7), "tool_calls=7: give a list of calls", id="7"
+        ),
         pytest.param({"role": "user", 1: 2}, "strings as keys", id="keys of two types"),
     ],
 )
