@@ -179,8 +179,8 @@ class AgentHooks:
 
     def before_reply(self, messages: list[ChatDict]) -> list[ChatDict]:
         """The list to send."""
-        config = self._agent.llm_config or {}
-        tools = [*(config.get("tools") or ()), *(config.get("functions") or ())]
+        config: Mapping[str, Any] = self._agent.llm_config or {}
+        tools: list[Any] = [*(config.get("tools") or ()), *(config.get("functions") or ())]
         return self._conversations.prepare(messages, system=self._agent.system_message, tools=tools)
 
     def before_call(self, messages: list[ChatDict]) -> list[ChatDict]:

@@ -5,7 +5,7 @@ how many are kept is bounded. Each agent gets back what left its own window, als
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from operator import is_
 from threading import Lock
@@ -99,7 +99,8 @@ def give_recall_tool(
     In classic AutoGen the agent that asks a model does not run what the model calls: whom it talks to does, and in a group
     any member that has the function. They are known before the agent's reply.
     """
-    tools: list[dict[str, Any]] = (agent.llm_config or {}).get("tools") or []
+    config: Mapping[str, Any] = agent.llm_config or {}
+    tools: list[dict[str, Any]] = config.get("tools") or []
     last = messages[-1] if messages else {}
     runs_tools = bool(last.get("tool_calls") or last.get("function_call"))  # no model is asked now
     if not tools or not messages or runs_tools:

@@ -312,10 +312,14 @@ def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int
         if tokens < 0:
             raise ValueError(f"needs[{section!r}]={tokens}: give 0 tokens or more")
     parts: dict[Section, int] = {}
-    while hungry := {each: weights[each] for each in weights if each not in parts}:
+    hungry: dict[Section, float] = weights
+    while hungry:
         shared = apportion(total - sum(parts.values()), hungry)
-        sated = {each: needs.get(each, 0) for each in shared if shared[each] >= needs.get(each, 0)}
+        sated: dict[Section, int] = {
+            each: needs.get(each, 0) for each in shared if shared[each] >= needs.get(each, 0)
+        }
         parts |= sated or shared
+        hungry = {each: weights[each] for each in weights if each not in parts}
     return {**parts, "buffer": budget.total - sum(parts.values())}
 
 

@@ -141,9 +141,12 @@ class Efficiency:
 
     def moved(self, shares: Mapping[Section, float]) -> dict[Section, float]:
         """The same shares moved by what was used of each, and no more of them together."""
-        weights = {section: share * self.factor(section) for section, share in shares.items()}
+        weights: dict[Section, float] = {
+            section: share * self.factor(section) for section, share in shares.items()
+        }
         whole = sum(shares.values()) / (sum(weights.values()) or 1.0)
-        return {section: weight * whole for section, weight in weights.items()}
+        moved: dict[Section, float] = {each: weights[each] * whole for each in weights}
+        return moved
 
     @property
     def mean(self) -> float:

@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 from autogen_context.argument import require_text, require_whole
 from autogen_context.compressor.arrival.json_text import minified
@@ -57,6 +57,7 @@ class CountsText(Protocol):
 
     def count(self, text: str, /) -> int | Count:
         """What a text has: a ``Count``, or a plain number, which is taken for exact."""
+        ...
 
 
 class Compressor(Protocol):
@@ -68,15 +69,19 @@ class Compressor(Protocol):
 
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
         """What is sent of a tool's result that came in as ``text`` and that the package would send as ``reduced``."""
+        ...
 
     def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
         """A text of a message that must stay, within so many tokens."""
+        ...
 
     def stated(self, text: str, /) -> str:
         """What of a long message of a person holds: rules, limits, values, decisions; empty where it states nothing."""
+        ...
 
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
         """What is told of units that are left out, within so many tokens."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +274,11 @@ class SemanticCompressor:
         require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
-        count = cache(lambda text: self._counted(text).tokens)  # each distinct text once
+
+        def counted(text: str) -> int:
+            return self._counted(text).tokens
+
+        count = cache(counted)  # each distinct text once
         return Target(tokens=target_tokens, count=count, keep=tuple(keep))
 
     def _asking(self, client: ModelClient) -> Summarizer:
@@ -283,7 +292,11 @@ class SemanticCompressor:
             raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
         estimate = EstimateCounter()
-        count = cache(lambda text: estimate.count(text).tokens)
+
+        def counted(text: str) -> int:
+            return estimate.count(text).tokens
+
+        count = cache(counted)
         seen = Target(tokens=self._shown_tokens, count=count, keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
         return self._judged(text, short, "model summary", target)
@@ -383,7 +396,7 @@ class GuardedCompressor:
         self, method: str, ask: Callable[[Compressor], str], room_tokens: int, count: CountText
     ) -> str:
         try:
-            found: object = ask(self._own)
+            found = cast("object", ask(self._own))  # a user's own may return anything
         except Exception as error:  # noqa: BLE001 - whatever it raises costs its text, not the turn
             reason = type(error).__name__
         else:

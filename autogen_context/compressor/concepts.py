@@ -142,7 +142,9 @@ def sense_of(sentence: str) -> Sense:
 def found(sentence: str) -> Sense:
     """What a sentence says, looked for."""
     places = [place for place in phrases(TOPIC).find(sentence) if place.label in SPOKEN]
-    rules = frozenset(RULES[place.label] for place in places if place.label in RULES)
+    rules: frozenset[ConceptKind] = frozenset(
+        RULES[place.label] for place in places if place.label in RULES
+    )
     stems = terms(without(sentence, places))
     about = frozenset(stem for stem in stems if not stem[0].isdigit())
     runs = [run.rstrip(CONNECTORS) for run in RUNS.findall(sentence)]
@@ -156,7 +158,8 @@ def found(sentence: str) -> Sense:
     concepts += [Concept("name", name) for name in NAME.findall(sentence)]
     concepts += [Concept("quote", "".join(marks)) for marks in QUOTE.findall(sentence)]
     if about or rules or (not concepts and SIGN.search(sentence)):
-        kind: ConceptKind = next((each for each in RULES.values() if each in rules), "statement")
+        ruling: list[ConceptKind] = [each for each in RULES.values() if each in rules]
+        kind: ConceptKind = ruling[0] if ruling else "statement"
         concepts.append(Concept(kind, " ".join(sentence.split())[:CLAUSE_CHARS], about))
     said = frozenset(map(str.lower, runs))
     return Sense(tuple(dict.fromkeys(concepts)), about, said, rules)

@@ -319,7 +319,8 @@ def excerpt_with(text: str, keep: Sequence[str], room_tokens: int, count: CountT
     asked = next((word.lower() for word in keep if word.lower() in lower), "")
     at, short = lower.find(asked), ""
     rules = [found.start for found in phrases(TOPIC).find(text) if found.label in RULES]
-    for start in sorted({*rules[:1], *([at] if asked else [])} or {0}):
+    starts: set[int] = {*rules[:1], *([at] if asked else [])}
+    for start in sorted(starts or {0}):
         short = excerpt(text, room_tokens=room_tokens, count=count, start=start)
         if asked in short.lower():
             return short

@@ -206,6 +206,7 @@ class Summarises(Protocol):
 
     async def summarise(self, text: str, /, *, target_tokens: int) -> str:
         """A summary of a stretch of the conversation; any exception counts as none."""
+        ...
 
 
 class Summaries:

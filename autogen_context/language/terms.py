@@ -33,8 +33,12 @@ s t d m re ve ll don didn doesn isn wasn aren weren hasn haven hadn won wouldn c
 """  # in questions more than in answers; the last row is left of don't and the like
 STOP_WORDS = frozenset(FREQUENT.split())
 # What makes another word of a word, and the letters that must be left before it.
-ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4}
-ENDINGS |= {"sion": 3, "tion": 3, "ate": 5, "at": 5}
+ENDINGS = {"ment": 4, "ness": 4, "ful": 4, "able": 4, "ly": 4, "al": 5, "er": 4, "or": 4} | {
+    "sion": 3,
+    "tion": 3,
+    "ate": 5,
+    "at": 5,
+}
 KEPT_OF_ENDING = {"sion": "s", "tion": "t"}  # version: vers, creation: creat
 FORMS = """
 become became|begin began begun|break broke broken|bring brought|build built|buy bought|catch caught

@@ -447,10 +447,11 @@ def labelled(text: str) -> tuple[str, Kind | None]:
         words = front.split() if found else []
         if 0 < len(words) <= LABEL_WORDS:
             prefix = looked_at(" ".join(words))
-            kind = next((kind for label, kind in LABELS.items() if prefix.has(label)), None)
-            if kind is not None:
-                risky = kind == "constraint" and prefix.has("risk")
-                return rest.lstrip(PAUSE), "safety rule" if risky else kind
+            kinds: list[Kind] = [kind for label, kind in LABELS.items() if prefix.has(label)]
+            if kinds and kinds[0] == "constraint" and prefix.has("risk"):
+                return rest.lstrip(PAUSE), "safety rule"
+            if kinds:
+                return rest.lstrip(PAUSE), kinds[0]
     return text, None
 
 

@@ -98,13 +98,10 @@ class Given:
     def __post_init__(self) -> None:
         """Refuse what cannot do what it is for."""
         for name, (needed, give) in PARTS.items():
-            part = getattr(
-                self, name
-            )  # text and lists have methods of the same names, and are never meant
-            if part is not None and (
-                isinstance(part, str | list | tuple) or not hasattr(part, needed)
-            ):
-                raise wrong_argument(name, part, give)
+            part: object = getattr(self, name)
+            is_plain = isinstance(part, str | list | tuple)  # has methods of the same names
+            if part is not None and (is_plain or not hasattr(part, needed)):
+                raise wrong_argument(name, getattr(self, name), give)
         if self.model_client is not None:
             complete_of(self.model_client)
         try:

@@ -24,6 +24,7 @@ class Complete(Protocol):
 
     async def __call__(self, prompt: str, /) -> str:
         """Answer a prompt. Any exception counts as no answer."""
+        ...
 
 
 class CompletesPrompts(Protocol):
@@ -31,6 +32,7 @@ class CompletesPrompts(Protocol):
 
     async def complete(self, prompt: str, /) -> str:
         """Answer a prompt."""
+        ...
 
 
 class HostClient(Protocol):
@@ -39,6 +41,7 @@ class HostClient(Protocol):
     @property
     def model_info(self) -> Any:
         """What it says of its model."""
+        ...
 
 
 ModelClient = Complete | CompletesPrompts | HostClient

@@ -34,9 +34,11 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The model's name; vectors of different names are never compared or mixed."""
+        ...
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Give one vector of finite numbers per text, in order, all of one length."""
+        ...
 
 
 class Vectors(Protocol):
@@ -44,9 +46,11 @@ class Vectors(Protocol):
 
     def ready(self, text: str) -> Sequence[float] | None:
         """The vector of a text where it is at hand, without any wait; else None."""
+        ...
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text, in order; ``EmbeddingFailed`` where the model gives none."""
+        ...
 
 
 class WarmVectors(Vectors, Protocol):
@@ -54,6 +58,7 @@ class WarmVectors(Vectors, Protocol):
 
     def warm(self, texts: Iterable[str]) -> None:
         """Have vectors made ready in the background; never waits."""
+        ...
 
 
 class _Row(BaseModel):

@@ -110,11 +110,11 @@ def passages_of(messages: Sequence[Message]) -> tuple[Passage, ...]:
     passages: list[Passage] = []
     for position, message in enumerate(messages):
         found: list[tuple[Place, int, int, str]] = [("text", 0, 0, message.text)]
-        found += [("result", i, 0, result.text) for i, result in enumerate(message.results)]
+        found.extend(("result", i, 0, each.text) for i, each in enumerate(message.results))
         for i, call in enumerate(message.calls):
             if len(call.arguments) > SHORT_ARGUMENT:
                 strings = enumerate(strings_in(parsed(call.arguments)))
-                found += [("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT]
+                found.extend(("argument", i, n, s) for n, s in strings if len(s) > SHORT_ARGUMENT)
         for place, index, leaf, text in found:
             if text:
                 blocks = blocks_of(text)

@@ -82,7 +82,9 @@ OF_KIND: Mapping[ToolKind, Category] = {
     "read": "related",
     "other": "general",
 }
-RANK = tuple(OF_KIND)  # of several calls in a message, the first of these says most
+RANK: tuple[ToolKind, ...] = tuple(
+    OF_KIND
+)  # of several calls in a message, the first of these says most
 MEMORY_TOOLS = frozenset({"memory", "memories", "remember", "recall", "knowledge", "facts"})
 
 _LABELS: Mapping[Category, str] = {
@@ -149,7 +151,9 @@ def category_of_calls(message: Message, actions: Sequence[ToolAction]) -> Catego
     names = {word for call in message.calls for word in words_of(call.name)}
     if not MEMORY_TOOLS.isdisjoint(names):
         return "memory"
-    kind = min((action.kind for action in actions), key=RANK.index)
+    done = {action.kind for action in actions}
+    ranked: list[ToolKind] = [each for each in RANK if each in done]
+    kind = ranked[0]
     files = [path for action in actions for path in action.subjects if kind == "read"]
     if any(_SPEC.search(path) for path in files):
         return "requirements"

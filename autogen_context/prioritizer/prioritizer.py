@@ -94,7 +94,9 @@ class ContextPrioritizer:
             return ValueScores(conversation, need, need.advised)
         weights = weights_of(TaskDefinition.from_text(need.task).type, advised=need.advised)
         greatest = max(weights.values())
-        counts = {category: (weight / greatest) ** exponent for category, weight in weights.items()}
+        counts: dict[Category, float] = {
+            category: (weight / greatest) ** exponent for category, weight in weights.items()
+        }
         return ValueScores(conversation, need, counts)
 
     def prioritize(

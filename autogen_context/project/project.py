@@ -126,9 +126,7 @@ class ProjectContext:
         self._given_count = count
         self._budget_tokens = budget_tokens
         self._most_files = most_files
-        self._count = lru_cache(REMEMBERED)(
-            count or (lambda text: EstimateCounter().count(text).tokens)
-        )  # what is told is often told again
+        self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
         self._index = Index(self.root, cache=self._builds, most_files=most_files)
         self._head: Head | None = None
         self._sources: frozenset[str] | None = None  # that were there when it was written
@@ -257,9 +255,18 @@ def lines_of(symbols: Symbols | None) -> tuple[str, ...]:
     return tuple(each.line for each in symbols.definitions) if symbols else ()
 
 
+def estimated(text: str) -> int:
+    """Tokens of a text where nobody counts."""
+    return EstimateCounter().count(text).tokens
+
+
 def line_counter(count: CountText) -> CountText:
     """Counts a line as it is written, each once."""
-    return cache(lambda line: count(MARK + line))
+
+    def counted(line: str) -> int:
+        return count(MARK + line)
+
+    return cache(counted)
 
 
 def marked(lines: Iterable[str]) -> str:

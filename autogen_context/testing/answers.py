@@ -31,8 +31,9 @@ def completion_events(answer: Answer, *, model: str, include_usage: bool) -> lis
     envelope = _envelope(answer, model=model, kind="chat.completion.chunk")
     usage_slot: dict[str, Json] = {"usage": None} if include_usage else {}
     deltas: list[tuple[Mapping[str, Json], str | None]] = [(each, None) for each in _deltas(answer)]
+    deltas.append(({}, "tool_calls" if answer.calls else "stop"))
     events: list[Json] = []
-    for delta, reason in [*deltas, ({}, "tool_calls" if answer.calls else "stop")]:
+    for delta, reason in deltas:
         choice: Json = {"index": 0, "delta": dict(delta), "logprobs": None, "finish_reason": reason}
         events.append({**envelope, "choices": [choice], **usage_slot})
     if include_usage:

@@ -114,9 +114,11 @@ def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]
     rows: dict[str, ModelLimit] = {}
     problems: list[tuple[int, str]] = []
     for name, value in document.items():
-        row: object = value if isinstance(value, dict) else {"input_tokens": value}
+        row = (
+            cast("dict[str, object]", value) if isinstance(value, dict) else {"input_tokens": value}
+        )
         try:
-            given = {**cast("dict[str, object]", row), "model": name}
+            given = {**row, "model": name}
             rows[squash(name)] = ModelLimit.model_validate(given)
         except ValidationError as error:
             spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}

@@ -99,17 +99,24 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     return "DEBUG" if standing.failing or "DEBUG" in said else "EXPLORE"
 
 
+DOCUMENTS: frozenset[FileSort] = frozenset({"document"})
+TESTS: frozenset[FileSort] = frozenset({"test"})
+TRIES: frozenset[FileSort] = frozenset({"try"})
+
+
 def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
-    if sorts == {"document"}:
+    if sorts == DOCUMENTS:
         return "DOCUMENT"
     if "try" in sorts and sorts <= {"try", "test"}:
         return "VERIFY" if standing.changed else "DEBUG"
     if standing.broken:
         return "DEBUG"
-    if sorts == {"test"}:
+    if sorts == TESTS:
         return "VERIFY"
-    return said[0] if said and said[0] in {"REFACTOR", "DOCUMENT"} else "IMPLEMENT"
+    if said and said[0] in {"REFACTOR", "DOCUMENT"}:
+        return said[0]
+    return "IMPLEMENT"
 
 
 def _of_run(said: list[Intent], standing: Standing, outcome: Outcome, *, is_test: bool) -> Intent:
@@ -118,8 +125,10 @@ def _of_run(said: list[Intent], standing: Standing, outcome: Outcome, *, is_test
         return "VERIFY"
     if standing.failing or (is_test and outcome.verdict == "failed" and "VERIFY" not in said):
         return "DEBUG"
-    told = [each for each in said if each in {"DEBUG", "VERIFY", "IMPLEMENT"}]
-    return told[0] if told else "VERIFY" if is_test else "EXPLORE"
+    for each in said:
+        if each in {"DEBUG", "VERIFY", "IMPLEMENT"}:
+            return each
+    return "VERIFY" if is_test else "EXPLORE"
 
 
 def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
@@ -129,7 +138,7 @@ def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
 
 def _has_changed(turn: Turn, outcome: Outcome) -> bool:
     """Whether a turn changed something that is no try."""
-    return outcome.changed and _changed_sorts(turn) != {"try"}
+    return outcome.changed and _changed_sorts(turn) != TRIES
 
 
 class _Phase(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import takewhile
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, cast
 
 from autogen_context.language.phrases import package_phrases, phrases
 from autogen_context.messages.segment import Unit
@@ -362,7 +362,7 @@ class Outcomes:
 
     def add(self, turn: Turn) -> Outcome:
         """What came out of one more turn."""
-        if not isinstance(turn, Turn):
+        if not isinstance(cast("object", turn), Turn):
             raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError, of whatever type it is
                 f"turn={reprlib.repr(turn)}: give a Turn; turn_of(unit, number) makes one of a message and its results"
             )

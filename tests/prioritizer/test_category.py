@@ -95,11 +95,16 @@ def test_categories(unit: Unit, category: Category) -> None:
     assert category_of(unit) == category
 
 
+def camel(words: list[str]) -> str:
+    """Words as one in camel case."""
+    return "".join(map(str.title, words))
+
+
 @given(
     st.lists(st.sampled_from(sorted(LABEL_WORDS)), max_size=2),
     st.sampled_from(sorted(LABEL_WORDS.keys() - RECORDS)),
     st.sampled_from(["", *sorted(OF_WHAT)]),
-    st.sampled_from(["_".join, " ".join, lambda words: "".join(map(str.title, words))]),
+    st.sampled_from(["_".join, " ".join, camel]),
 )
 def test_the_last_word_of_a_label_says_what_it_is(
     before: list[str], word: str, about: str, written: Callable[[list[str]], str]

@@ -225,11 +225,10 @@ def test_strong_emotion_stays_in_a_manager(intensity: float) -> None:
         call = {"id": f"c{day}", "type": "function", "function": look}
         heard = {"emotion_data": {"emotional_intensity": intensity if day == 5 else 0.1}}
         text = f"It was raining outside on day {day + 100} of that summer, and nobody came along."
-        said += [
-            {"role": "user", "content": text, "metadata": heard},
-            {"role": "assistant", "content": "", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{day}", "content": f"seen row_{day} " * 20},
-        ]
+        said.append({"role": "user", "content": text, "metadata": heard})
+        said.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        seen = f"seen row_{day} " * 20
+        said.append({"role": "tool", "tool_call_id": f"c{day}", "content": seen})
     manager = IncrementalContextManager(model="gpt-4o", window_tokens=2_000, reserve_tokens=0)
     prepared = manager.prepare_nowait(said)
     assert prepared.compacted

@@ -47,7 +47,7 @@ def test_what_is_asked_for_comes_back_whole() -> None:
     text = made.text(question, {0, 1, 2, 3}, room_tokens=200, count=words)
     assert TALK[2].text in text
     assert TALK[3].text in text
-    assert made.text(question, set(), room_tokens=200, count=words) == ""
+    assert made.text(question, set[int](), room_tokens=200, count=words) == ""
     for room in range(0, 120, 7):
         assert words(made.text(question, {0, 1, 2, 3}, room_tokens=room, count=words)) <= room
 

@@ -63,7 +63,7 @@ def test_intents_are_told(untouched: bool, least_accuracy: float, least_f1: floa
         for each, row in zip(session.turns, session.labelled, strict=True):
             pairs[row.intent, intent_of(each, standing)] += 1
             standing = standing.after(each)
-    names = {name for pair in pairs for name in pair}
+    names: set[Intent | None] = {name for pair in pairs for name in pair}
     assert len(names) == 7
     assert pairs.total() >= 75
     assert sum(pairs[name, name] for name in names) / pairs.total() >= least_accuracy
