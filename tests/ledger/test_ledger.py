@@ -1,5 +1,8 @@
 """A ledger holds what was stated and still holds, from those who may say it."""
 
+import sys
+from types import FrameType
+
 import pytest
 
 from autogen_context.ledger import Author, Entry, Kind, Ledger
@@ -119,6 +122,14 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
         ["The server is in Frankfurt.", "The server is db-3."],
         ["The server is in Frankfurt", "The server is db-3"],
     ),
+    "F9: two people": (
+        ["Alice may spend at most 100 euros. Bob may spend at most 300 euros."],
+        ["Alice may spend at most 100 euros", "Bob may spend at most 300 euros"],
+    ),
+    "F9: two days": (
+        ["We met Alice on Monday. We met Bob on Tuesday."],
+        ["We met Alice on Monday", "We met Bob on Tuesday"],
+    ),
     "in other words": (
         ["The travel budget is $800.", "Keep trip costs under $500 from now on."],
         ["The travel budget is $800", "Keep trip costs under $500 from now on"],
@@ -135,6 +146,30 @@ UPDATED: dict[str, tuple[list[str], list[str]]] = {
 def test_what_still_holds(texts: list[str], holds: list[str]) -> None:
     """The newest about each thing, in whatever words; what is about something else stays beside it."""
     assert [entry.text for entry in learnt(*texts)] == holds
+
+
+def test_learning_costs_what_is_said() -> None:
+    """F16: twice as many statements, of the same few things, make at most a little more than twice as many calls."""
+    things = ("limit", "budget", "port", "deadline", "team", "owner")
+    made = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal made
+        made += event in {"call", "c_call"}
+
+    calls: list[int] = []
+    for statements in (100, 200, 400):
+        text = " ".join(
+            f"The {things[n % 6]} of unit_{n} is {n * 7919}." for n in range(statements)
+        )
+        made = 0
+        sys.setprofile(count)
+        try:
+            learnt(text)
+        finally:
+            sys.setprofile(None)
+        calls.append(made)
+    assert calls[2] <= 2.3 * calls[1]  # the first one loads the phrases as well
 
 
 def test_no_more_is_read_from_a_system_prompt_than_from_a_person() -> None:
