@@ -179,7 +179,8 @@ class Guarded:
     async def warm(self, kind: str, keys: Collection[str], /) -> None:
         """Have the cache read what it has elsewhere, for so long as a model's answer would be worth it."""
         try:
-            await asyncio.wait_for(self._cache.warm(kind, keys), _LONGEST_WARMING_S)
+            async with asyncio.timeout(_LONGEST_WARMING_S):  # wait_for may swallow a cancellation
+                await self._cache.warm(kind, keys)
         except Exception as error:  # noqa: BLE001 - as above
             self._warn(error)
 

@@ -171,7 +171,8 @@ async def fetch_ranks(encoding: str, *, timeout_s: float) -> bool:
     """
     if isinstance(counter_for(encoding), EstimateCounter):
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.wrap_future(_download(encoding)), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await asyncio.wrap_future(_download(encoding))
     return not isinstance(counter_for(encoding), EstimateCounter)
 
 
