@@ -108,9 +108,12 @@ class EvictionNotice(Generic[Name]):
             self._last = messages[self._learnt - 1]
 
     def note(self, units: Sequence[UnitText], *, until: int) -> None:
-        """Note what was done in the units up to a position: they are out of reach, and are not looked at again."""
+        """Note what was done in the units up to a position: they are out of reach, and are not looked at again.
+
+        What is noted depends on the units and the position alone, so that a loaded state notes the same.
+        """
         noted = self._noted
-        if noted > len(units) or (noted and units[noted - 1].candidate is not self._newest_noted):
+        if noted > until or (noted and units[noted - 1].candidate is not self._newest_noted):
             self._noted, self._earlier = 0, ActionLog()
         for i in range(self._noted, until):
             self._earlier.add(self._note(i, units[i]))
@@ -200,8 +203,7 @@ class EvictionNotice(Generic[Name]):
         reach: int = 0,
     ) -> str:
         """What is to be known of units that are left out, or of which only parts stay; what was done before ``reach`` was noted."""
-        first = max(reach, self._noted) if reach else 0
-        gone = {i for i in range(first, len(units)) if i not in decided}
+        gone = {i for i in range(reach, len(units)) if i not in decided}
         summed: list[Summarised] = []
         for span in sorted(summaries, key=lambda span: span.start):
             inside = range(span.start, span.stop)

@@ -52,7 +52,25 @@ def plan(  # noqa: PLR0913 - all that it depends on
     budget: CompactionBudget,
     means: Means,
 ) -> dict[int, Decision]:
-    """Choose what becomes of units."""
+    """Choose what becomes of units.
+
+    Args:
+        candidates: n units, oldest first.
+        before: what was decided on them; what was left out then and is again keeps that decision.
+        compared: positions of those that are sent, or stand for choice.
+        protected: which of all must stay, from ``protected_of``.
+        said: what people said in others, what stays first in front.
+        history_tokens: what all n units cost.
+        limit_tokens: what all may have together, whatever the budget says.
+        budget: how much is kept, and of what.
+        means: what shortens, chooses, tells and counts.
+
+    Returns:
+        Decisions by position; of a unit that is not among them nothing was sent, and nothing is.
+
+    Raises:
+        ContextWindowExceeded: what must stay does not fit, not even shortened.
+    """
     chosen = ProtectedPlan(
         candidates=candidates,
         protected=protected,

@@ -275,3 +275,21 @@ def test_under_pressure_what_is_open_stays() -> None:
     assert len(both) == 2
     assert both[0] == "- read file_19.py"
     assert Talk(*reads[:3]).log() == "- read file_0.py, file_1.py, file_2.py"
+
+
+def test_what_is_noted_depends_on_the_units_alone() -> None:
+    """However far it was noted before, also where the reach grows again: a loaded state notes the same."""
+    talk = Talk(*(step("x", f"src/m{n}.py") for n in range(12)))
+    often, once = talk.telling, Talk(*(step("x", f"src/m{n}.py") for n in range(12))).telling
+    for until in (3, 9, 5):
+        often.note(talk.units, until=until)
+    once.note(talk.units, until=5)
+    told = [
+        each.told(
+            talk.units, {6: kept(talk.candidates[6], "")}, summaries={}, room_tokens=900, reach=5
+        )
+        for each in (often, once)
+    ]
+    assert told[0] == told[1]
+    assert "src/m1.py" in told[0]
+    assert "src/m6.py" not in told[0]
