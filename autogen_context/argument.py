@@ -26,17 +26,6 @@ def require_text(name: str, value: object, *, give: str = "a text") -> None:
         raise wrong_argument(name, value, give)
 
 
-def require_texts(name: str, value: object, *, give: str) -> None:
-    """Refuse what is no list of strings; one string is none.
-
-    Raises:
-        ValueError: it is none, or something in it is no string.
-    """
-    texts = listed(name, value, give=give)
-    if not all(isinstance(text, str) for text in texts):
-        raise wrong_argument(name, value, give)
-
-
 def require_kind(name: str, value: object, kind: type, *, give: str) -> None:
     """Refuse what is not of a kind.
 

@@ -32,12 +32,6 @@ def is_fraction(value: object) -> bool:
     return type(value) in (int, float) and 0 <= cast("float", value) <= 1
 
 
-def is_list_of_texts(value: object) -> bool:
-    """What is one by its very type."""
-    is_list = isinstance(value, list)
-    return is_list and all(isinstance(text, str) for text in cast("list[object]", value))
-
-
 def require_path_object(name: str, value: object, *, give: str) -> None:
     """As the callers ask for a kind of ours."""
     argument.require_kind(name, value, Path, give=give)
@@ -45,7 +39,6 @@ def require_path_object(name: str, value: object, *, give: str) -> None:
 
 GUARDS: dict[str, tuple[Callable[..., object], Callable[[object], bool]]] = {
     "text": (argument.require_text, lambda value: isinstance(value, str)),
-    "texts": (argument.require_texts, is_list_of_texts),
     "whole": (partial(argument.require_whole, least=1), lambda value: type(value) is int and value >= 1),
     "number": (argument.require_number, lambda value: type(value) in (int, float)),
     "share": (argument.require_fraction, is_fraction),
