@@ -55,7 +55,7 @@ class Finishing:
             return view, None
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
-        situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
+        situation, room = engine.situation(view, used_tokens), engine.room(view).tokens
         grown = conversation.tokens / turns_expected(view.pace.turns)
         pace, spans, finished = judge_finished(
             view.pace,

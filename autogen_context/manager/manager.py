@@ -150,7 +150,8 @@ class IncrementalContextManager:
         """
         if self._is_closed:
             raise ManagerClosed
-        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
+        payloads = listed("messages", messages, give=MESSAGES)
+        schemas = schemas_in(tools) if tools else ()
         await self._runner.before_turn(payloads, schemas)
         if self._runner.takes_long(payloads, schemas):
             return await asyncio.to_thread(self.prepare_nowait, messages, tools)
@@ -176,7 +177,8 @@ class IncrementalContextManager:
         """
         if self._is_closed:
             raise ManagerClosed
-        payloads, schemas = listed("messages", messages, give=MESSAGES), schemas_in(tools)
+        payloads = listed("messages", messages, give=MESSAGES)
+        schemas = schemas_in(tools) if tools else ()
         with self._lock:
             prepared = self._runner.turn(payloads, schemas)
             self._handed_out[id(prepared)] = prepared

@@ -48,11 +48,13 @@ class History:
     def update(self, payloads: Sequence[object]) -> int:
         """Take the host's list in."""
         common = self._common(payloads)
+        is_restored = len(self._digests) > len(self.messages)
+        if common == len(payloads) == len(self._payloads) and not is_restored:
+            return common
         new = [self._read(i, payload) for i, payload in enumerate(payloads[common:], common)]
         snapshots = [
             self._snapshot(i, payload) for i, payload in enumerate(payloads[common:], common)
         ]
-        is_restored = len(self._digests) > len(self.messages)
         same = self._known(snapshots) if is_restored else common
         del self.messages[common:], self._payloads[common:], self._snapshots[common:]
         del self._digests[same:]
