@@ -352,11 +352,12 @@ class Engine:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
 
-    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
-        """Whether the next request, with so much beside messages, is likely to be above the mark from which on it is compacted."""
+    def takes_long(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next turn, with so much beside messages, is likely to compact, or loads what plans a compaction."""
         new = sum(each.tokens for each in self.conversation.candidates[len(view.decisions) :])
-        used = self.used_tokens(view, fixed_tokens) + new
-        return used > self.room(view).budget.compact_at_tokens
+        used, room = self.used_tokens(view, fixed_tokens) + new, self.room(view)
+        loads = used > READ_AHEAD_FRACTION * room.tokens and "planner" not in vars(self)
+        return loads or used > room.budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""
