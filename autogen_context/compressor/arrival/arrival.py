@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from autogen_context.compressor.arrival.json_text import minified
+from autogen_context.compressor.arrival.json_text import JSON, minified
 from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import OUTPUT, Room
+from autogen_context.compressor.arrival.lines import OUTPUT, Room, tight_output, without_padding
 from autogen_context.compressor.compressor import Compressor
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
@@ -49,6 +49,9 @@ PLACES = 4  # of each line that are remembered, the latest ones
 
 def tightened(text: str, *, shows_file: bool = False) -> str:
     """A result without what says nothing, whatever else is sent; itself where that is nothing."""
+    tight = without_padding(text) if shows_file else tight_output(text)
+    if tight == text:  # of such a text only JSON can be made smaller
+        return minified(text) if not shows_file and JSON.recognises(text, ()) else text
     reducer = reducer_for(text)
     if reducer is None or (shows_file and reducer.kind != "code"):
         return text  # whoever edits a file looks for its text to the character
