@@ -77,7 +77,9 @@ class TurnRunner:
             kept.versions = kept.versions.cut_back(same)
             kept.view = kept.engine.cut_back(kept.view)
 
-    def turn(self, payloads: Sequence[object], tools: ToolSchemas) -> Prepared[object]:
+    def turn(
+        self, payloads: Sequence[object], tools: ToolSchemas, *, is_read: bool = False
+    ) -> Prepared[object]:
         """The list to send for a host's list and the tools that go with it; raises what ``Engine.prepare`` does."""
         kept, fixed = self.kept, self.fixed(tools)
         engine = kept.engine
@@ -89,7 +91,10 @@ class TurnRunner:
                 window=engine.window,
                 fixed=fixed,
             )
-        self._follow(payloads, tools)
+        if not is_read:
+            self.read(payloads)
+        engine.can_recall(can=bool(tools) and has_recall_tool(tools))
+        kept.view = engine.synced(kept.view)
         if self._providers.each:
             self._providers.turn(self, fixed.tokens)
         before = kept.view.tokens
@@ -105,7 +110,8 @@ class TurnRunner:
         if not self.given.config.enabled or (self._ahead.is_idle and not self._providers.each):
             return
         with self.lock:
-            self._follow(payloads, tools)
+            self.kept.engine.can_recall(can=bool(tools) and has_recall_tool(tools))
+            self._follow(payloads)
         fixed_tokens = self.fixed(tools).tokens
         await self._providers.before_turn(self, fixed_tokens)
         await self._ahead.before_turn(self.kept.engine, self.kept.view, fixed_tokens)
@@ -137,13 +143,10 @@ class TurnRunner:
         in_tools = counter.tools(tools)
         return Fixed(tokens=in_tools + counter.overheads.per_request, assumed=in_tools)
 
-    def _follow(self, payloads: Sequence[object], tools: ToolSchemas | None = None) -> None:
-        """Have the view follow the host's list, in a turn with these tools."""
-        kept = self.kept
-        if tools is not None:
-            kept.engine.can_recall(can=bool(tools) and has_recall_tool(tools))
+    def _follow(self, payloads: Sequence[object]) -> None:
+        """Have the view follow the host's list."""
         self.read(payloads)
-        kept.view = kept.engine.synced(kept.view)
+        self.kept.view = self.kept.engine.synced(self.kept.view)
 
     # What else a conversation is asked
 
