@@ -5,6 +5,8 @@ Usage: python benchmarks/watch.py
 CPU is of this process alone. A busy machine makes the flood last longer; its rate is shown.
 """
 
+# ruff: noqa: ASYNC240 - nothing else runs here
+
 import asyncio
 import resource
 import subprocess
