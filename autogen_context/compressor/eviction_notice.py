@@ -27,7 +27,6 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced
 Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
-REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
@@ -147,7 +146,6 @@ class EvictionNotice(Generic[Name]):
         ``is_used``: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         """
         found: list[Said] = []
-        lines: set[str] = set()
         ranks: dict[int, int] = {}
         for entry in self._ledger:
             if not entry.reported:
@@ -158,7 +156,7 @@ class EvictionNotice(Generic[Name]):
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
-            if not self._people.speaks(message) or is_repeated(message.text, lines):
+            if not self._people.speaks(message):
                 continue
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
@@ -249,11 +247,3 @@ class EvictionNotice(Generic[Name]):
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
     """Which unit has the message at a position."""
     return bisect_right(units, position, key=lambda each: each.unit.start) - 1
-
-
-def is_repeated(text: str, lines: set[str]) -> bool:
-    """Whether most of a text stands in others, of which these are the lines; notes its own."""
-    own = [line for line in map(str.strip, text.splitlines()) if line]
-    again = sum(len(line) for line in own if line in lines)
-    lines.update(own)
-    return again > REPEATED * sum(map(len, own))

@@ -12,7 +12,7 @@ from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import TypeAlias, cast
 
-from autogen_context.compressor.arrival.lines import (
+from autogen_context.compressor.lines import (
     ERROR_RANK,
     Reducer,
     Room,
@@ -218,4 +218,4 @@ def around(text: str, *, is_first: bool) -> list[tuple[str, float]]:
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
 
 
-JSON = Reducer(kind="json", recognises=recognises, tighten=partial(minified, columns=True), cut=cut)
+JSON = Reducer("json", recognises, cut, partial(minified, columns=True))

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from autogen_context.compressor.arrival.json_text import minified
-from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import OUTPUT, Room
 from autogen_context.compressor.compressor import Compressor
+from autogen_context.compressor.json_text import minified
+from autogen_context.compressor.kinds import OUTPUT, reducer_for
+from autogen_context.compressor.lines import Room
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
