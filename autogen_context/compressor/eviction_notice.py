@@ -28,6 +28,7 @@ from autogen_context.view.decision import Candidate, Decision, kept, replaced
 Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
+REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
@@ -136,6 +137,7 @@ class EvictionNotice(Generic[Name]):
         """
         found: list[Said] = []
         ranks: dict[int, int] = {}
+        lines: set[str] = set()
         for entry in self._ledger:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
@@ -145,7 +147,7 @@ class EvictionNotice(Generic[Name]):
         for i in reversed([*sorted(older), *units[bisect_left(units, reach) :]]):
             candidate = candidates[i]
             message = candidate.unit.messages[0]
-            if not self._people.speaks(message):
+            if not self._people.speaks(message) or is_repeated(message.text, lines):
                 continue
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
@@ -237,3 +239,11 @@ class EvictionNotice(Generic[Name]):
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:
     """Which unit has the message at a position."""
     return bisect_right(units, position, key=lambda each: each.unit.start) - 1
+
+
+def is_repeated(text: str, lines: set[str]) -> bool:
+    """Whether most of a text stands in others, of which these are the lines; notes its own."""
+    own = [line for line in map(str.strip, text.splitlines()) if line]
+    again = sum(len(line) for line in own if line in lines)
+    lines.update(own)
+    return again > REPEATED * sum(map(len, own))
