@@ -149,11 +149,11 @@ OTHER_FILES = [read(f"lib/part_{i}.py", "part") for i in range(30)]
         pytest.param([shell("ls")] * 10, {"fallback_turns": 10}, "turn_count", id="turn count"),
     ],
 )  # fmt: skip  # a row a trigger
-def test_each_can_be_switched(steps: list[Step], alone: Mapping[str, bool], kind: str) -> None:
+def test_each_can_be_switched(steps: list[Step], alone: dict[str, Any], kind: str) -> None:
     """It is what fires where it alone is on, with the confidence that is its own (T5)."""
     confidences = {"intent": 0.85, "boundary": 0.80, "staleness": 0.70, "turn_count": 0.50}
     turns = [turn(i, "", step) for i, step in enumerate(steps)]
-    hybrid, off = SemanticHybridTrigger(**{**OFF, **alone}), SemanticHybridTrigger(**OFF)
+    hybrid, off = SemanticHybridTrigger(**OFF | alone), SemanticHybridTrigger(**OFF)
     fired = [each for each in observed(hybrid.observe, turns) if each.fires]
     assert {each.kind for each in fired} == {kind}
     assert fired[0].confidence == confidences.get(kind, fired[0].confidence)
@@ -162,7 +162,7 @@ def test_each_can_be_switched(steps: list[Step], alone: Mapping[str, bool], kind
 
 def test_the_fallback_fires_once_in_so_many_turns() -> None:
     """It proposes what no proposal had, but for the newest three turns."""
-    hybrid = SemanticHybridTrigger(**{**OFF, "fallback_turns": 10})
+    hybrid = SemanticHybridTrigger(**OFF | {"fallback_turns": 10})
     fired = {i: d.scope for i, d in enumerate(observed(hybrid.observe, idle(25))) if d.fires}
     assert fired == {9: Scope(start=0, stop=7), 19: Scope(start=7, stop=17)}
 
@@ -185,7 +185,7 @@ def test_the_surest_is_followed(first: float, second: float, expected: tuple[int
 def test_meaning_goes_before_staleness_before_counting() -> None:
     """Whatever their confidences (T5)."""
     turns = [turn(i, "", step) for i, step in enumerate(OTHER_FILES)]
-    given = {**OFF, "staleness": True, "fallback_turns": 10}
+    given: dict[str, Any] = {**OFF, "staleness": True, "fallback_turns": 10}
     stale = observed(SemanticHybridTrigger(**given).observe, turns)
     at = next(i for i, decision in enumerate(stale) if decision.kind == "staleness")
     own = Scripted({at: proposal(1, 6, 0.1)})
