@@ -14,14 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from autogen_context.budget.policy import TurnBudget
-from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.notices import NoticeWriter, chosen, head_told, placed_anew
+from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Parts, cuts_finished
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Fixed, Request, RequestWriter, Window
-from autogen_context.manager.retrieved import Retriever
 from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
@@ -305,12 +304,7 @@ class Engine:
             _, answer = self._answer(view, self._used(view, fixed_tokens, room), room)
             if answer is not None:
                 view = view.with_before_last(Written(message=answer), count(answer))
-        if view.preamble.head.parts and view.preamble.waits:
-            used = self.used_tokens(view, fixed_tokens)
-            view = head_told(
-                view, candidates, room_tokens=room.tokens, used_tokens=used, count=count
-            )
-        if view.notices.due:
+        if view.notices.due or view.preamble.offer.parts:
             used = self.used_tokens(view, fixed_tokens)
             view = self.notices.told(view, candidates, room_tokens=room.tokens, used_tokens=used)
         return view
