@@ -317,7 +317,8 @@ class Engine:
         if calibration is not self._calibration:
             self._calibration, self._rooms = calibration, {}
         if after not in self._rooms:
-            self._rooms = {n: self.window.room(calibration, n) for n in (after, after + 1)}
+            limit = self.window.limit_tokens
+            self._rooms = {n: calibration.room(limit, rewrites=n) for n in (after, after + 1)}
         tokens = self._rooms[after]
         return Room(tokens, self._parts.budget.for_turn(tokens))
 

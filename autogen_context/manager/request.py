@@ -54,10 +54,6 @@ class Window:
         """What is left of the window for what is counted."""
         return self.window_tokens - self.reserve_tokens
 
-    def room(self, calibration: Calibration, rewrites: int) -> int:
-        """What a request may have, as we count, after so many rewrites; it fits the limit by the bound, bills included."""
-        return calibration.room(self.limit_tokens, rewrites=rewrites)
-
     def bound(self, calibration: Calibration, counted: int, rewrites: int) -> Count:
         """What a request of so many counted tokens has at most, the reserve apart."""
         source = "provider" if calibration.last else self.source
