@@ -53,7 +53,8 @@ def require_fraction(name: str, value: object, *, give: str) -> None:
 
 def require_several(name: str, value: object, *, give: str) -> None:
     """Refuse what does not hold several things: one alone, and text or a mapping, whose letters or keys would be taken."""
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    if not several:
         raise wrong_argument(name, value, give)
 
 
