@@ -15,9 +15,10 @@ from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
 from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, people_in, words_and_output
+from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
@@ -28,6 +29,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+TELLS = 7  # the rank of a message that tells something, by no cue of what holds
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
@@ -85,6 +87,7 @@ class EvictionNotice(Generic[Name]):
         self._people = People()
         self._learnt, self._last = 0, Message(role="system")
         self._strong: list[int] = []
+        self._telling: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
         self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
@@ -94,7 +97,7 @@ class EvictionNotice(Generic[Name]):
         """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
         same, stop = self._learnt, len(messages) if most is None else most
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, same = Ledger(self._named), [], 0
+            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
         if not same:
             self._people = people_in(messages, self._named)
         for position in range(same, stop):
@@ -103,6 +106,10 @@ class EvictionNotice(Generic[Name]):
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
+            if is_users(message):
+                words, _ = words_and_output(message, messages[position - 1] if position else None)
+                if tells(words):
+                    self._telling.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -148,7 +155,7 @@ class EvictionNotice(Generic[Name]):
         """
         found: list[Said] = []
         lines: set[str] = set()
-        ranks: dict[int, int] = {}
+        ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
         for entry in self._ledger:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
