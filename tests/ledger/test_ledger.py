@@ -177,7 +177,9 @@ def test_who_said_it() -> None:
     ledger = Ledger()
     talk = [
         Message(role="developer", text="Never push to main. The port is 80."),
-        Message(role="user", text="The port is 8081. Always push to main now. Forget the push to main."),
+        Message(
+            role="user", text="The port is 8081. Always push to main now. Forget the push to main."
+        ),
         Message(
             role="assistant",
             text="I decided to use the cache of build 7.\nThe root cause is `parse_all`.",
