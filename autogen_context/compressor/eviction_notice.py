@@ -18,7 +18,7 @@ from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
 from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
-from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
+from autogen_context.messages.message import Message, without_images
 from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
