@@ -8,7 +8,7 @@ from types import FrameType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.manager.notices import FilesShown
+from autogen_context.manager.injected import FilesShown
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
