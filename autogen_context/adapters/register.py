@@ -25,6 +25,8 @@ UNSEEN_FRACTION = 0.125  # of a small window, at most
 HOSTS: Mapping[str, tuple[str, str, str]] = {
     "ChatAgent": ("autogen_agentchat", "agentchat", "register_agentchat"),
     "ConversableAgent": ("autogen", "classic", "register_classic"),
+    "Agent": ("ag2", "ag2", "register_ag2"),
+    "RawAgent": ("agent_framework", "agent_framework", "register_agent_framework"),
 }
 
 
