@@ -23,6 +23,8 @@ from autogen_context import (
     ManagedChatCompletionContext,
     register,
 )
+from autogen_context.adapters.ag2 import register_ag2
+from autogen_context.adapters.agent_framework import register_agent_framework
 from autogen_context.adapters.agentchat import register_agentchat
 from autogen_context.adapters.classic import register_classic
 from autogen_context.adapters.classic_conversations import Conversations
@@ -38,6 +40,8 @@ ENTRIES: list[Callable[..., object]] = [
     register,
     register_agentchat,
     register_classic,
+    register_ag2,
+    register_agent_framework,
     ManagedChatCompletionContext,
     ContextTransform,
 ]
@@ -79,7 +83,7 @@ def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., obj
     parameters = inspect.signature(entry).parameters
     assert "model" in parameters
     assert inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in parameters.values()}
-    if entry in ENTRIES[3:]:
+    if entry in ENTRIES[5:]:
         with pytest.raises(TypeError, match="window_token"):  # at once, not at the first turn
             entry("gpt-4o", window_token=8_000)
 
