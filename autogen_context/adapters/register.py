@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
 

@@ -7,6 +7,7 @@ said is not repeated, and neither is one in whose place another came that is tol
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
@@ -15,9 +16,10 @@ from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
-from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, people_in, words_and_output
+from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
@@ -28,6 +30,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+TELLS = 7  # the rank of a message that tells something, by no cue of what holds
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
@@ -44,40 +47,28 @@ class Said(NamedTuple):
         return self.rank < STATES_NOTHING
 
 
-class Statements(Generic[Name]):
-    """What is told beside the messages, as a statement for each name; of two about the same the later one holds."""
+def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:
+    """Whether one that came later says what a message said, or is about the same."""
+    later = (own for own in statements if own.position > entry.position)
+    return any(own.text == entry.text or replaces(own, entry, changes=True) for own in later)
 
-    def __init__(self, entries: Mapping[Name, Entry]) -> None:
-        self._entries = dict(entries)
 
-    def since(self, position: int) -> list[Entry]:
-        """Those that came when so many messages were known, or more."""
-        return [entry for entry in self._entries.values() if entry.position >= position]
-
-    def replace(self, entry: Entry) -> bool:
-        """Whether one of them says what a message said, or came later and is about the same."""
-        return any(
-            own.text == entry.text or replaces(own, entry, changes=True)
-            for own in self.since(entry.position + 1)
-        )
-
-    def overruled(self, entries: Iterable[Entry]) -> frozenset[Name]:
-        """The names of those about which somebody with as much say said something else later."""
-        said = list(entries)
-        return frozenset(
-            name
-            for name, own in self._entries.items()
-            if any(e.position >= own.position and replaces(e, own, changes=False) for e in said)
-        )
+def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> frozenset[Name]:
+    """The names of statements about which somebody with as much say said something else later."""
+    return frozenset(
+        name
+        for name, own in statements.items()
+        if any(e.position >= own.position and replaces(e, own, changes=False) for e in entries)
+    )
 
 
 class EvictionNotice(Generic[Name]):
-    """Tells what left one conversation; ``statements`` are told beside its messages."""
+    """Tells what left one conversation; ``statements`` are told beside its messages, each under a name."""
 
     def __init__(
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
     ) -> None:
-        self.statements = Statements[Name]({})
+        self.statements: Mapping[Name, Entry] = {}
         self._compressor = compressor
         self._counter = counter
         self._named = people
@@ -85,6 +76,7 @@ class EvictionNotice(Generic[Name]):
         self._people = People()
         self._learnt, self._last = 0, Message(role="system")
         self._strong: list[int] = []
+        self._telling: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
         self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
@@ -94,7 +86,7 @@ class EvictionNotice(Generic[Name]):
         """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
         same, stop = self._learnt, len(messages) if most is None else most
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, same = Ledger(self._named), [], 0
+            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
         if not same:
             self._people = people_in(messages, self._named)
         for position in range(same, stop):
@@ -103,6 +95,10 @@ class EvictionNotice(Generic[Name]):
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
+            if is_users(message):
+                words, _ = words_and_output(message, messages[position - 1] if position else None)
+                if tells(words):
+                    self._telling.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -129,7 +125,7 @@ class EvictionNotice(Generic[Name]):
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
-        return self.statements.overruled(self._ledger)
+        return overruled(self.statements, self._ledger.entries)
 
     def said(
         self,
@@ -148,7 +144,7 @@ class EvictionNotice(Generic[Name]):
         """
         found: list[Said] = []
         lines: set[str] = set()
-        ranks: dict[int, int] = {}
+        ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
         for entry in self._ledger:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
@@ -163,10 +159,6 @@ class EvictionNotice(Generic[Name]):
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
-            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
-            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            if rank == STATES_NOTHING and any(each.calls for each in said):
-                continue  # the model calls tools right behind it: that is under way, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:
@@ -211,8 +203,9 @@ class EvictionNotice(Generic[Name]):
                 continue
             _, said = reopened(summaries[span])  # its statements are told once for all
             stop = units[span.stop - 1].unit.stop
-            newer = [entry for entry in self._ledger if entry.position >= stop]
-            if text := without_outdated(said, [*newer, *self.statements.since(stop)]):
+            stated = chain(self._ledger, self.statements.values())
+            newer = [entry for entry in stated if entry.position >= stop]
+            if text := without_outdated(said, newer):
                 covered = [i for i in inside if i in gone]
                 notes = [self._note(i, units[i]) for i in covered]
                 summed.append(Summarised(text, notes))
@@ -237,13 +230,13 @@ class EvictionNotice(Generic[Name]):
             if isinstance(piece, Written)
         ]
         in_sight = " ".join(" ".join(shortened).split())
-        stated: list[Entry] = []
-        for entry in self._ledger:
+
+        def is_hidden(entry: Entry) -> bool:
             decision = decided.get(unit_at(units, entry.position))
-            is_hidden = decision is None or decision.hides
-            if is_hidden and entry.text not in in_sight and not self.statements.replace(entry):
-                stated.append(entry)
-        return stated
+            return (decision is None or decision.hides) and entry.text not in in_sight
+
+        beside = self.statements.values()
+        return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
 
 
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:

@@ -19,8 +19,7 @@ from autogen_context.project.file_changes import touches
 from autogen_context.project.project import ProjectContext, ProjectView, head_in_state
 from autogen_context.project.shown import FURTHER
 from autogen_context.recall.exchanges import newest_request
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import Notice, PreambleOffer, ProviderTurn, Told
 
 FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one

@@ -29,7 +29,7 @@ from autogen_context.adapters.agentchat import register_agentchat
 from autogen_context.adapters.classic import register_classic
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.errors import ManagerClosed
-from autogen_context.manager.given import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
 from autogen_context.tokens.message_counter import MessageCounter

@@ -1,30 +1,35 @@
-"""Tell what is due beside the messages: notices in front of the newest unit, a preamble behind the system prompt.
+"""What is injected: notices, and what a question asks for of the past, in front of the newest unit; a preamble behind the system prompt.
 
 Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. All that is
 told at once has its fraction of the room at most, leaves as much again to the turns to come, and never makes a request
 impossible. A preamble is placed where nothing of what was sent is continued; until then it is told as a notice is.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.piece import Piece, Written, messages_of
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.shown import FURTHER, FilesShown, in_sight
+from autogen_context.recall.exchanges import said_now
+from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import RANKS, Name, Notice
-from autogen_context.view.view import ContextView, Head, Preamble, as_message
+from autogen_context.view.notice import RANKS, Name, Notice, PreambleOffer
+from autogen_context.view.view import ContextView, Preamble, as_message
 
+LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
 ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
 OPENING, CLOSING = "[Told beside the conversation:", "]"
+LATE: Name = ("project", "")  # a preamble that stands in front of a unit
+BETWEEN = "\n\n"  # parts of a preamble
 FREE_FRACTION = 0.5  # of the room that must stay for nothing else, for a preamble
-HEAD: Name = ("project", "")  # a head that stands in front of a unit
 AGAIN = "{name} is again as the project's context says"
 
 Candidates = Sequence[Candidate]
@@ -81,7 +86,10 @@ class NoticeWriter:
         self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
     ) -> ContextView:
         """The view with what is due in front of the newest unit, if that was not sent yet and there is room."""
-        if not view.notices.due or not has_place(view, candidates):
+        if not has_place(view, candidates):
+            return view
+        view, used_tokens = self._late(view, room_tokens, used_tokens)
+        if not view.notices.due:
             return view
         text, names = self._block(view.notices.due, room_tokens)
         message = as_message(text)
@@ -102,6 +110,23 @@ class NoticeWriter:
         """The view after a rewrite: nothing that was told stands in front of a unit any more."""
         notices = view.notices.anew(overruled=overruled, waits=waits)
         return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
+
+    def _late(
+        self, view: ContextView, room_tokens: int, used_tokens: int
+    ) -> tuple[ContextView, int]:
+        """The view with a preamble that came too late to be placed, and what is used then."""
+        preamble = view.preamble
+        if not preamble.offer.parts or preamble.is_placed or is_in_sight(view):
+            return view, used_tokens
+        room = (room_tokens - used_tokens) // ROOM_NEEDED
+        message = as_message(fitted(preamble.offer, room, self._counter.message))
+        if not message.text:
+            return view, used_tokens
+        tokens = self._counter.message(message)
+        view = view.with_before_last(Written(message=message), tokens)
+        notices = view.notices.after_telling(frozenset({LATE}))
+        view = replace(view, notices=notices, preamble=replace(preamble, is_told=True))
+        return with_newer(view), used_tokens + tokens
 
     def _block(self, notices: Collection[Notice], room_tokens: int) -> tuple[str, frozenset[Name]]:
         room = self._budget.for_turn(room_tokens).notice_tokens
@@ -152,20 +177,79 @@ def framed(parts: Iterable[str]) -> str:
     return "\n".join([OPENING, *parts, CLOSING])
 
 
+# What is retrieved
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The messages of which something is out of sight, by their positions."""
+
+    decisions: Decisions
+
+    def __contains__(self, position: object) -> bool:
+        """Whether that of a position is."""
+        if not isinstance(position, int) or not 0 <= position < self.decisions.stop:
+            return False
+        at = bisect_right(self.decisions, position, key=lambda decision: decision.start) - 1
+        return self.decisions[at].hides
+
+
+class Retriever:
+    """Brings back what a person asks for of the past: only what is out of sight, and with nothing out of sight it reads nothing."""
+
+    def __init__(self, memory: Recaller, counter: MessageCounter, budget: BudgetPolicy) -> None:
+        self._budget = budget
+        self._memory = memory
+        self._counter = counter
+
+    def answer(
+        self,
+        view: ContextView,
+        messages: Sequence[Message],
+        pieces: Sequence[Piece],
+        room_tokens: int,
+        used_tokens: int,
+    ) -> tuple[bool, Message | None]:
+        """Whether a person asks now for what is out of sight and not in front of the question yet, and what has room of it."""
+        if not view.decisions.hidden or view.decisions[-1].before:
+            return False, None
+        query = said_now(messages)
+        if not query:
+            return False, None
+
+        def seen() -> Iterator[Message]:  # put together when it is looked at
+            yield from messages_of(pieces, messages)[:-1]
+
+        self._memory.follow(messages[:-1])  # a question is no answer to itself
+        if not self._memory.decide(query, seen()).retrieve:
+            return False, None
+        most = self._budget.for_turn(room_tokens).retrieved_tokens
+        free = min(most, room_tokens - used_tokens)
+        if free < LEAST_RETRIEVED:
+            return True, None
+        text = self._memory.text(
+            query,
+            Hidden(view.decisions),
+            room_tokens=free - self._counter.message(Message(role="user", own=True)),
+            count=self._counter.text,
+        )
+        return True, Message(role="user", text=text, own=True) if text else None
+
+
 # The preamble
 
 
-def offered(view: ContextView, head: Head, since: Iterable[Notice]) -> ContextView:
-    """The view with the newest head ready, and what is newer than it to be told."""
-    known, newer = view.preamble, tuple(since)
-    if head == known.head and newer == known.since:
+def offered(view: ContextView, offer: PreambleOffer) -> ContextView:
+    """The view with the newest preamble ready, and what is newer than it to be told."""
+    known, before = view.preamble, view.preamble.offer
+    if offer == before:
         return view
-    if head == known.head:
-        view = replace(view, preamble=replace(known, since=newer))
-        view = taken_back(view, {notice.name for notice in known.since})
-    else:
-        offer = replace(known, head=head, since=newer, is_placed=False, is_told=False)
-        view = replace(view, preamble=offer)
+    is_same = replace(offer, newer=before.newer) == before
+    is_placed, is_told = known.is_placed and is_same, known.is_told and is_same
+    preamble = replace(known, offer=offer, is_placed=is_placed, is_told=is_told)
+    view = replace(view, preamble=preamble)
+    if is_same:
+        view = taken_back(view, {notice.name for notice in before.newer})
     return with_newer(view)
 
 
@@ -174,62 +258,49 @@ def chosen(
 ) -> Preamble:
     """What would stand behind the system prompt if it were placed anew."""
     known, is_place = view.preamble, conversation.system_messages < len(conversation.messages)
-    room = min(int(FREE_FRACTION * free_tokens), known.head.most_tokens)
-    text = known.head.fitted(room, count=count) if is_place else ""
+    text = fitted(known.offer, int(FREE_FRACTION * free_tokens), count) if is_place else ""
     return replace(known, text=text, is_placed=is_place and known.is_offered)
+
+
+def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
+    """The first part of a preamble and as many of the others as have room; empty where no other has."""
+    room, taken = min(room_tokens, offer.most_tokens), list(offer.parts[:1])
+    for part in offer.parts[1:]:
+        if count(as_message(BETWEEN.join([*taken, part]))) <= room:
+            taken.append(part)
+    return BETWEEN.join(taken) if len(taken) > 1 else ""
 
 
 def placed_anew(view: ContextView, preamble: Preamble, count: Count) -> ContextView:
     """The view with another preamble, where nothing of what was sent is continued; what was told has to agree with it."""
     view = replace(view, preamble=preamble)
-    if HEAD in view.notices.in_sight and preamble.head.parts:
-        # a version that everything was set back to had a head in front of a unit
-        decisions = without_heads(view.decisions, preamble.head.parts[0], count)
-        notices = replace(view.notices, in_sight=view.notices.in_sight - {HEAD})
+    if LATE in view.notices.in_sight and preamble.offer.parts:
+        # a version that everything was set back to had one in front of a unit
+        decisions = without_preambles(view.decisions, preamble.offer.parts[0], count)
+        notices = replace(view.notices, in_sight=view.notices.in_sight - {LATE})
         view = replace(view, decisions=decisions, notices=notices)
     return with_newer(taken_back(view, {("project", key) for key in view.notices.of("project")}))
 
 
-def head_told(
-    view: ContextView,
-    candidates: Candidates,
-    *,
-    room_tokens: int,
-    used_tokens: int,
-    count: Count,
-) -> ContextView:
-    """The view with a head that came too late in front of the newest unit, if that was not sent yet and there is room."""
-    preamble = view.preamble
-    if not preamble.waits or is_in_sight(view) or not has_place(view, candidates):
-        return view
-    room = min((room_tokens - used_tokens) // ROOM_NEEDED, preamble.head.most_tokens)
-    message = as_message(preamble.head.fitted(room, count=count))
-    if not message.text:
-        return view
-    view = view.with_before_last(Written(message=message), count(message))
-    notices = view.notices.after_telling(frozenset({HEAD}))
-    return with_newer(replace(view, notices=notices, preamble=replace(preamble, is_told=True)))
-
-
 def is_in_sight(view: ContextView) -> bool:
-    """Whether a head is read, the newest or another."""
-    return bool(view.preamble.text) or HEAD in view.notices.in_sight
+    """Whether a preamble is read, the newest or another."""
+    return bool(view.preamble.text) or LATE in view.notices.in_sight
 
 
 def with_newer(view: ContextView) -> ContextView:
-    """The view with what is newer than the head to be told, where one is in sight."""
+    """The view with what is newer than the preamble to be told, where one is in sight."""
     notices = view.notices
-    for notice in view.preamble.since if is_in_sight(view) else ():
+    for notice in view.preamble.offer.newer if is_in_sight(view) else ():
         notices = notices.put(notice)
     return replace(view, notices=notices)
 
 
 def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
-    """The view where some of what was told is newer than the head no more; beside an older head it cannot be said so."""
+    """The view where some of what was told is newer than the preamble no more; beside an older one it cannot be said so."""
     preamble, notices = view.preamble, view.notices
-    is_told = preamble.is_told and HEAD in notices.in_sight
+    is_told = preamble.is_told and LATE in notices.in_sight
     is_older = is_in_sight(view) and not (preamble.is_placed or is_told)
-    for name in sorted(set(names) - {notice.name for notice in preamble.since}):
+    for name in sorted(set(names) - {notice.name for notice in preamble.offer.newer}):
         key = name[1]
         if is_older:
             notices = notices.put(Notice(topic="project", key=key, text=FURTHER.format(name=key)))
@@ -238,16 +309,17 @@ def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
     return replace(view, notices=notices)
 
 
-def without_heads(decisions: Decisions, opening: str, count: Count) -> Decisions:
-    """Decisions without heads in front of their units."""
-
-    def is_head(piece: Piece) -> bool:
-        return isinstance(piece, Written) and piece.message.text.startswith(opening)
+def without_preambles(decisions: Decisions, opening: str, count: Count) -> Decisions:
+    """Decisions without preambles in front of their units."""
 
     def without(decision: Decision) -> Decision:
-        heads = [p.message for p in decision.before if isinstance(p, Written) and is_head(p)]
-        tokens = decision.tokens_after - sum(map(count, heads))
-        before = tuple(piece for piece in decision.before if not is_head(piece))
-        return replace(decision, before=before, tokens_after=tokens) if heads else decision
+        before = tuple(
+            piece
+            for piece in decision.before
+            if not (isinstance(piece, Written) and piece.message.text.startswith(opening))
+        )
+        gone = [p.message for p in decision.before if p not in before and isinstance(p, Written)]
+        tokens = decision.tokens_after - sum(map(count, gone))
+        return replace(decision, before=before, tokens_after=tokens) if gone else decision
 
     return Decisions(map(without, decisions))
