@@ -33,8 +33,8 @@ from typing_extensions import override
 from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, events_of
 from autogen_context.adapters.register import AgentContext, settings_in
 from autogen_context.errors import CompletionFailed, StateError
-from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.tool_schema import (
     RECALL_TOOL_NAME,
