@@ -197,9 +197,8 @@ class Engine:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
         room = self.room(view)
         used = self.conversation.tokens + self._used(view, fixed_tokens, room)
-        if used > room.budget.compact_at_tokens:
-            return view
-        if not any(decision.handle for decision in view.decisions):
+        is_whole = not any(decision.handle for decision in view.decisions)
+        if is_whole or used > room.budget.compact_at_tokens:
             return view
         view = replace(view, rewrites=view.rewrites + 1, decisions=Decisions())
         return self.notices.anew(self._with_new(view), self.conversation.candidates)

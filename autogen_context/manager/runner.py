@@ -22,13 +22,7 @@ from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
 from autogen_context.manager.injected import messages_due
-from autogen_context.manager.parts import (
-    Given,
-    Parts,
-    originals_of,
-    rates_in,
-    window_tokens_of,
-)
+from autogen_context.manager.parts import Given, Parts, originals_of, rates_in, window_tokens_of
 from autogen_context.manager.prepared import Prepared, untouched
 from autogen_context.manager.providers import Providers, providers_of
 from autogen_context.manager.request import Fixed, Window
