@@ -148,10 +148,10 @@ async def test_nothing_goes_on_behind_managers_that_were_dropped() -> None:
     config = ContextConfig(window_tokens=12_000, summary_timeout_s=0.01)
     managers = [
         IncrementalContextManager(config=config, counter=Characters(), model_client=client(hangs))
-        for _ in range(5)
+        for _ in range(3)
     ]
     for number in range(len(managers)):
-        await managers[number].prepare(run(60))
+        await managers[number].prepare(run(40))
     assert len(asyncio.all_tasks()) > len(managers)
     managers.clear()
     gc.collect()
@@ -176,7 +176,7 @@ async def test_closing_does_not_wait_for_who_does_not_listen() -> None:
     manager = IncrementalContextManager(
         config=config, counter=Characters(), model_client=client(stubborn)
     )
-    await manager.prepare(run(90))
+    await manager.prepare(run(40))
     await asyncio.wait_for(manager.aclose(), 5.0)
     ended.set()
 
