@@ -44,6 +44,7 @@ LEAST_LEFT = 480  # characters; where less than that is new, the beginning stays
 LEAST_ABOVE = (
     160  # characters of the lines that go; a mark, and the look above, cost about as much as two
 )
+PLACES = 4  # of each line that are remembered, the latest ones
 
 
 def tightened(text: str, *, shows_file: bool = False) -> str:
@@ -99,20 +100,25 @@ def mark_of(tokens: int, handle: str) -> str:
 
 
 class LinesAbove:
-    """The lines of what is sent, to be found again where they stood last.
+    """The lines of what is sent, to be found again.
 
     A mark stands for the lines between its neighbours at the nearest place above where these two stand so far apart.
     """
 
     def __init__(self) -> None:
-        self._places: dict[str, tuple[Sequence[str], int]] = {}  # of a line, the last text with it
+        self._texts: list[Sequence[str]] = []
+        self._places: dict[str, tuple[tuple[int, int], ...]] = {}  # which text, which of its lines
 
     def add(self, text: str) -> None:
         """Take a text as sent."""
-        if len(text) >= LEAST_ABOVE:
-            lines = text.split("\n")
-            told = ((line, at) for at, line in enumerate(lines) if line and not line.isspace())
-            self._places.update((line, (lines, at)) for line, at in told)  # no run begins blank
+        if len(text) < LEAST_ABOVE:
+            return
+        lines = text.split("\n")
+        number, places = len(self._texts), self._places
+        self._texts.append(lines)
+        for at, line in enumerate(lines):
+            if line and not line.isspace():  # no run begins with a blank one
+                places[line] = (*places.get(line, ())[1 - PLACES :], (number, at))
 
     def without(self, text: str) -> str:
         """A text with a mark in place of each long run of lines that stands above, but for its first and last line."""
@@ -129,15 +135,28 @@ class LinesAbove:
         for first, line in enumerate(lines):
             if first < max(at, start) or line not in self._places:
                 continue
-            above, place = self._places[line]
-            run, most = 1, min(len(lines) - first, len(above) - place)
-            while run < most and lines[first + run] == above[place + run]:
-                run += 1
-            inner = lines[first + 1 : first + run - 1]
+            run = self._run(lines, first)
+            inner = lines[first + 1 : first + run - 1] if run else ()
             if sum(map(len, inner)) + len(inner) >= LEAST_ABOVE:
                 parts += (*lines[at : first + 1], lines_mark_of(len(inner)), lines[first + run - 1])
                 at = first + run
         return "\n".join((*parts, *lines[at:]))
+
+    def _run(self, lines: Sequence[str], start: int) -> int:
+        """How many lines from one on that stands above follow each other there, and would be looked for there."""
+        places, common = self._places[lines[start]], list[int]()
+        for text, at in places:
+            above, n = self._texts[text], 0
+            most = min(len(lines) - start, len(above) - at)
+            while n < most and lines[start + n] == above[at + n]:
+                n += 1
+            common.append(n)
+        best = max(common)
+        for (text, at), length in zip(reversed(places), reversed(common), strict=True):
+            last = self._texts[text][at + best - 1 : at + best]
+            if last and last[0] == lines[start + best - 1]:  # the nearest that looks so is found
+                return best if length >= best else 0
+        return 0
 
 
 def lines_mark_of(lines: int) -> str:
