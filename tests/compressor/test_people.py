@@ -89,11 +89,15 @@ PASTED = "Never touch the table ledger_77."
 MEMORY = "Relevant memory: the user prefers metric units."
 
 
+def steps(count: int) -> list[ChatMessage]:
+    """Calls with long results."""
+    work = "\n".join(f"value_{line} = compute_{line}()" for line in range(60))
+    return [m for n in range(count) for m in step(n, work, command=f"cat src/m{n}.py")]
+
+
 def sent(said: Sequence[ChatMessage], **settings: object) -> list[str]:
     """The texts of the request after things were said and long work followed."""
-    work = "\n".join(f"value_{line} = compute_{line}()" for line in range(60))
-    steps = [m for n in range(20) for m in step(n, work, command=f"cat src/m{n}.py")]
-    messages: list[ChatMessage] = [talk("Look after the build."), *said, talk("Go on."), *steps]
+    messages = [talk("Look after the build."), *said, talk("Go on."), *steps(20)]
     config = ContextConfig.model_validate({"model": "gpt-4", **settings})
     turn = IncrementalContextManager(config=config).prepare_nowait(messages)
     assert turn.certificate.fits
@@ -115,6 +119,22 @@ def test_rules_stay_verbatim(profile: str) -> None:
     texts = sent(said, window_tokens=3_000, profile=profile)
     assert [rule for rule in RULES if rule not in texts] == []
     assert any(PASTED in text for text in texts)
+
+
+TOLD = (
+    "Visitors with a red badge use the east stairs.",
+    "Mormors katt sover i tvättstugan.",
+    "Ottilie keeps the key. Where did I put mine?",
+)
+
+
+@pytest.mark.filterwarnings("ignore:window_tokens=")
+def test_what_is_told_by_no_cue_stays_verbatim() -> None:
+    """F38: also where calls follow it, many units back, and in a language without phrases."""
+    parts = (*TOLD, *(f"Fix what fails in part {n}." for n in range(12)))
+    said = [m for text in parts for m in (talk(text), *steps(2))]
+    texts = sent(said, window_tokens=2_500)
+    assert [text for text in TOLD if text not in texts] == []
 
 
 @pytest.mark.filterwarnings("ignore:window_tokens=")
