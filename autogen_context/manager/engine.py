@@ -139,13 +139,14 @@ class Engine:
         pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
-        is_cut = finished is not None and finished.is_done
+        if finished is not None and finished.is_done:
+            cost, compacted = finished.cost_estimate, True
         prepared = Prepared(
             messages=self._writer.outbox.payloads(request.pieces, payloads),
             certificate=request.certificate,
             decisions=view.decisions,
-            compacted=compacted or is_cut,
-            cost_estimate=finished.cost_estimate if finished is not None and is_cut else cost,
+            compacted=compacted,
+            cost_estimate=cost,
             finished=finished,
         )
         return Turn(view=view, prepared=prepared)
@@ -188,9 +189,10 @@ class Engine:
 
     def with_preamble(self, view: ContextView, fixed_tokens: int) -> ContextView:
         """The view with the newest preamble, where nothing of what was sent is continued."""
-        used = fixed_tokens + self._room_due(view, self.room(view)) + view.tokens
-        free = self.room(view, rewrites=1).budget.compact_at_tokens - used
-        count = self._parts.counter.message
+        room, count = self.room(view).tokens, self._parts.counter.message
+        due = self.notices.room_due(view, self.conversation.candidates, room)
+        free = self.room(view, rewrites=1).budget.compact_at_tokens
+        free -= fixed_tokens + due + view.tokens
         return placed_anew(view, chosen(view, self.conversation, free, count), count)
 
     def restarted(self, view: ContextView, fixed_tokens: int) -> ContextView:
@@ -400,10 +402,9 @@ class Engine:
     def _used(self, view: ContextView, fixed_tokens: int, room: Room) -> int:
         """What a request has beside the messages: tools, preamble, and what is due to be told."""
         used = self.used_tokens(view, fixed_tokens) - view.decisions.tokens
-        return used + self._room_due(view, room) if view.notices.due else used
-
-    def _room_due(self, view: ContextView, room: Room) -> int:
-        return self.notices.room_due(view, self.conversation.candidates, room.tokens)
+        if view.notices.due:
+            used += self.notices.room_due(view, self.conversation.candidates, room.tokens)
+        return used
 
     def _answer(
         self, view: ContextView, used_tokens: int, room: Room
@@ -458,12 +459,10 @@ class Engine:
 
     def _keep_originals(self, decisions: Decisions, units: Iterable[int]) -> None:
         """Put the originals of some units into their store, as far as they are not sent as they came in."""
-        candidates = self.conversation.candidates
-        left = [
-            (d.handle, candidates[i].unit.messages) for i in units if (d := decisions[i]).handle
-        ]
+        candidates, left = self.conversation.candidates, [i for i in units if decisions[i].handle]
         if left:
-            self._parts.original_store.put_all(left)
+            originals = [(decisions[i].handle, candidates[i].unit.messages) for i in left]
+            self._parts.original_store.put_all(originals)
 
     def _request(self, view: ContextView, fixed: Fixed) -> Request:
         return self._writer.request(
