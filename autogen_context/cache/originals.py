@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +143,7 @@ class OriginalStore:
     def put_all(self, entries: Iterable[Entry]) -> None:
         """Keep many; room is made and reported, and a file opened, once for all of them."""
         new, now = dict(entries), self._clock()
-        over = [handle for handle, expires_at in self._known.items() if expires_at <= now]
+        over = [handle for handle, _ in takewhile(lambda each: each[1] <= now, self._known.items())]
         for handle in over:
             del self._known[handle], self._places[handle]
         self._memory.forget(over)

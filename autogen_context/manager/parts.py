@@ -24,7 +24,7 @@ from autogen_context.view.certificate import Certificate
 
 if TYPE_CHECKING:  # what reads tasks is loaded for those who plan by them
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.errors import OriginalNotFound
 from autogen_context.messages.message import Message
-from autogen_context.prioritizer.relevance import LexicalIndex
+from autogen_context.prioritizer.attention import LexicalIndex
 
 LINE_CHARS = 400  # a longer line counts as several
 MOST_PASSAGES = 8  # for one question
@@ -100,8 +100,7 @@ class PassageIndex:
     def found(self, query: str) -> Iterator[tuple[str, int, int]]:
         """The passages that share a word with the query, best first; of equals the one that was added last."""
         scores = self._words.scores(query)
-        matching = sorted(((score, at) for at, score in enumerate(scores) if score), reverse=True)
-        return (self._passages[at] for _, at in matching)
+        return (self._passages[at] for at in sorted(scores, key=lambda at: (-scores[at], -at)))
 
 
 class AskedBack:

@@ -13,9 +13,15 @@ from autogen_context.budget.task import TaskDefinition, TaskType
 from autogen_context.messages.message import joined_text
 from autogen_context.prioritizer.attention import ContextPart
 from autogen_context.prioritizer.category import BASE_WEIGHTS, Category, weights_of
-from autogen_context.prioritizer.prioritizer import ContextPrioritizer
+from autogen_context.prioritizer.prioritizer import (
+    BlockAt,
+    ContextPrioritizer,
+    Need,
+    Prioritizer,
+    Scores,
+    UnitScores,
+)
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import BlockAt, Need, Prioritizer, Scores, UnitScores
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.transcripts import transcripts
 from support.counting import Characters
@@ -152,7 +158,7 @@ def test_what_is_superseded_says_so() -> None:
     ):
         assert word in said
     asked = ContextPrioritizer().scores(
-        references_of(read), Need(room_tokens=99, relevance=[0.2, 0.7])
+        references_of(read), Need(room_tokens=99, relevance={0: 0.2, 1: 0.7})
     )
     assert asked.reasons(0) == ("relevance 0.70 to what is asked",)
 

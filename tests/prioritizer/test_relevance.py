@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.language.terms import terms
-from autogen_context.prioritizer.relevance import (
+from autogen_context.prioritizer.attention import (
     LexicalIndex,
     fused,
     relatedness,
@@ -26,8 +26,8 @@ CORPORA = st.lists(TEXTS, max_size=12)
 FEW = settings(max_examples=30)
 FILLER = ["alpha", "beta", "gamma", "delta", "epsilon"]
 WAYS: dict[str, Callable[[str, list[str]], list[float]]] = {
-    "index": lambda query, texts: index_of(texts).scores(query),
-    "nearby": lambda query, texts: index_of(texts).scores_nearby(query),
+    "index": lambda query, texts: in_order(index_of(texts).scores(query), texts),
+    "nearby": lambda query, texts: in_order(index_of(texts).scores_nearby(query), texts),
     "alone": relevances,
 }
 
@@ -38,6 +38,11 @@ def index_of(texts: list[str]) -> LexicalIndex:
     for text in texts:
         index.add(text)
     return index
+
+
+def in_order(scores: dict[int, float], texts: list[str]) -> list[float]:
+    """The score of each text."""
+    return [scores.get(at, 0.0) for at in range(len(texts))]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -82,13 +87,13 @@ def test_several_texts_are_a_weighted_mean(texts: list[str], query: dict[str, fl
 def test_neighbours_lend_their_words() -> None:
     """The nearer, the more; beyond four messages nothing; and less among long ones."""
     texts = ["alpha"] * 6 + ["the port is 8081"] + ["alpha"] * 6
-    scores = index_of(texts).scores_nearby("port")
+    scores = in_order(index_of(texts).scores_nearby("port"), texts)
     assert scores == pytest.approx(list(reversed(scores)))
     assert scores[:2] == [0, 0]
     assert all(one < other for one, other in pairwise(scores[1:7]))
     short, long = ["alpha"] * 5, [" ".join(FILLER * 4)] * 5
-    scores = index_of([*short, "port", *short, *long, "port", *long]).scores_nearby("port")
-    assert scores[5] > 1.2 * scores[16] > 0
+    by_position = index_of([*short, "port", *short, *long, "port", *long]).scores_nearby("port")
+    assert by_position[5] > 1.2 * by_position[16] > 0
 
 
 @pytest.mark.parametrize("weight", [0, -1.0, nan, inf])

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.messages.message import Image, Message
-from autogen_context.recall.exchanges import Exchange, exchanges
-from autogen_context.recall.search import (
+from autogen_context.recall.exchanges import (
     CLOSING,
     LEAST_TOKENS,
     MARGIN,
     OPENING,
+    Exchange,
+    exchanges,
     rendered,
     retrieve,
 )
@@ -47,7 +48,7 @@ def find(
     floor: float = 0.1,
 ) -> list[Exchange]:
     """What is retrieved of these questions and answers; scores are of the questions."""
-    each = [score for one in scores for score in (one, 0.0)]
+    each = {2 * at: score for at, score in enumerate(scores)}
     found = exchanges(conversation(pairs))
     return retrieve(found, each, room_tokens=room_tokens, count=quarter, top_k=top_k, floor=floor)
 
@@ -94,10 +95,10 @@ def test_the_best_come(pairs: list[tuple[str, str]], data: st.DataObject) -> Non
 def test_what_a_person_said_is_searched() -> None:
     """An answer alone finds nothing; where the assistant opened, its words count."""
     messages = conversation([("q", "a"), ("r", "b")])
-    found = retrieve(exchanges(messages), [0.0, 0.9, 0.2, 0.9], room_tokens=999, count=quarter)
+    found = retrieve(exchanges(messages), {1: 0.9, 2: 0.2, 3: 0.9}, room_tokens=999, count=quarter)
     assert [each.start for each in found] == [2]
     greeted = [Message(role="assistant", text="hi"), *messages]
-    found = retrieve(exchanges(greeted), [0.9, 0, 0, 0, 0], room_tokens=999, count=quarter)
+    found = retrieve(exchanges(greeted), {0: 0.9}, room_tokens=999, count=quarter)
     assert [each.start for each in found] == [0]
 
 
@@ -154,5 +155,3 @@ def test_arguments_that_mean_nothing() -> None:
         find([("a", "b")], [1.0], top_k=0)
     with pytest.raises(ValueError, match=r"floor must be from 0 to 1 as the scores are, got 1\.5"):
         find([("a", "b")], [1.0], floor=1.5)
-    with pytest.raises(ValueError, match="one number for each message, got 0 for 2"):
-        find([("a", "b")], [])
