@@ -16,87 +16,49 @@ def wrong_argument(name: str, value: object, give: str) -> ValueError:
     return ValueError(f"{name}={value!r:.80}: give {give}")
 
 
-def require_text(name: str, value: object, *, give: str = "a text") -> None:
-    """Refuse what is no string.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if not isinstance(value, str):
-        raise wrong_argument(name, value, give)
-
-
 def require_kind(name: str, value: object, kind: type, *, give: str) -> None:
-    """Refuse what is not of a kind.
-
-    Raises:
-        ValueError: it is not.
-    """
+    """Refuse what is not of a kind."""
     if not isinstance(value, kind):
         raise wrong_argument(name, value, give)
 
 
-def require_path(name: str, value: object) -> None:
-    """Refuse what is no path.
+def require_text(name: str, value: object, *, give: str = "a text") -> None:
+    """Refuse what is no string."""
+    require_kind(name, value, str, give=give)
 
-    Raises:
-        ValueError: it is neither a string nor path-like.
-    """
+
+def require_path(name: str, value: object) -> None:
+    """Refuse what is neither a string nor path-like."""
     if not isinstance(value, str | os.PathLike):
         raise wrong_argument(name, value, "a path")
 
 
 def require_number(name: str, value: object, *, give: str) -> None:
-    """Refuse what is no number; one that cannot be, such as NaN, is one.
-
-    Raises:
-        ValueError: it is none, or a truth value.
-    """
+    """Refuse what is no number, or a truth value; one that cannot be, such as NaN, is a number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise wrong_argument(name, value, give)
 
 
 def require_whole(name: str, value: object, *, least: int, give: str) -> None:
-    """Refuse what is no whole number, or too small a one.
-
-    Raises:
-        ValueError: it is none, a truth value, or below the least.
-    """
+    """Refuse what is no whole number, or too small a one."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise wrong_argument(name, value, give)
 
 
 def require_fraction(name: str, value: object, *, give: str) -> None:
-    """Refuse what is no number from 0 to 1.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Refuse what is no number from 0 to 1."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
         raise wrong_argument(name, value, give)
 
 
 def require_several(name: str, value: object, *, give: str) -> None:
-    """Refuse what does not hold several things: one alone, and text or a mapping, whose letters or keys would be taken.
-
-    Raises:
-        ValueError: it does not.
-    """
-    if not is_several(value):
+    """Refuse what does not hold several things: one alone, and text or a mapping, whose letters or keys would be taken."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         raise wrong_argument(name, value, give)
 
 
-def is_several(value: object) -> bool:
-    """Whether something holds several things."""
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-
-
 def listed(name: str, value: object, *, give: str) -> Sequence[object]:
-    """A list or tuple as it is; any other sequence, of which not all can be cut, as a list.
-
-    Raises:
-        ValueError: it is no sequence, or a text.
-    """
+    """A list or tuple as it is; any other sequence but a text, of which not all can be cut, as a list."""
     if isinstance(value, LISTS):
         return cast("Sequence[object]", value)  # what is in it is read one by one
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):

@@ -82,8 +82,8 @@ async def shared(url: str) -> AsyncGenerator[Row]:
 
 def server(url: str) -> SharedTier:
     """What is at a url."""
-    from autogen_context.cache.redis.server import RedisServer  # noqa: PLC0415 - optional
-    from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - optional
+    from autogen_context.cache.redis_server import RedisServer  # noqa: PLC0415 - optional
+    from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
     return RedisTier(RedisServer(url), tenant="benchmark")
 

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing
 from math import inf
@@ -25,8 +24,8 @@ from side_by_side import ms, table, times
 
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.originals import DiskOriginals, RedisOriginals
-from autogen_context.cache.redis.server import RedisLimits, RedisServer
-from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.redis_server import RedisLimits, RedisServer
+from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.store import DiskStore
 from autogen_context.cache.tier import Memory, Scope
 from autogen_context.messages.message import Message
@@ -66,9 +65,11 @@ async def main() -> None:
 async def measured(url: str, folder: Path) -> None:
     """Print what a put and a get take, and what the first get of a process takes."""
     async with RedisServer(url, limits=LIMITS) as server:
-        puts, gets = alternatives(server, folder)
+        tier, stash = RedisTier(server), RedisOriginals(server, scope=Scope(agent="coder"))
+        puts, gets = alternatives(tier, stash, folder)
         taken = await typical(puts)
-        await asyncio.to_thread(sent, server)
+        for each in (tier, stash):  # so that it is not read from what waits
+            await asyncio.to_thread(each.flush)
         taken |= await typical(gets)
     least = taken["cache, memory: get"]
     rows = [[name, us(each), times(each / least)] for name, each in taken.items()]
@@ -89,14 +90,15 @@ async def measured(url: str, folder: Path) -> None:
     )
 
 
-def alternatives(server: RedisServer, folder: Path) -> tuple[Mapping[str, Do], Mapping[str, Do]]:
+def alternatives(
+    tier: RedisTier, stash: RedisOriginals, folder: Path
+) -> tuple[Mapping[str, Do], Mapping[str, Do]]:
     """The puts of all tiers, and their gets of what was put; a cold get is of what is not there."""
     memory, disk = (
         Memory[CacheEntry](entries=RUNS, limit_bytes=2**30),
         DiskStore(folder / "cache", keep_open=True),
     )
-    tier, scope = RedisTier(server), Scope(agent="coder")
-    file, stash = DiskOriginals(folder / "stash", scope=scope), RedisOriginals(server, scope=scope)
+    file = DiskOriginals(folder / "stash", scope=Scope(agent="coder"))
 
     async def put_shared(n: int) -> None:
         tier.write({str(n): entry_as_bytes(entry(n))})
@@ -131,12 +133,6 @@ def at_once(do: Callable[[int], object]) -> Do:
         do(number)
 
     return done
-
-
-def sent(server: RedisServer) -> None:
-    """Wait until what was put is on the server, so that it is not read from the queue."""
-    while server.unsent:
-        time.sleep(0.01)
 
 
 async def typical(alternatives: Mapping[str, Do]) -> dict[str, float]:

@@ -12,8 +12,8 @@ from time import process_time
 
 from side_by_side import table
 
-from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import OUTPUT, Room
+from autogen_context.compressor.kinds import OUTPUT, reducer_for
+from autogen_context.compressor.lines import Room
 
 CHARS = 1_000_000
 RUNS = 5

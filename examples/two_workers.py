@@ -11,8 +11,8 @@ import sys
 from autogen_context import IncrementalContextManager
 from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.originals import RedisOriginals
-from autogen_context.cache.redis.server import RedisLimits, RedisServer
-from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.redis_server import RedisLimits, RedisServer
+from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.tier import Scope
 
 TEAM = Scope(tenant="acme", agent="team")  # both workers, so that they share

@@ -202,7 +202,7 @@ class ContextCache:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if isinstance(shared, str):
-            from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - who shares pays for it
+            from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - who shares pays for it
 
             shared = RedisTier(shared)
         if shared is not None and not hasattr(shared, "listen"):

@@ -23,7 +23,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.saved import messages_as_bytes, messages_from_bytes
 
 if TYPE_CHECKING:
-    from autogen_context.cache.redis.server import RedisServer
+    from autogen_context.cache.redis_server import RedisServer
 
 Entry = tuple[str, tuple[Message, ...]]
 
@@ -276,8 +276,8 @@ class RedisOriginals(OriginalTier):
     """
 
     def __init__(self, server: "RedisServer | str", *, scope: Scope) -> None:
-        from autogen_context.cache.redis.server import server_of  # noqa: PLC0415 - optional
-        from autogen_context.cache.redis.tier import RedisTier  # noqa: PLC0415 - as above
+        from autogen_context.cache.redis_server import server_of  # noqa: PLC0415 - optional
+        from autogen_context.cache.redis_tier import RedisTier  # noqa: PLC0415 - as above
 
         line = server_of(server)
         self._shared = RedisTier(

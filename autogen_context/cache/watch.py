@@ -1,42 +1,47 @@
-"""Know which files changed, without asking for each.
+"""Tell which files changed, so that a cache lets go of what was built from them before anybody asks.
 
-Promise: whoever listens is told of every change of what is covered and not ignored: the path, or a folder above it, which
-stands for all below. What was lost on the way is a change of all there is. However much happens, so many paths wait at
-most. It works when nobody ever closes it, and costs nothing before something is followed.
+Promise: a burst of changes is told once, soon after it. However much happens, little is held, and a flood is told as a change
+of all there is. What is told is a hint: systems lose events, so what is served is compared (docs/decisions/0019-files.md).
 """
 
 import inspect
 import logging
-import math
 import os
-import re
-import sys
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread, current_thread
-from typing import TYPE_CHECKING, Self
-from weakref import WeakMethod, finalize, ref
+from threading import Thread, current_thread
+from typing import Self
+from weakref import WeakMethod, finalize
 
-if TYPE_CHECKING:
-    from watchdog.observers.inotify_c import InotifyFD
-
-    from autogen_context.cache.inotify import InotifyTree
-
-MOST_PATHS = 4_096
-# What another machine writes there, the kernel of this one does not learn.
-REMOTE = frozenset(
-    {
-        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "coda", "lustre", "gpfs"),
-        *("beegfs", "glusterfs", "gfs2", "ocfs2", "orangefs", "davfs"),
-        *("virtiofs", "vboxsf", "vmhgfs", "prl_fs", "drvfs", "fakeowner", "fuse"),
-    }
+from typing_extensions import override
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
 )
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingObserver
+
+MOST_CHANGES = 1_024  # of a burst; more of them are a flood
 
 _LONGEST_S = 1.0  # a file that is written all the time is told of this often
-_ESCAPED = re.compile(r"\\([0-7]{3})")
+_REST_S = 5.0  # how long a folder is not watched after a flood
+_POLL_S = 5.0
+# Not that a folder was modified: that says no more than what is told of the entry in it.
+_CHANGES: list[type[FileSystemEvent]] = [
+    *(FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent),
+    *(DirCreatedEvent, DirMovedEvent, DirDeletedEvent),
+]
 _LOGGER = logging.getLogger(__name__)
 
 Heard = Callable[[Collection[Path]], None]
@@ -47,63 +52,35 @@ class FileWatch:
 
     Args:
         debounce_s: how long it must be quiet before a change is told, in seconds; it is told after one second at most.
-        check_s: how often is looked whether a root is still there, in seconds.
 
     Raises:
-        ValueError: a time is not above 0.
+        ValueError: the time is not above 0.
     """
 
-    def __init__(self, *, debounce_s: float = 0.05, check_s: float = 2.0) -> None:
-        for name, seconds in (("debounce_s", debounce_s), ("check_s", check_s)):
-            if not seconds > 0:
-                raise ValueError(f"{name}={seconds}: give a number of seconds above 0")
-        self._check_s = check_s
-        self._check_at = time.monotonic() + check_s
-        self._pending = Pending(debounce_s=debounce_s, longest_s=max(_LONGEST_S, debounce_s))
-        self._reader = Reader()
-        self._roots: dict[str, WatchedRoot] = {}
+    def __init__(self, *, debounce_s: float = 0.05) -> None:
+        if not debounce_s > 0:
+            raise ValueError(f"debounce_s={debounce_s}: give a number of seconds above 0")
+        self._debounce_s = debounce_s
         self._listeners: list[Callable[[], Heard | None]] = []
-        self._lock, self._rooting = Lock(), Lock()  # for what waits and who listens; for the roots
-        self._closed = self._warned = False
-        self._awake: SimpleQueue[None] = SimpleQueue()
-        finalize(self, self._awake.put, None)
-        own = ref(self), self._awake, self._roots, self._reader
-        self._thread = Thread(target=_run, args=own, name="file-watch", daemon=True)
+        self._roots: dict[str, _Root] = {}
+        finalize(self, _end, self._roots).atexit = False
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether something is followed, and all that is needed for it is running."""
-        return self._thread.is_alive() and not self._closed and self._reader.is_alive
-
-    def follow(self, root: Path) -> None:
+    def follow(self, root: str | os.PathLike[str]) -> None:
         """Be told of its changes from when this returns.
 
         Args:
-            root: a folder, followed with all below it that is not ignored. One with 10,000 others in it takes a second
-                or two.
+            root: a folder, followed with all below it, but not behind links.
 
         Raises:
             ValueError: it is no folder.
-            RuntimeError: this was closed.
         """
-        folder = root.resolve() if ".." in root.parts else root.absolute()
+        folder = Path(root).absolute()
         if not folder.is_dir():
             raise ValueError(f"root={str(root)!r}: give a folder; this is none")
-        path, weakly = str(folder), WeakMethod(self._change)
-
-        def changed(path: str, top: str) -> None:
-            if (change := weakly()) is not None:
-                change(path, top)
-
-        with self._rooting:
-            if self._closed:
-                raise RuntimeError("this FileWatch is closed; make another one")
-            if self._thread.ident is None:
-                self._thread.start()
-            if path not in self._roots and not self.covers(folder):
-                watched = WatchedRoot(path, self._reader, changed)
-                watched.start()
-                self._roots[path] = watched
+        new = _Root(folder, self._debounce_s, self._listeners)
+        if (known := self._roots.get(str(folder))) is not None:  # it may have gone and come back
+            known.end()
+        self._roots[str(folder)] = new
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Have changes told.
@@ -116,36 +93,22 @@ class FileWatch:
             What ends it.
         """
         found = WeakMethod(heard) if inspect.ismethod(heard) else lambda: heard
-        with self._lock:
-            self._listeners.append(found)
+        self._listeners.append(found)
 
         def leave() -> None:
-            with self._lock:
-                self._listeners = [each for each in self._listeners if each is not found]
+            with suppress(ValueError):
+                self._listeners.remove(found)
 
         return leave
 
-    def covers(self, folder: Path) -> bool:
-        """Whether each change below a folder that is not ignored is learned of at once, and the folder does not wait to be told.
-
-        It is not where the system does not tell, where it is ignored or behind a link. What a file is by now only looking at it
-        proves.
-        """
-        path = str(folder.absolute())
-        if ".." in folder.parts or not self.is_alive:
-            return False
-        if not any(root.covers(path) for root in list(self._roots.values())):
-            return False
-        with self._lock:
-            return not self._pending.holds(path)
-
     def close(self) -> None:
         """Follow nothing any more, and wait until nobody is being told; at once where a listener itself asks for it."""
-        with self._rooting:
-            self._closed = True
-        self._awake.put(None)
-        if self._thread.ident is not None and self._thread is not current_thread():
-            self._thread.join()
+        roots = list(self._roots.values())
+        self._roots.clear()
+        for root in roots:
+            root.end()
+        for root in roots:
+            root.join()
 
     def __enter__(self) -> Self:  # noqa: D105 - ``follow`` starts it
         return self
@@ -153,215 +116,104 @@ class FileWatch:
     def __exit__(self, *_: object) -> None:  # noqa: D105
         self.close()
 
-    def step(self) -> float | None:
-        """What the thread does again and again: after how many seconds the next time, ``None`` at the end."""
-        now = time.monotonic()
-        if now >= self._check_at and not self._closed:
-            with self._rooting:
-                for root in self._roots.values():
-                    root.check()
-            self._check_at = time.monotonic() + self._check_s
-        with self._lock:
-            due_at = self._pending.due_at
-            paths = self._pending.take() if due_at is not None and due_at <= now else []
-            self._listeners = [each for each in self._listeners if each() is not None]
-            listeners = list(self._listeners) if paths else []
-        for listener in listeners:
-            if not self._closed:
-                self._tell(listener(), frozenset(map(Path, paths)))
-        wait_s = 0.0 if paths else min(self._check_at, due_at or math.inf) - time.monotonic()
-        return None if self._closed else max(wait_s, 0.0)
 
-    def _tell(self, heard: Heard | None, paths: Collection[Path]) -> None:
-        try:
-            if heard is not None:
-                heard(paths)
-        except Exception:
-            if not self._warned:
-                _LOGGER.warning("who listens to changed files failed", exc_info=True)
-            self._warned = True
-
-    def _change(self, path: str, top: str) -> None:
-        with self._lock:
-            first = self._pending.due_at is None
-            self._pending.add(path, top=top, now=time.monotonic())
-        if first:  # later ones put it off, which is seen when the first would have been due
-            self._awake.put(None)
-
-
-def _run(
-    watch: "ref[FileWatch]",
-    awake: "SimpleQueue[None]",
-    roots: "dict[str, WatchedRoot]",
-    reader: "Reader",
-) -> None:
-    """The life of the thread, which does not hold the watch: it ends with it."""
-    try:
-        while (found := watch()) is not None and (wait_s := found.step()) is not None:
-            del found
-            with suppress(Empty):
-                awake.get(timeout=wait_s)
-    finally:
-        for root in roots.values():
-            root.stop()
-        reader.stop()
-
-
-class Pending:
-    """Paths that wait until it is quiet; each that was added is told, or a folder above it. The time is handed in."""
+class _Root(FileSystemEventHandler):
+    """A folder that is followed, by an observer and by a thread that tells; neither holds the watch, so they end with it."""
 
     def __init__(
-        self, *, debounce_s: float, longest_s: float, most_paths: int = MOST_PATHS
+        self, folder: Path, debounce_s: float, listeners: list[Callable[[], Heard | None]]
     ) -> None:
+        self._folder = str(folder)
+        self._place = os.path.realpath(folder)  # a link itself has no events
         self._debounce_s = debounce_s
-        self._longest_s = longest_s
-        self._most_paths = most_paths
-        self._tops: dict[str, str] = {}  # path -> its root
-        self._first = self._last = 0.0
+        self._listeners = listeners
+        self._changed: SimpleQueue[str | None] = SimpleQueue()  # ``None`` is the end
+        self._warned = False
+        self._observer = self._observed()
+        self._thread = Thread(target=self._run, name="file-watch", daemon=True)
+        self._thread.start()
 
-    def add(self, path: str, *, top: str, now: float) -> None:
-        """A path below a root changed; where too many wait, the roots stand for them."""
-        if not self._tops:
-            self._first = now
-        self._last = now
-        if path not in self._tops and not self.holds(path):
-            self._tops[path] = top
-        if len(self._tops) > self._most_paths:
-            self._tops = {each: each for each in self._tops.values()}
+    def end(self) -> None:
+        """Tell no more; from any thread, a garbage collector's too."""
+        self._changed.put(None)
 
-    def holds(self, path: str) -> bool:
-        """Whether a change waits to be told of a path, or of a folder above it."""
-        while self._tops and path not in self._tops:
-            above = path.rpartition(os.sep)[0] or os.sep
-            if above == path:
-                return False
-            path = above
-        return bool(self._tops)
+    def join(self) -> None:
+        """Wait for the end."""
+        if self._thread is not current_thread():
+            self._thread.join()
 
-    @property
-    def due_at(self) -> float | None:
-        """When the paths are to be told, on the clock of ``add``; ``None`` where there are none."""
-        if not self._tops:
-            return None
-        return min(self._last + self._debounce_s, self._first + self._longest_s)
+    @override
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if self._changed.qsize() <= MOST_CHANGES:  # of a flood nothing more need be known
+            for path in (event.src_path, event.dest_path):
+                if path:
+                    below = os.fsdecode(path).removeprefix(self._place)
+                    self._changed.put(self._folder + below)
 
-    def take(self) -> list[str]:
-        """All that waits, by name; then nothing waits."""
-        taken, self._tops = self._tops, {}
-        return sorted(taken)
+    def _run(self) -> None:
+        try:
+            while (path := self._changed.get()) is not None:
+                paths = self._burst(path)
+                is_flood = len(paths) > MOST_CHANGES
+                self._tell([self._folder] if is_flood else paths)
+                if is_flood:
+                    self._rest()
+        finally:
+            self._observer.stop()
 
-
-class Reader:
-    """What reads the system's events for all roots, from the first one on."""
-
-    def __init__(self, begin: "Callable[[], InotifyFD] | None" = None) -> None:
-        self._begin = begin
-        self._running: InotifyFD | None = None
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether what the system tells is read, where anything is."""
-        return self._running is None or self._running.is_alive()
-
-    def watch(self, top: str, changed: Callable[[str], None]) -> "InotifyTree | None":
-        """Learn of the changes of a folder from now on; ``None``, with a warning, where they are not told."""
-        reason = _reason_not_to_watch(top)
-        if reason is None:
-            from autogen_context.cache.inotify import InotifyTree, begin_reading  # noqa: PLC0415 - Linux has it
-
+    def _burst(self, path: str) -> list[str]:
+        """What changes until it is quiet, or has lasted; of a flood no more than shows that it is one."""
+        paths, until_s = [path], time.monotonic() + max(_LONGEST_S, self._debounce_s)
+        while len(paths) <= MOST_CHANGES and (left_s := until_s - time.monotonic()) > 0:
             try:
-                if self._running is None or not self._running.is_alive():
-                    self._running = (self._begin or begin_reading)()
-                return InotifyTree(self._running, top, changed)
-            except OSError as error:
-                reason = error.strerror or str(error)
-        _LOGGER.warning("%s is not watched: %s", top, reason)
-        return None
+                more = self._changed.get(timeout=min(self._debounce_s, left_s))
+            except Empty:
+                break
+            if more is None:
+                self.end()  # for who reads on
+                break
+            paths.append(more)
+        return paths
 
-    def stop(self) -> None:
-        """Read no more."""
-        if self._running is not None:
-            self._running.stop()
+    def _rest(self) -> None:
+        """Leave the folder alone for a while, after which anything may have changed."""
+        self._observer.stop()
+        until_s = time.monotonic() + _REST_S
+        while (left_s := until_s - time.monotonic()) > 0:
+            with suppress(Empty):
+                if self._changed.get(timeout=left_s) is None:
+                    self.end()
+                    return
+        with suppress(OSError):  # the folder is gone
+            self._observer = self._observed()
+        self._tell([self._folder])
 
+    def _tell(self, paths: Collection[str]) -> None:
+        told = frozenset(map(Path, paths))
+        for found in list(self._listeners):
+            try:
+                if (heard := found()) is not None:
+                    heard(told)
+            except Exception:
+                if not self._warned:
+                    _LOGGER.warning("who listens to changed files failed", exc_info=True)
+                self._warned = True
 
-class WatchedRoot:
-    """A folder that is followed, whatever becomes of it: that it went, came or is another one is a change of all in it."""
-
-    def __init__(self, path: str, reader: Reader, changed: Callable[[str, str], None]) -> None:
-        self._path = path
-        self._reader = reader
-        self._changed = changed
-        self._identity: tuple[str, int, int] | None = None
-        self._tree: InotifyTree | None = None
-
-    def start(self) -> None:
-        """Follow it from now on, if it is there."""
-        self._identity = _identity(self._path)
-        if self._identity is not None:
-            self._tree = self._reader.watch(self._identity[0], self._change)
-
-    def check(self) -> None:
-        """Look whether it is still what it was; if not, begin anew."""
-        is_lost = self._tree is not None and not self._tree.is_watching
-        if is_lost or _identity(self._path) != self._identity:
-            self.stop()
-            self.start()
-            self._changed(self._path, self._path)
-
-    def stop(self) -> None:
-        """Follow it no more."""
-        if self._tree is not None:
-            self._tree.stop()
-        self._tree = None
-
-    def covers(self, folder: str) -> bool:
-        """Whether each change of what is in a folder, and not ignored, is learned of at once."""
-        tree, identity = self._tree, self._identity
-        if tree is None or identity is None:
-            return False
-        if folder != self._path and not folder.startswith(self._path.rstrip(os.sep) + os.sep):
-            return False
-        return tree.covers(identity[0] + folder[len(self._path) :])
-
-    def _change(self, path: str) -> None:
-        """What changed has a name without links here; it is told by the name that is followed."""
-        top = self._identity[0] if self._identity else self._path
-        self._changed(self._path + path[len(top) :], self._path)
+    def _observed(self) -> BaseObserver:
+        """An observer at work; one that looks from time to time where the system has no watch left."""
+        observer: BaseObserver = Observer()
+        try:
+            observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
+            observer.start()
+        except OSError as error:
+            observer.stop()
+            observer = PollingObserver(timeout=_POLL_S)
+            observer.schedule(self, self._place, recursive=True, event_filter=_CHANGES)
+            observer.start()
+            _LOGGER.warning("%s is looked at every %s s: %s", self._folder, _POLL_S, error)
+        return observer
 
 
-def _reason_not_to_watch(top: str) -> str | None:
-    if sys.platform != "linux":
-        return "its changes are told on Linux only"
-    try:
-        mounts = Path("/proc/mounts").read_text("utf-8", "surrogateescape")
-    except OSError:
-        return None  # its events are believed
-    kind = remote_type(top, mounts)
-    return kind and f"others may write to this {kind} file system"
-
-
-def remote_type(folder: str, mounts: str) -> str | None:
-    """The type of the remote file system that a folder lies on, or that is mounted below it; later lines count.
-
-    Source: https://man7.org/linux/man-pages/man5/proc_mounts.5.html
-    """
-    types: dict[Path, str] = {}
-    for fields in (line.split(" ") for line in mounts.splitlines() if line.count(" ") > 1):
-        types[Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), fields[1]))] = fields[2]
-    here = Path(folder)
-    around = max(
-        (p for p in types if here.is_relative_to(p)), key=lambda p: len(p.parts), default=None
-    )
-    below = sorted(p for p in types if p.is_relative_to(here))
-    kinds = (types[point] for point in ([around] if around else []) + below)
-    return next((kind for kind in kinds if kind in REMOTE or kind.startswith("fuse.")), None)
-
-
-def _identity(path: str) -> tuple[str, int, int] | None:
-    """Which folder is there: its path without links, and what it is; ``None`` if there is none."""
-    place = Path(path)
-    try:
-        found = place.stat()
-        return (str(place.resolve()), found.st_dev, found.st_ino) if place.is_dir() else None
-    except (OSError, RuntimeError):
-        return None
+def _end(roots: dict[str, _Root]) -> None:
+    for root in roots.values():
+        root.end()

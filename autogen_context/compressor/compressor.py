@@ -16,9 +16,6 @@ from threading import Lock
 from typing import Protocol, Self, cast
 
 from autogen_context.argument import require_text, require_whole
-from autogen_context.compressor.arrival.json_text import minified
-from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import Room
 from autogen_context.compressor.concepts import (
     CompressionResult,
     Holdings,
@@ -26,6 +23,9 @@ from autogen_context.compressor.concepts import (
     concepts_of,
     keywords_in,
 )
+from autogen_context.compressor.json_text import minified
+from autogen_context.compressor.kinds import reducer_for
+from autogen_context.compressor.lines import Room
 from autogen_context.compressor.notice import LeftOut, notice_of, stated_in
 from autogen_context.compressor.passage import is_transcript
 from autogen_context.compressor.shorten import CountText, shorten_text
@@ -43,7 +43,7 @@ COMPRESS_FROM_FRACTION = 0.75  # of the limit
 LOW_RELEVANCE = 0.3
 LOW_FRACTION = 1 / 3  # of its size, for a part of low relevance
 LEAST_WINDOW = 1_000  # tokens
-REMEMBERED = 256  # results; the one that was asked for longest ago goes first
+REMEMBERED = 256  # results; the oldest goes first
 PROMPT_TOKENS = 400  # what a prompt has beside its text
 
 MARK = re.compile(r"\[…[^\[\]]*…\]")  # where something went
@@ -146,17 +146,9 @@ class SemanticCompressor:
         """What is sent of a tool's result: as its kind is reduced."""
         return reduced
 
-    def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
-        """A text within a room: head, tail and error lines around a mark."""
-        return shorten_text(text, room_tokens=room_tokens, count=count)
-
-    def stated(self, text: str, /) -> str:
-        """The sentences of a person's text that state something, with marks where others were; empty where none does."""
-        return stated_in(text)
-
-    def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
-        """What is told of units that are left out: what was stated, summaries, an action log."""
-        return notice_of(left_out, room_tokens=room_tokens, count=count)
+    shorten = staticmethod(shorten_text)
+    stated = staticmethod(stated_in)
+    notice = staticmethod(notice_of)
 
     async def summarise(self, text: str, /, *, target_tokens: int) -> str:
         """A model's summary of a text, verified, with what it lost put back as far as that has room.
@@ -192,7 +184,7 @@ class SemanticCompressor:
         if self._summarizer is None or not extract.lost_concepts:
             return extract
         key = content_digest("model", str(target_tokens), text, *keep)
-        if known := self._recalled(key):
+        if known := self._known.get(key):
             return known
         try:
             result = await self._summarised(text, self._target(text, target_tokens, keep), extract)
@@ -207,7 +199,7 @@ class SemanticCompressor:
         """The text within a target, without a model; arguments and errors as for ``compress``."""
         target = self._target(text, target_tokens, keep)
         key = content_digest("extract", str(target_tokens), text, *keep)
-        if known := self._recalled(key):
+        if known := self._known.get(key):
             return known
         if target.count(text) <= target_tokens:
             return self._remembered(key, self._judged(text, text, "none", target))
@@ -274,12 +266,7 @@ class SemanticCompressor:
         require_whole("target_tokens", target_tokens, least=0, give="0 or more")
         if isinstance(keep, str):
             raise ValueError(f"keep={keep!r}: give several keywords, such as ({keep!r},)")  # noqa: TRY004 - as all
-
-        def counted(text: str) -> int:
-            return self._counted(text).tokens
-
-        count = cache(counted)  # each distinct text once
-        return Target(tokens=target_tokens, count=count, keep=tuple(keep))
+        return Target(tokens=target_tokens, count=counting(self._counter), keep=tuple(keep))
 
     def _asking(self, client: ModelClient) -> Summarizer:
         return Summarizer(complete_of(client, argument="client"), timeout_s=self._timeout_s)
@@ -291,13 +278,7 @@ class SemanticCompressor:
         if self._summarizer is None:
             raise CompletionFailed("there is no model to ask")
         source = await asyncio.to_thread(read_source, text, target.keep)
-        estimate = EstimateCounter()
-
-        def counted(text: str) -> int:
-            return estimate.count(text).tokens
-
-        count = cache(counted)
-        seen = Target(tokens=self._shown_tokens, count=count, keep=())
+        seen = Target(tokens=self._shown_tokens, count=counting(EstimateCounter()), keep=())
         short = await summarised(source, target, self._summarizer, extract, seen)
         return self._judged(text, short, "model summary", target)
 
@@ -309,8 +290,9 @@ class SemanticCompressor:
             short = shorten_text(short, room_tokens=target.tokens, count=target.count)
             strategy = "shorten"
         concepts = concepts_of(text, target.keep)
-        has = Holdings(short, in_columns="structure" in strategy).has
-        held = {concept for concept in concepts if short == text or has(concept)}
+        is_whole = short == text or strategy == "tighten structure"
+        has = Holdings("" if is_whole else short).has
+        held = {concept for concept in concepts if is_whole or has(concept)}
         return CompressionResult(
             original=text,
             compressed=short,
@@ -321,18 +303,22 @@ class SemanticCompressor:
             strategy=strategy,
         )
 
-    def _recalled(self, key: bytes) -> CompressionResult | None:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
     def _remembered(self, key: bytes, result: CompressionResult) -> CompressionResult:
         with self._lock:
             self._known[key] = result
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return result
+
+
+def counting(counter: CountsText) -> CountText:
+    """Counts each distinct text once."""
+
+    def count(text: str) -> int:
+        found = counter.count(text)
+        return found.tokens if isinstance(found, Count) else found
+
+    return cache(count)
 
 
 def structured(text: str, target: Target, statements: int) -> tuple[str, Strategy] | None:
@@ -369,43 +355,48 @@ class GuardedCompressor:
     def on_arrival(self, text: str, reduced: str, /, *, count: CountText) -> str:
         """What is sent of a tool's result; no more than came in."""
         return self._asked(
-            "on_arrival", lambda c: c.on_arrival(text, reduced, count=count), count(text), count
+            "on_arrival",
+            lambda c: c.on_arrival(text, reduced, count=count),
+            lambda found: count(found) <= count(text),
         )
 
     def shorten(self, text: str, /, *, room_tokens: int, count: CountText) -> str:
         """A text within a room."""
-        room = room_tokens
-        if count(text) <= room:
+        if count(text) <= room_tokens:
             return text
         return self._asked(
-            "shorten", lambda c: c.shorten(text, room_tokens=room, count=count), room, count
+            "shorten",
+            lambda c: c.shorten(text, room_tokens=room_tokens, count=count),
+            lambda found: count(found) <= room_tokens,
         )
 
     def stated(self, text: str, /) -> str:
         """What of a person's text holds."""
-        return self._asked("stated", lambda c: c.stated(text), 0, lambda _: 0)
+        return self._asked("stated", lambda c: c.stated(text), lambda _: True)
 
     def notice(self, left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
         """What is told of units that are left out."""
-        room = room_tokens
         return self._asked(
-            "notice", lambda c: c.notice(left_out, room_tokens=room, count=count), room, count
+            "notice",
+            lambda c: c.notice(left_out, room_tokens=room_tokens, count=count),
+            lambda found: count(found) <= room_tokens,
         )
 
     def _asked(
-        self, method: str, ask: Callable[[Compressor], str], room_tokens: int, count: CountText
+        self, method: str, ask: Callable[[Compressor], str], fits: Callable[[str], bool]
     ) -> str:
         try:
             found = cast("object", ask(self._own))  # a user's own may return anything
         except Exception as error:  # noqa: BLE001 - whatever it raises costs its text, not the turn
             reason = type(error).__name__
         else:
-            if not isinstance(found, str):
-                reason = "it gave no text"
-            elif count(found) <= room_tokens:
+            if isinstance(found, str) and fits(found):
                 return found
-            else:
-                reason = "it gave more tokens than there is room"
+            reason = (
+                "it gave more tokens than there is room"
+                if isinstance(found, str)
+                else "it gave no text"
+            )
         if method not in self._warned:
             self._warned.add(method)
             message = "the compressor's %s is not used, SemanticCompressor's is: %s"

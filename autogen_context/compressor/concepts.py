@@ -1,7 +1,6 @@
 """The concepts of a text, looked for before it is compressed and after, and what became of them. Linear time.
 
-A number is there only beside what it is of (in a table that stands at the head), a negation only where most of what it denies is:
-"500" alone is no budget.
+A number is there only beside what it is of, a negation only where most of what it denies is: "500" alone is no budget.
 """
 
 import re
@@ -195,10 +194,9 @@ def flattened(text: str) -> str:
 
 
 class Holdings:
-    """What a text holds; with ``in_columns`` what a number is of may stand anywhere in it, such as at the head of a table."""
+    """What a text holds."""
 
-    def __init__(self, text: str, *, in_columns: bool = False) -> None:
-        self._in_columns = in_columns
+    def __init__(self, text: str) -> None:
         self._senses = [sense_of(passage.text) for passage in passages_of(text)]
         self._said = set(chain.from_iterable(sense.concepts for sense in self._senses))
         self._flat = flattened(text)
@@ -219,8 +217,6 @@ class Holdings:
             return True
         if concept.kind == "number":
             beside = self._runs.get(concept.text.lower(), ())[:LOOKED_AT]
-            if self._in_columns and beside:
-                return not concept.about or not concept.about.isdisjoint(self._stems)
             return any(not concept.about or concept.about & sense.about for sense in beside)
         if not concept.about:
             said = flattened(concept.text)  # each word first, since most texts lack one
@@ -230,9 +226,7 @@ class Holdings:
         return any(concept.kind in each.rules for each in self._about(concept.about, RULE_FRACTION))
 
     def tells_of(self, about: frozenset[str]) -> bool:
-        """Whether a passage has most of these stems; in columns, whether all of it has."""
-        if self._in_columns:
-            return sum(stem in self._stems for stem in about) >= STATEMENT_FRACTION * len(about)
+        """Whether a passage has most of these stems."""
         return any(True for _ in self._about(about, STATEMENT_FRACTION))
 
     def _about(self, about: frozenset[str], fraction: float) -> Iterator[Sense]:

@@ -7,6 +7,7 @@ said is not repeated, and neither is one in whose place another came that is tol
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 from autogen_context.compressor.compressor import Compressor
@@ -44,40 +45,28 @@ class Said(NamedTuple):
         return self.rank < STATES_NOTHING
 
 
-class Statements(Generic[Name]):
-    """What is told beside the messages, as a statement for each name; of two about the same the later one holds."""
+def is_replaced(entry: Entry, statements: Iterable[Entry]) -> bool:
+    """Whether one that came later says what a message said, or is about the same."""
+    later = (own for own in statements if own.position > entry.position)
+    return any(own.text == entry.text or replaces(own, entry, changes=True) for own in later)
 
-    def __init__(self, entries: Mapping[Name, Entry]) -> None:
-        self._entries = dict(entries)
 
-    def since(self, position: int) -> list[Entry]:
-        """Those that came when so many messages were known, or more."""
-        return [entry for entry in self._entries.values() if entry.position >= position]
-
-    def replace(self, entry: Entry) -> bool:
-        """Whether one of them says what a message said, or came later and is about the same."""
-        return any(
-            own.text == entry.text or replaces(own, entry, changes=True)
-            for own in self.since(entry.position + 1)
-        )
-
-    def overruled(self, entries: Iterable[Entry]) -> frozenset[Name]:
-        """The names of those about which somebody with as much say said something else later."""
-        said = list(entries)
-        return frozenset(
-            name
-            for name, own in self._entries.items()
-            if any(e.position >= own.position and replaces(e, own, changes=False) for e in said)
-        )
+def overruled(statements: Mapping[Name, Entry], entries: Collection[Entry]) -> frozenset[Name]:
+    """The names of statements about which somebody with as much say said something else later."""
+    return frozenset(
+        name
+        for name, own in statements.items()
+        if any(e.position >= own.position and replaces(e, own, changes=False) for e in entries)
+    )
 
 
 class EvictionNotice(Generic[Name]):
-    """Tells what left one conversation; ``statements`` are told beside its messages."""
+    """Tells what left one conversation; ``statements`` are told beside its messages, each under a name."""
 
     def __init__(
         self, counter: MessageCounter, people: Collection[str] = (), *, compressor: Compressor
     ) -> None:
-        self.statements = Statements[Name]({})
+        self.statements: Mapping[Name, Entry] = {}
         self._compressor = compressor
         self._counter = counter
         self._named = people
@@ -129,7 +118,7 @@ class EvictionNotice(Generic[Name]):
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
-        return self.statements.overruled(self._ledger)
+        return overruled(self.statements, self._ledger.entries)
 
     def said(
         self,
@@ -147,8 +136,8 @@ class EvictionNotice(Generic[Name]):
         ``is_used``: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         """
         found: list[Said] = []
-        lines: set[str] = set()
         ranks: dict[int, int] = {}
+        lines: set[str] = set()
         for entry in self._ledger:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
@@ -211,8 +200,9 @@ class EvictionNotice(Generic[Name]):
                 continue
             _, said = reopened(summaries[span])  # its statements are told once for all
             stop = units[span.stop - 1].unit.stop
-            newer = [entry for entry in self._ledger if entry.position >= stop]
-            if text := without_outdated(said, [*newer, *self.statements.since(stop)]):
+            stated = chain(self._ledger, self.statements.values())
+            newer = [entry for entry in stated if entry.position >= stop]
+            if text := without_outdated(said, newer):
                 covered = [i for i in inside if i in gone]
                 notes = [self._note(i, units[i]) for i in covered]
                 summed.append(Summarised(text, notes))
@@ -237,13 +227,13 @@ class EvictionNotice(Generic[Name]):
             if isinstance(piece, Written)
         ]
         in_sight = " ".join(" ".join(shortened).split())
-        stated: list[Entry] = []
-        for entry in self._ledger:
+
+        def is_hidden(entry: Entry) -> bool:
             decision = decided.get(unit_at(units, entry.position))
-            is_hidden = decision is None or decision.hides
-            if is_hidden and entry.text not in in_sight and not self.statements.replace(entry):
-                stated.append(entry)
-        return stated
+            return (decision is None or decision.hides) and entry.text not in in_sight
+
+        beside = self.statements.values()
+        return [e for e in self._ledger if is_hidden(e) and not is_replaced(e, beside)]
 
 
 def unit_at(units: Sequence[Candidate] | Sequence[UnitText], position: int) -> int:

@@ -8,9 +8,9 @@ first, then searches; what failed last and was not done again since stays longes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
+from autogen_context.compressor.passage import sentences_of
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.rendering import render
@@ -40,24 +40,49 @@ LEAST_LINE_TOKENS = 4  # a shorter line says nothing
 MOST_THINGS = 200  # of which a log speaks; of more, those that stay longest under pressure, and then the latest
 READINGS = re.compile(r"^- read .*(?:\n- read .*)+", re.MULTILINE)
 NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
-BORDER = re.compile(r"(?:[.!?…](?=\s)|[。！？\n])\s*")  # noqa: RUF001 - as written in Chinese and Japanese
 
 
-class Done(NamedTuple):
-    """What a call did, to what, to which part of that (empty where it was all), and how it failed (empty where it went well)."""
+class Action(NamedTuple):
+    """What was done to one thing: how often, to which parts of it, the error of the last time, and how often it failed."""
 
     kind: ToolKind
     thing: str
-    part: str
-    error: str
+    parts: tuple[str, ...] = ()
+    error: str = ""
+    failed: int = 0
+    times: int = 1
+
+    def then(self, later: "Action") -> "Action":
+        """It with what was done to the same thing later."""
+        parts = tuple(dict.fromkeys(self.parts + later.parts))[:MOST_PARTS]
+        failed, times = self.failed + later.failed, self.times + later.times
+        return later._replace(parts=parts, failed=failed, times=times)
+
+    @property
+    def weight(self) -> int:
+        """How long it stays under pressure, more is longer."""
+        return OPEN_WEIGHT if self.error else DONE[self.kind][1]
+
+    @property
+    def line(self) -> str:
+        """It as a line."""
+        often = f" ({self.times} times)" if self.times > 1 else ""
+        if self.parts:
+            often = f" ({shortened(', '.join(self.parts))})"
+        if self.error:
+            ended = f": failed: {self.error}"
+        elif self.failed:
+            ended = ": failed, then went well"
+        else:
+            ended = ": went well" if self.kind in {"run", "test"} else ""
+        return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
 
 
 class UnitNote(NamedTuple):
     """What an action log says of a unit: what its calls did, and the sentences in which the model says what it decided."""
 
     unit: Unit
-    done: Sequence[Done]
+    actions: Sequence[Action]
     decided: Sequence[str]
 
 
@@ -85,7 +110,7 @@ class LeftOut:
     earlier: "ActionLog | None" = None
 
 
-def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
+def notice_of(left_out: LeftOut, /, *, room_tokens: int, count: CountText) -> str:
     """Of units that are left out, within a room: statements, the newest summaries that have room, an action log."""
     room = int(room_tokens * STATED_FRACTION)
     stated = render(left_out.statements, room_tokens=room, count=count).text
@@ -106,48 +131,18 @@ def notice_of(left_out: LeftOut, *, room_tokens: int, count: CountText) -> str:
     return "\n\n".join(part for part in (stated, *summed, done) if part)
 
 
-def stated_in(text: str) -> str:
+def stated_in(text: str, /) -> str:
     """The sentences of a person's text that state something, with marks where others were; empty where none does."""
     parts: list[str] = []
-    gap, found = "", False
-    ends = [match.end() for match in BORDER.finditer(text)]
-    for start, end in pairwise([0, *ends, len(text)]):
-        if Ledger().learn_text(text[start:end]):
-            parts += [marked(gap), text[start:end]]
-            gap, found = "", True
-        else:
-            gap += text[start:end]
-    return "".join([*parts, marked(gap)]) if found else ""
-
-
-class Action(NamedTuple):
-    """What was done to one thing: how often, to which parts, the error of the last time, and how often it failed."""
-
-    kind: ToolKind
-    thing: str
-    times: int = 0
-    parts: tuple[str, ...] = ()
-    error: str = ""
-    failed: int = 0
-
-    @property
-    def weight(self) -> int:
-        """How long it stays under pressure, more is longer."""
-        return OPEN_WEIGHT if self.error else DONE[self.kind][1]
-
-    @property
-    def line(self) -> str:
-        """It as a line."""
-        often = f" ({self.times} times)" if self.times > 1 else ""
-        if self.parts:
-            often = f" ({shortened(', '.join(self.parts))})"
-        if self.error:
-            ended = f": failed: {self.error}"
-        elif self.failed:
-            ended = ": failed, then went well"
-        else:
-            ended = ": went well" if self.kind in {"run", "test"} else ""
-        return f"- {DONE[self.kind][0]} {self.thing}{often}{ended}"
+    gap = ""
+    for line in text.splitlines(keepends=True):
+        for sentence in sentences_of(line):
+            if Ledger().learn_text(sentence):
+                parts += [marked(gap), sentence]
+                gap = ""
+            else:
+                gap += sentence
+    return "".join([*parts, marked(gap)]) if parts else ""
 
 
 class ActionLog:
@@ -162,17 +157,10 @@ class ActionLog:
 
     def add(self, note: UnitNote) -> None:
         """Log what was done in one more unit."""
-        for kind, thing, part, error in note.done:
-            known = self._actions.get((kind, thing), Action(kind, thing))
-            is_new = bool(part) and part not in known.parts and len(known.parts) < MOST_PARTS
-            self._actions[kind, thing] = Action(
-                kind,
-                thing,
-                times=known.times + 1,
-                parts=(*known.parts, part) if is_new else known.parts,
-                error=error,
-                failed=known.failed + bool(error),
-            )
+        for action in note.actions:
+            key = action.kind, action.thing
+            known = self._actions.get(key)
+            self._actions[key] = known.then(action) if known else action
         for sentence in note.decided:
             self._decided.pop(sentence, None)
             self._decided[sentence] = None
@@ -207,7 +195,7 @@ class ActionLog:
 
 def note_of(step: UnitText) -> UnitNote:
     """What an action log says of a unit."""
-    done: list[Done] = []
+    actions: list[Action] = []
     for action, (call, answer) in zip(step.actions, answers_of(step.unit), strict=True):
         kind, views = action.kind, action.views if action.kind == "read" else ()
         thing = shortened(" ".join(dict.fromkeys([v.path for v in views] or action.subjects)))
@@ -220,14 +208,15 @@ def note_of(step: UnitText) -> UnitNote:
             lines = views[0].lines
             part = f"{lines[0]}-{lines[1]}" if lines else views[0].part
         error = error_of(action.kind, answer or "")
-        done.append(Done(kind, thing, part, error))
+        actions.append(Action(kind, thing, (part,) if part else (), error, failed=bool(error)))
     decided: list[str] = []  # in sentences that are short enough to be told whole
     for message in step.unit.messages:
         text = message.text if message.role == "assistant" and is_decision(message.text) else ""
-        sentences = [found.group().strip(" -*#\t") for found in SENTENCE.finditer(ends_of(text))]
-        told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
-        decided += filter(is_decision, told)
-    return UnitNote(step.unit, done, decided)
+        for line in ends_of(text).split("\n"):
+            sentences = [sentence.strip(" -*#\t") for sentence in sentences_of(line)]
+            told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
+            decided += filter(is_decision, told)
+    return UnitNote(step.unit, actions, decided)
 
 
 def shortened(text: str) -> str:

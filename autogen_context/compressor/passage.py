@@ -5,7 +5,7 @@ transcript is told as the ledger hears it.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -97,16 +97,16 @@ def joined(passages: Iterable[Passage]) -> str:
     return "".join(parts)
 
 
-def sentences_of(line: str) -> Iterator[slice]:
-    """Where the sentences of a line stand, without the white space between them."""
+def sentences_of(line: str) -> list[str]:
+    """The sentences of a line, each with the white space behind it."""
+    found: list[str] = []
     start = 0
     for match in SENTENCE_END.finditer(line):
         end = match.end() - len(match["blanks"] or "")
         if end > start and not SHORT_FORM.search(line[max(start, end - SHORT_FORM_CHARS) : end]):
-            yield slice(start, end)
+            found.append(line[start : match.end()])
             start = match.end()
-    if start < len(line):
-        yield slice(start, len(line))
+    return [*found, line[start:]] if start < len(line) else found
 
 
 def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
@@ -159,12 +159,13 @@ def read(text: str, speaker: Speaker, section: int) -> list[Passage]:
                 and len(found[-1].text) <= LONGEST_WRAPPED
                 and found[-1].text[-1] not in ".!?:;}{)]>"
             )
-            for place in sentences_of(rest):
+            for sentence in sentences_of(rest):
+                said = sentence.rstrip(" \t")
                 if joins:
-                    found[-1] = replace(found[-1], text=f"{found[-1].text} {rest[place]}")
+                    found[-1] = replace(found[-1], text=f"{found[-1].text} {said}")
                 else:
-                    add(rest[place], "item" if item else "sentence", lead)
-                gap = " " if rest[place.stop : place.stop + 1].isspace() else ""
+                    add(said, "item" if item else "sentence", lead)
+                gap = " " if len(said) < len(sentence) else ""
                 lead, joins = "", False
             before_chars, gap = len(bare), "\n"
     end_block()

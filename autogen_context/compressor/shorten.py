@@ -7,7 +7,7 @@ keep their names and ids, and arguments that were valid JSON stay valid JSON.
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from autogen_context.messages.message import Message, image_note
@@ -30,7 +30,7 @@ LONGEST_LINE = 300  # characters of one error line
 FITTING_STEPS = 6
 MORE = "…"  # the least mark
 LEAST_ARGUMENTS = '{"shortened":"…"}'  # stands for all of a call's arguments
-LEAST_LAST = 128  # tokens of each text of a unit's last message, before earlier ones get anything
+WRAPPED_TOKENS = 6  # of a JSON object around a text
 WORD = re.compile(r"\S+")
 LONGEST_WORD = 10_000  # characters; more of a text without spaces is not looked at
 
@@ -46,7 +46,7 @@ def is_error_line(line: str) -> bool:
     return ERROR.search(line) is not None
 
 
-def shorten_text(text: str, *, room_tokens: int, count: CountText) -> str:
+def shorten_text(text: str, /, *, room_tokens: int, count: CountText) -> str:
     """A text within a room: itself, or its head and tail around a mark, with error lines between them; empty if no mark fits."""
     tokens = count(text)
     if tokens <= room_tokens:
@@ -118,20 +118,19 @@ def shorten_arguments(arguments: str, *, room_tokens: int, count: CountText) -> 
     """
     if count(arguments) <= room_tokens:
         return arguments
+    rooms = (room_tokens, room_tokens - WRAPPED_TOKENS, *(room_tokens // n for n in (2, 4, 8)))
     value = parsed(arguments)
-    for room in (room_tokens // part for part in (1, 2, 4, 8) if value is not None):
+    for whole in (
+        ({"shortened": arguments},) if value is None else (value, {"shortened": arguments})
+    ):
+        for room in rooms:
 
-        def short(text: str, room: int = room) -> str:
-            return text and (shorten_text(text, room_tokens=room, count=count) or MORE)
+            def short(text: str, room: int = room) -> str:
+                return text and (shorten_text(text, room_tokens=room, count=count) or MORE)
 
-        dumped = json.dumps(with_strings(value, short), ensure_ascii=False)
-        if count(dumped) <= room_tokens:
-            return dumped
-    for room in (room_tokens - 6, room_tokens // 2, room_tokens // 4):
-        text = shorten_text(arguments, room_tokens=room, count=count)
-        dumped = json.dumps({"shortened": text}, ensure_ascii=False)
-        if text and count(dumped) <= room_tokens:
-            return dumped
+            dumped = json.dumps(with_strings(whole, short), ensure_ascii=False)
+            if count(dumped) <= room_tokens:
+                return dumped
     return LEAST_ARGUMENTS
 
 
@@ -148,86 +147,63 @@ def fit_pieces(
 
     The longest texts give first, images where texts do not suffice. With ``keep_calls`` messages with calls stay as they are.
     """
+    cost, count = counter.message, counter.text
+    free_calls = [message for message in messages if not (message.calls and keep_calls)]
+    texts = [
+        (text, MORE) for m in free_calls for text in (m.text, *(r.text for r in m.results))
+    ] + [(call.arguments, LEAST_ARGUMENTS) for m in free_calls for call in m.calls]
+    sizes = [max(0, count(text) - count(mark)) for text, mark in texts]  # beyond its mark
+
     for keep_images in (True, False):
-        fitter = Fitter(counter, shorten, keep_calls=keep_calls, keep_images=keep_images)
-        short = fitter.fit(messages, room_tokens)
-        if short is not None:
-            written = tuple(
-                piece if after is before else Written(message=after, index=index_of(piece))
-                for piece, before, after in zip(pieces, messages, short, strict=True)
-            )
-            return written, sum(map(counter.message, short))
+
+        def shortened(length: int, *, keep_images: bool = keep_images) -> list[Message]:
+            return [
+                message
+                if message.calls and keep_calls
+                else with_length(message, length, count, shorten, keep_images=keep_images)
+                for message in messages
+            ]
+
+        free = room_tokens - sum(map(cost, shortened(0)))
+        while free >= 0:
+            short = shortened(common_length(sizes, free))
+            tokens = sum(map(cost, short))
+            if tokens <= room_tokens:
+                written = tuple(
+                    piece if after is before else Written(message=after, index=index_of(piece))
+                    for piece, before, after in zip(pieces, messages, short, strict=True)
+                )
+                return written, tokens
+            free = max(0, free - tokens + room_tokens) if free else -1  # joined they may cost more
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Fitter:
-    """Shortens the texts of messages: to one common length beyond their marks, but the last message not below its least."""
-
-    counter: MessageCounter
-    shorten: Shorten
-    keep_calls: bool
-    keep_images: bool
-
-    def fit(self, messages: Sequence[Message], room_tokens: int) -> tuple[Message, ...] | None:
-        """The messages within the room, or ``None``."""
-        cost, count = self.counter.message, self.counter.text
-        sizes: list[
-            list[int]
-        ] = []  # of each text that may be shortened, beyond the mark that stands for it
-        for message in messages:
-            texts = [(text, MORE) for text in (message.text, *(r.text for r in message.results))]
-            texts += [(call.arguments, LEAST_ARGUMENTS) for call in message.calls]
-            stays = message.calls and self.keep_calls
-            sizes.append([] if stays else [max(0, count(t) - count(mark)) for t, mark in texts])
-        free = room_tokens - sum(cost(self._shortened(message, 0)) for message in messages)
-        while free >= 0:
-            found = lengths(sizes, free)
-            short = tuple(self._shortened(m, n) for m, n in zip(messages, found, strict=True))
-            excess = sum(map(cost, short)) - room_tokens
-            if excess <= 0:
-                return short
-            free = max(0, free - excess) if free else -1  # joined they may cost more
-        return None
-
-    def _shortened(self, message: Message, length: int) -> Message:
-        """The message with ``length`` tokens of each of its texts beyond a mark; itself if nothing changed."""
-        if message.calls and self.keep_calls:
-            return message
-        count = self.counter.text
-        room = count(MORE) + length
-        texts = [
-            self.shorten(text, room_tokens=room, count=count)
-            for text in (*(result.text for result in message.results), message.text)
-        ]
-        images = message.images
-        if images and not self.keep_images:
-            place = -2 if message.results else -1  # the last result, or the message's own text
-            texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
-            images = ()
-        results = [replace(r, text=t) for r, t in zip(message.results, texts, strict=False)]
-        room = count(LEAST_ARGUMENTS) + length
-        arguments = (
-            shorten_arguments(call.arguments, room_tokens=room, count=count)
-            for call in message.calls
-        )
-        calls = [replace(c, arguments=a) for c, a in zip(message.calls, arguments, strict=True)]
-        short = replace(
-            message, text=texts[-1], results=tuple(results), calls=tuple(calls), images=images
-        )
-        return message if short == message else short
-
-
-def lengths(sizes: Sequence[Sequence[int]], room: int) -> list[int]:
-    """For each message the length of its texts, so that all fit: one for all, unless the last one would be below its least."""
-    common = common_length([size for texts in sizes for size in texts], room)
-    *earlier, last = sizes
-    least = min(LEAST_LAST, max(last, default=0), room // max(1, sum(map(bool, last))))
-    if common >= least:
-        return [common] * len(sizes)
-    left = room - sum(min(size, least) for size in last)
-    others = common_length([size for texts in earlier for size in texts], left)
-    return [others] * len(earlier) + [least]
+def with_length(
+    message: Message, length: int, count: CountText, shorten: Shorten, *, keep_images: bool
+) -> Message:
+    """The message with ``length`` tokens of each of its texts beyond a mark; itself if nothing changed."""
+    room = count(MORE) + length
+    texts = [
+        shorten(text, room_tokens=room, count=count)
+        for text in (*(result.text for result in message.results), message.text)
+    ]
+    images = message.images
+    if images and not keep_images:
+        place = -2 if message.results else -1  # the last result, or the message's own text
+        texts[place] = f"{texts[place]}\n{image_note(len(images))}".strip()
+        images = ()
+    room = count(LEAST_ARGUMENTS) + length
+    short = replace(
+        message,
+        text=texts[-1],
+        results=tuple(replace(r, text=t) for r, t in zip(message.results, texts, strict=False)),
+        calls=tuple(
+            replace(c, arguments=shorten_arguments(c.arguments, room_tokens=room, count=count))
+            for c in message.calls
+        ),
+        images=images,
+    )
+    return message if short == message else short
 
 
 def common_length(sizes: Sequence[int], room: int) -> int:

@@ -83,13 +83,10 @@ class Spans:
 
 def opening_of(candidates: Sequence[Candidate]) -> int:
     """Where the system prompt and the first task, which stay for good, are over."""
-    roles = (candidate.unit.messages[0].role for candidate in candidates)
-    start = 0
-    for role in roles:
-        if role not in SYSTEM_ROLES:
+    for start, candidate in enumerate(candidates):
+        if (role := candidate.unit.messages[0].role) not in SYSTEM_ROLES:
             return start + (role == "user")
-        start += 1
-    return start
+    return len(candidates)
 
 
 def span_tokens(room_tokens: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Section
 from autogen_context.budget.task import TaskDefinition
-from autogen_context.compressor.eviction_notice import EvictionNotice, Statements
+from autogen_context.compressor.eviction_notice import EvictionNotice
 from autogen_context.compressor.shorten import fit_pieces
 from autogen_context.compressor.span import Span, Spans
 from autogen_context.ledger import Entry, Kind
@@ -98,7 +98,7 @@ class CompactionPlanner:
         )
         reach = near[0] if near else 0
         self.telling.note(self.references.units, until=reach)
-        self.telling.statements = Statements(stated(notices.standing))
+        self.telling.statements = stated(notices.standing)
         summaries = self._summaries(conversation, limit_tokens, pinned)
         task = TaskDefinition.from_text(request)
         budget = self._budget.for_compaction(

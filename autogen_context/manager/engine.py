@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autogen_context.compressor.arrival.arrival import Arrival
+from autogen_context.compressor.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.manager.notices import NoticeWriter, chosen, head_told, placed_anew

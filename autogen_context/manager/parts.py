@@ -19,6 +19,7 @@ from autogen_context.tokens.limits import ModelLimits, standard_files, variable_
 from autogen_context.tokens.measure import Count, Source
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.tokens.prices import Rates, price_of
+from autogen_context.triggers.price import EARLY_FROM
 from autogen_context.triggers.turn import Trigger
 from autogen_context.view.certificate import Certificate
 
@@ -54,9 +55,9 @@ def rates_in(config: ContextConfig) -> Rates:
 
 
 def cuts_finished(config: ContextConfig, triggers: Trigger | None) -> bool:
-    """Whether what is finished is cut where that pays: asked for, or said that there is no cache that it could break."""
+    """Whether what is finished is cut where that pays: asked for, or by the price that is said."""
     if config.compaction == "when_cache_cold":
-        return triggers is not None or config.cached_input_fraction == 1
+        return triggers is not None or (config.cached_input_fraction or 0) >= EARLY_FROM
     return config.compaction == "cost_based"
 
 

@@ -94,7 +94,7 @@ class OpenAIChat:
         if not message.results:
             return {"role": message.role, "content": message.text}
         result = message.results[0]
-        if not result.call_id and result.name:
+        if message.role == "function":
             return {"role": "function", "name": result.name, "content": result.text}
         return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
 

@@ -71,13 +71,6 @@ def same_at_front(known: Sequence[object], given: Sequence[object]) -> int:
     return sum(1 for _ in takewhile(bool, map(is_, known, given)))
 
 
-def still_there(known: Sequence[object], now: Sequence[object]) -> int:
-    """How many of the values that are known are still at the front: all where all are equal, else those that are the same."""
-    if now[: len(known)] == known:  # the usual case, and four times as fast
-        return len(known)
-    return same_at_front(known, now)
-
-
 def equal_at_front(known: tuple[object, ...], given: tuple[object, ...]) -> int:
     """How many values at the front of both tuples are equal; quickest where that is all but a few."""
     most = min(len(known), len(given))

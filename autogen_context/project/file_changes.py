@@ -7,13 +7,13 @@ below the folder are read. A disk that is slow or fails costs what it would have
 import asyncio
 import errno
 import os
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice, takewhile
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
 from autogen_context.cache.files import read_regular
@@ -22,7 +22,7 @@ from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
-from autogen_context.project.index import Stamp
+from autogen_context.project.index import Proof, changed
 from autogen_context.project.shown import CHANGED, DELETED
 from autogen_context.view.notice import Notice
 from autogen_context.view.provider import NOTHING, ProviderTurn, Told
@@ -61,23 +61,17 @@ class FileChangeTracker:
             raise ValueError(f"root={str(root)!r}: give a folder; this is none")
         self._real_root = self.root.resolve()
 
-    def path_of(self, written: str) -> Path | None:
+    def path_of(self, written: str) -> str | None:
         """The file that a conversation means; ``None`` where that is not below the root."""
         path = Path(os.path.normpath(self.root / written))
         for root in (self.root, self._real_root):
             if path.is_relative_to(root):
-                return self.root / path.relative_to(root)
+                return str(self.root / path.relative_to(root))
         return None
 
-    def real(self, path: Path) -> Path:
-        """Where a file below the root lies, without links, be it there or not.
-
-        Raises:
-            OSError: that is outside of the root.
-            ValueError: it is a path that no file can have.
-            RuntimeError: it is a link that leads to itself.
-        """
-        real = (self._real_root / path.relative_to(self.root)).resolve()
+    def real(self, path: str) -> Path:
+        """Where a file below the root lies, without links, be it there or not; ``OSError`` where that is outside of it."""
+        real = (self._real_root / Path(path).relative_to(self.root)).resolve()
         if not real.is_relative_to(self._real_root):
             raise PermissionError(errno.EPERM, "it leads out of the project")
         return real
@@ -91,13 +85,12 @@ class Content(NamedTuple):
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenFile:
+class SeenFile(NamedTuple):
     """A file that was seen, by the name that the conversation wrote."""
 
     name: str
     content: Content | None = None  # as it was shown; none until it is read
-    stamp: Stamp | None = None  # when it was compared last; none where it is to be compared
+    proof: Proof | None = None  # that it is as it was compared last; none where it was not
     told: str = ""  # which content was told of last; empty where it is as it was shown
     times: int = 0  # it was told of
 
@@ -105,10 +98,10 @@ class SeenFile:
 class Found(NamedTuple):
     """A file that was read: as it was known before, what it held when it was shown, and what became of it since."""
 
-    path: Path
+    path: str
     before: SeenFile
     content: Content | None
-    stamp: Stamp
+    proof: Proof
     key: str = ""  # what tells this change from another; empty where there is none
     line: str = ""
     detail: str = ""
@@ -126,7 +119,7 @@ class SavedFiles:
 class FilesProvider:
     """Follows the files that one conversation shows; a ``ContextProvider``.
 
-    Looks may run in a thread. They are handed frozen records and leave what they found in a queue; a turn takes it in.
+    A look at the disk may be in a thread: it is handed frozen records and leaves an answer, which a turn takes in.
     """
 
     name = "files"
@@ -134,10 +127,8 @@ class FilesProvider:
     def __init__(self, tracker: FileChangeTracker, kinds: ToolKinds) -> None:
         self._tracker = tracker
         self._kinds = kinds
-        self._files: dict[Path, SeenFile] = {}  # the longest unseen first
-        self._found = deque[list[Found] | Exception]()
-        self._looking = Lock()
-        self._has_looked = False
+        self._files: dict[str, SeenFile] = {}  # by path, the longest unseen first
+        self._look: Future[list[Found]] | None = None  # that no turn has taken in yet
         self._touched: set[int] = set()
         self._messages = 0  # that were read
         self._resumed = 0  # messages that another one had read
@@ -167,32 +158,28 @@ class FilesProvider:
             known = self._files.get(path)
             if known and known.content and known.content.digest == digest:
                 content = known.content
-            other._files[path] = SeenFile(name=name, content=content, told=told, times=times)
+            other._files[path] = SeenFile(name, content, told=told, times=times)
         return other
 
     async def before_turn(self, turn: ProviderTurn, /) -> None:
         """Look at the disk in a thread; a slow one is not waited for."""
         self._read(turn)
-        if not self._files:
-            return
-        looking = asyncio.get_running_loop().run_in_executor(
-            None, self._look, self._candidates(turn), MOST_FILES
-        )
-        await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
-        self._has_looked = True
+        if self._files and (self._look is None or self._look.done()):
+            self._look, due = Future(), self._due(turn)
+            in_thread = asyncio.get_running_loop().run_in_executor
+            looking = in_thread(None, answer, self._look, self._tracker, due)
+            await asyncio.wait([looking], timeout=LONGEST_WAIT_S)
 
     def turn(self, turn: ProviderTurn, /) -> Told:
         """What became of files since they were shown."""
         self._read(turn)
-        if self._files and not self._has_looked:
-            self._look(self._candidates(turn), MOST_READ_NOWAIT)
-        self._has_looked = False
-        found: list[Found] = []
-        while self._found:
-            each = self._found.popleft()
-            if isinstance(each, Exception):
-                raise each
-            found += each
+        if self._look is None:
+            found = compared(self._tracker, self._due(turn), MOST_READ_NOWAIT)
+        elif self._look.done():
+            look, self._look = self._look, None
+            found = look.result()
+        else:
+            return NOTHING
         return self._news(found, turn) if found else NOTHING
 
     async def aclose(self) -> None:
@@ -204,7 +191,7 @@ class FilesProvider:
         if self._closed:
             return
         if not turn.known and self._messages:  # another conversation: what was told may not stand
-            self._files = {path: replace(file, stamp=None) for path, file in self._files.items()}
+            self._files = {path: file._replace(proof=None) for path, file in self._files.items()}
         self._messages = turn.units[-1].stop if turn.units else 0
         for unit in turn.new:
             for key, shown, written in touches(unit, self._kinds):
@@ -214,50 +201,28 @@ class FilesProvider:
                 if unit.stop <= self._resumed and all(map(self._knows, shown)):
                     continue  # as it was when this was saved
                 for name in (*shown, *filter(self._knows, written)):
-                    self._see(name)
+                    path = self._tracker.path_of(name)
+                    if path is not None:
+                        self._files.pop(path, None)
+                        self._files[path] = SeenFile(name)
+        while len(self._files) > MOST_FILES:
+            del self._files[next(iter(self._files))]
 
     def _knows(self, name: str) -> bool:
         return self._tracker.path_of(name) in self._files
 
-    def _see(self, name: str) -> None:
-        """A file was shown, as it is on disk now; it is read at the next look."""
-        path = self._tracker.path_of(name)
-        if path is not None:
-            self._files.pop(path, None)
-            self._files[path] = SeenFile(name=name)
-            if len(self._files) > MOST_FILES:
-                del self._files[next(iter(self._files))]
-
-    def _candidates(self, turn: ProviderTurn) -> list[tuple[Path, SeenFile]]:
+    def _due(self, turn: ProviderTurn) -> dict[str, SeenFile]:
         """What to look at: what is to be read first. While a call has no result it may be writing a file: changes wait."""
         waits = bool(turn.units) and turn.units[-1].unanswered
-        looked = [each for each in self._files.items() if not waits or each[1].content is None]
-        return sorted(looked, key=lambda each: each[1].content is not None)
-
-    def _look(self, candidates: Sequence[tuple[Path, SeenFile]], most_read: int) -> None:
-        """Read what was seen, and find out what became of what was read before; nothing while another look does."""
-        if not self._looking.acquire(blocking=False):
-            return
-        try:
-            found: list[Found] = []
-            for path, file in candidates:
-                if len(found) == most_read:
-                    break
-                stamp = stamp_of(path)
-                if file.stamp is None or not file.stamp.holds(stamp):
-                    found.append(compared(self._tracker, path, file, stamp))
-            self._found.append(found)
-        except Exception as error:  # noqa: BLE001 - it may be in a thread: the turn raises it
-            self._found.append(error)
-        finally:
-            self._looking.release()
+        unread = {path: file for path, file in self._files.items() if file.content is None}
+        return unread if waits else unread | self._files
 
     def _news(self, found: Iterable[Found], turn: ProviderTurn) -> Told:
         """Take in what was found, and tell what of it is news; of a file that is as it was, what others said stands."""
         standing = {notice.key for notice in turn.standing if notice.topic == "file"}
         notices: list[Notice] = []
         withdrawn: list[Notice] = []
-        for path, before, content, stamp, key, line, detail in found:
+        for path, before, content, proof, key, line, detail in found:
             if self._files.get(path) is not before:
                 continue  # it went, or was shown again
             if content is None:  # what cannot be read is not followed
@@ -267,15 +232,13 @@ class FilesProvider:
             if not key and told:
                 text = AGAIN.format(path=name)
                 withdrawn.append(Notice(topic="file", key=name, text=text))
-            if key and (key != told or (before.stamp is None and name not in standing)):
+            if key and (key != told or (before.proof is None and name not in standing)):
                 times += 1
                 shown = detail if len(notices) < MOST_DIFFS else ""
                 shown = NO_MORE if times >= MOST_TOLD and line == CHANGED else shown
                 text = line.format(path=name)
                 notices.append(Notice(topic="file", key=name, text=text, detail=shown))
-            self._files[path] = SeenFile(
-                name=name, content=content, stamp=stamp, told=key, times=times if key else 0
-            )
+            self._files[path] = SeenFile(name, content, proof, key, times if key else 0)
         return Told(notices=tuple(notices), withdrawn=tuple(withdrawn))
 
 
@@ -289,32 +252,43 @@ def touches(unit: Unit, kinds: ToolKinds) -> Iterator[tuple[int, tuple[str, ...]
             yield hash((call, answer)), shown, action.writes
 
 
-def compared(tracker: FileChangeTracker, path: Path, file: SeenFile, stamp: Stamp) -> Found:
-    """A file as it is now, beside what it held when it was shown; of one that was not read yet, what it holds."""
+def answer(
+    look: "Future[list[Found]]", tracker: FileChangeTracker, files: Mapping[str, SeenFile]
+) -> None:
+    """Look at files in a thread."""
     try:
-        now = content_of(tracker.real(path))
-    except FileNotFoundError:
-        return Found(path, file, file.content, stamp, "deleted", DELETED)
-    except (OSError, ValueError, RuntimeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
-        detail = f"it cannot be read any more: {why}"
-        return Found(path, file, file.content, stamp, detail, CHANGED, detail)
-    before = file.content or now
-    if before.digest == now.digest:
-        return Found(path, file, now, stamp)
-    if before.text is None or now.text is None:
+        look.set_result(compared(tracker, files, MOST_FILES))
+    except Exception as error:  # noqa: BLE001 - the turn raises it
+        look.set_exception(error)
+
+
+def compared(
+    tracker: FileChangeTracker, files: Mapping[str, SeenFile], most_read: int
+) -> list[Found]:
+    """Files that may have changed, beside what they held when they were shown; of those not read yet, what they hold."""
+    found: list[Found] = []
+    differing = changed({path: file.proof or () for path, file in files.items()})
+    for path, proof in islice(differing.items(), most_read):
+        file = files[path]
+        try:
+            now = content_of(tracker.real(path))
+        except FileNotFoundError:
+            found.append(Found(path, file, file.content, proof, "deleted", DELETED))
+            continue
+        except (OSError, ValueError, RuntimeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "its name leads nowhere"
+            detail = f"it cannot be read any more: {why}"
+            found.append(Found(path, file, file.content, proof, detail, CHANGED, detail))
+            continue
+        before = file.content or now
+        if before.digest == now.digest:
+            found.append(Found(path, file, now, proof))
+            continue
         detail = f"({now.words or before.words})"
-    else:
-        detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
-    return Found(path, file, before, stamp, now.digest, CHANGED, detail)
-
-
-def stamp_of(path: Path) -> Stamp:
-    """What the system says of a file; nothing is opened."""
-    try:
-        return Stamp.of(os.stat(path))  # noqa: PTH116 - of many files at each turn
-    except (OSError, ValueError):
-        return Stamp(identity=(), settled=True)
+        if before.text is not None and now.text is not None:
+            detail = told_changes(before.text, now.text, most_chars=MOST_CHARS)
+        found.append(Found(path, file, before, proof, now.digest, CHANGED, detail))
+    return found
 
 
 def content_of(real: Path) -> Content:

@@ -1,24 +1,24 @@
 """The files of a folder and what they say, brought up to date by as little reading as possible.
 
-What was read is cached by content. Nothing outside the folder is read, no pipe is opened, no secret is kept.
+Promise: a file is not read again only where what the system says of it proves that it is the same. Nothing outside the
+folder is read, no pipe is opened, no secret is kept. What was read is cached by content.
 """
 
 import asyncio
 import errno
 import os
-import stat
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from time import time_ns
 from typing import Protocol
 
 from pydantic import TypeAdapter
 
-from autogen_context.cache.files import levels, read_regular
+from autogen_context.cache.files import RULES_FILE, levels, read_regular
 from autogen_context.messages.message import content_digest
 from autogen_context.project.documents import Document, Paper, papers_of, read_document
 from autogen_context.project.secrets import without_secrets
@@ -26,14 +26,18 @@ from autogen_context.project.symbols import Language, Symbols, language_by_name,
 
 Builder = Callable[[], str]  # called in a thread
 Papers = Mapping[Paper, tuple[Document, ...]]
+Proof = tuple[int, ...]  # what the system said of a path; empty where that proves nothing
 
 MOST_BYTES = 1024 * 1024  # of one file
 BINARY_BYTES = 8_192  # from the beginning; a zero among them is of no text
-SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change under the same stamp
+SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
 MOST_PARSED = 2_000  # source files of a tree that are read by grammar, some 4 ms each; of a larger one all by words
 MOST_BUILDS = 50_000  # in memory; the symbols of a file are a kilobyte or two
 BATCH = 64  # files that are read before others have their turn
 SCHEMA = 4  # of what is in a cache
+
+SAID = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_mode", "st_dev", "st_ino")
+GONE: Proof = (0, 0)
 
 
 class Builds(Protocol):
@@ -60,44 +64,41 @@ class Kept:
         return self._kept[key]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
-    """What a file system says of a file: size, the times of change, device and inode; settled once any later change shows."""
+def changed(proofs: Mapping[str, Proof], *, now_ns: int | None = None) -> dict[str, Proof]:
+    """The paths that may be others than they were, each with what proves from now on that it is the same.
 
-    identity: tuple[int, ...]
-    settled: bool
-
-    @classmethod
-    def of(cls, found: os.stat_result) -> "Stamp":
-        """The stamp in what the system answers."""
-        times = (found.st_mtime_ns, found.st_ctime_ns)
-        identity = (found.st_size, *times, found.st_dev, found.st_ino)
-        return cls(identity=identity, settled=time_ns() - max(times) > SETTLED_NS)
-
-    def holds(self, now: "Stamp") -> bool:
-        """Whether a file that had this stamp has the same content still, by its stamp of now."""
-        return self.settled and self.identity == now.identity
+    What was written within a tick of the clock can be written again and look the same: nothing proves it yet.
+    """
+    settled_ns = (now_ns or time_ns()) - SETTLED_NS
+    found: dict[str, Proof] = {}
+    for path, proof in proofs.items():
+        try:
+            now = SAID(os.stat(path))  # noqa: PTH116 - of thousands of files in a turn
+        except (OSError, ValueError):
+            now = GONE
+        if now != proof:
+            found[path] = now if max(now[0], now[1]) < settled_ns else ()
+    return found
 
 
-def stamp_of(root: Path, name: str) -> Stamp | None:
-    """The stamp of a regular file of the tree; ``None`` where there is none."""
-    try:
-        found = os.lstat(f"{root}/{name}")  # a Path takes longer than the system
-    except (OSError, ValueError):
-        return None
-    fits = stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES
-    is_one_line = name.isprintable()  # no control characters, no bytes that are no characters
-    return Stamp.of(found) if fits and is_one_line else None
+def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, Proof]]:
+    """The files of a tree that git does not ignore, by their names from the root, and what changes when names come or go.
 
-
-def files_below(root: Path, most_files: int) -> dict[str, Stamp]:
-    """The files of a tree that git does not ignore, by their names from the root; what lies deepest is left out."""
-    if os.path.realpath(root) != str(root) or not root.is_dir():
-        return {}
-    entries = (entry for found in levels(str(root)) for entry in found.files)
-    names = (entry.path[len(str(root)) + 1 :] for entry in entries)
-    stamps = ((name, stamp_of(root, name)) for name in names)
-    return dict(islice(((name, stamp) for name, stamp in stamps if stamp is not None), most_files))
+    That are the folders and their rules. What lies deepest is left out; so are links, pipes, and names of several lines.
+    """
+    names: list[str] = []
+    folders, begun_ns, start = [str(root)], time_ns(), len(str(root)) + 1
+    if os.path.realpath(root) == str(root):  # else another folder has taken its place
+        for listing in levels(str(root)):
+            folders += [entry.path for entry in listing.folders]
+            files = [each for each in listing.files if each.is_file(follow_symlinks=False)]
+            names += [entry.path[start:] for entry in files if entry.path[start:].isprintable()]
+            if len(names) >= most_files:
+                break
+    rules = [f"{folder}/{RULES_FILE}" for folder in folders]
+    proofs = changed(dict.fromkeys([*folders, *rules], ()), now_ns=begun_ns)
+    there = {path: proof for path, proof in proofs.items() if proof != GONE or path == str(root)}
+    return frozenset(names[:most_files]), there
 
 
 def read_text(root: Path, name: str) -> tuple[str, bytes]:
@@ -114,6 +115,17 @@ def read_text(root: Path, name: str) -> tuple[str, bytes]:
         raise OSError(errno.EINVAL, "binary")
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     return text, content_digest(data)
+
+
+def texts_of(root: Path, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
+    """The texts of files with their digests; of one that cannot be read both are empty."""
+    found: list[tuple[str, str, bytes]] = []
+    for name in names:
+        try:
+            found.append((name, *read_text(root, name)))
+        except (OSError, RuntimeError):
+            found.append((name, "", b""))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,107 +153,97 @@ class Index:
     """The files of a tree, the symbols of its sources and its documents.
 
     Attributes:
-        files: all of them, with their stamps.
+        files: the names of all of them.
         symbols: of the source files.
         papers: the documents of each kind, the more important first.
         version: another number once symbols or documents have changed.
     """
 
     def __init__(self, root: Path, *, cache: Builds, most_files: int) -> None:
-        self.files: dict[str, Stamp] = {}
+        self.files = frozenset[str]()
         self.symbols: dict[str, Symbols] = {}
         self.papers: Papers = {}
         self.version = 0
         self._root = root
         self._cache = cache
         self._most_files = most_files
-        self._names: Mapping[Paper, tuple[str, ...]] = {}
-        self._kinds: dict[str, list[Paper]] = {}  # of document that a file is; none of most
-        self._drawn = -1  # the version that the papers are of
-        self._read: dict[str, tuple[Stamp, bytes]] = {}  # stamp before, digest; none without text
-        self._facts: dict[str, Facts] = {}
+        self._names: dict[str, Proof] = {str(root): ()}  # what proves that these are the files
+        self._texts: dict[str, Proof] = {}  # what proves that these are their texts, by path
+        self._named: Mapping[Paper, tuple[str, ...]] = papers_of(())  # the files of the documents
+        self._kinds: Mapping[str, list[Paper]] = {}  # the same the other way round
+        self._read: dict[str, tuple[bytes, Facts]] = {}  # by digests; empty of what has no text
         self._by_grammar: bool | None = None
+        self._drawn = -1  # the version that symbols and documents are of
 
     async def update(self) -> None:
-        """Look at all files, and read what may have changed, some at a time; what was read stays read if this is cancelled."""
-        files = await asyncio.to_thread(files_below, self._root, self._most_files)
-        if files.keys() != self.files.keys():
-            self._take_names(files)
-        self.files, known = files, self._read
-        due = [
-            name
-            for name in sorted(files)
-            if not (name in known and known[name][0].holds(files[name]))
-            and (name in self._kinds or language_by_name(name) is not None)
-        ]
-        for start in range(0, len(due), BATCH):
-            texts = await asyncio.to_thread(self._texts, due[start : start + BATCH])
-            for name, text, digest in texts:
+        """Read what may have changed, some at a time; what was read stays read if this is cancelled."""
+        if await asyncio.to_thread(changed, self._names):
+            files, names = await asyncio.to_thread(files_below, self._root, self._most_files)
+            if files != self.files:
+                self._take_names(files)
+            self._names = names
+        due = list((await asyncio.to_thread(changed, self._texts.copy())).items())
+        for at in range(0, len(due), BATCH):
+            batch = {
+                path[len(str(self._root)) + 1 :]: proof for path, proof in due[at : at + BATCH]
+            }
+            for name, text, digest in await asyncio.to_thread(texts_of, self._root, list(batch)):
                 await self._take(name, text, digest)
+                self._texts[f"{self._root}/{name}"] = batch[name]
         if self._drawn != self.version:
-            facts, self._drawn = self._facts, self.version
+            self._drawn, read = self.version, self._read
+            self.symbols = {
+                name: facts.symbols
+                for name, (_, facts) in read.items()
+                if facts.symbols is not None
+            }
             self.papers = {
                 paper: tuple(
-                    facts[name].documents[paper]
+                    read[name][1].documents[paper]
                     for name in names
-                    if paper in facts.get(name, NOTHING).documents
+                    if name in read and paper in read[name][1].documents
                 )
-                for paper, names in self._names.items()
+                for paper, names in self._named.items()
             }
 
-    def _take_names(self, files: Collection[str]) -> None:
-        """See which files are documents now, and forget what was read of those that are gone or are others."""
-        self._names = papers_of(files)
-        kinds: dict[str, list[Paper]] = {}
-        for paper, names in self._names.items():
+    def _take_names(self, files: frozenset[str]) -> None:
+        """See which files are to be read, and forget what was read of those that are gone or are other documents now."""
+        self._named, kinds = papers_of(files), defaultdict[str, list[Paper]](list)
+        for paper, names in self._named.items():
             for name in names:
-                kinds.setdefault(name, []).append(paper)
+                kinds[name].append(paper)
+        sources = {name for name in files if language_by_name(name) is not None}
         if self._by_grammar is None:
-            sources = sum(language_by_name(name) is not None for name in files)
-            self._by_grammar = sources <= MOST_PARSED
-        for name in list(self._read):
-            if name not in files or kinds.get(name) != self._kinds.get(name):
-                del self._read[name]
-                self._put(name, NOTHING)
-        self._kinds = kinds
-
-    def _texts(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
-        """The texts of files with their digests; of one that cannot be read both are empty."""
-        found: list[tuple[str, str, bytes]] = []
-        for name in names:
-            try:
-                found.append((name, *read_text(self._root, name)))
-            except (OSError, RuntimeError):
-                found.append((name, "", b""))
-        return found
+            self._by_grammar = len(sources) <= MOST_PARSED
+        wanted = sorted(sources | kinds.keys())
+        same = {name for name in wanted if kinds.get(name) == self._kinds.get(name)}
+        for name in self._read.keys() - same:
+            del self._read[name]
+            self.version += 1
+        paths = {name: f"{self._root}/{name}" for name in wanted}
+        self._texts = {
+            path: self._texts.get(path, ()) if name in same else () for name, path in paths.items()
+        }
+        self.files, self._kinds = files, kinds
 
     async def _take(self, name: str, text: str, digest: bytes) -> None:
         """Keep what a file says; the cache knows it by its content, and by its name where that says how to read it."""
-        if name not in self._read or self._read[name][1] != digest:
-            language, papers = language_by_name(name), self._kinds.get(name, [])
-            if language is not None and not self._by_grammar:
-                language = Language(language.family)
-            facts = NOTHING
-            if digest:
-                means = f"{'-'.join(papers)}/{name if papers else language}"
-                key = f"project-{SCHEMA}/{means}/{digest.hex()}"
-                facts = await self._built(key, partial(facts_of, name, text, language, papers))
-            self._put(name, facts)
-        self._read[name] = self.files[name], digest
-
-    def _put(self, name: str, facts: Facts) -> None:
+        if name in self._read and self._read[name][0] == digest:
+            return
+        language, papers = language_by_name(name), self._kinds.get(name, [])
+        if language is not None and not self._by_grammar:
+            language = Language(language.family)
+        facts = NOTHING
+        if digest:
+            means = f"{'-'.join(papers)}/{name if papers else language}"
+            key = f"project-{SCHEMA}/{means}/{digest.hex()}"
+            make = partial(facts_of, name, text, language, papers)
+            kept = await self._cache.get_or_build(
+                key, lambda: FACTS.dump_json(make()).decode(), depends_on=()
+            )
+            try:
+                facts = FACTS.validate_json(kept)
+            except ValueError:  # whoever shares the cache put something else there
+                facts = await asyncio.to_thread(make)
+        self._read[name] = digest, facts
         self.version += 1
-        self._facts[name] = facts
-        self.symbols.pop(name, None)
-        if facts.symbols is not None:
-            self.symbols[name] = facts.symbols
-
-    async def _built(self, key: str, make: Callable[[], Facts]) -> Facts:
-        """What is made of a text, from the cache where it has it."""
-        kept = await self._cache.get_or_build(
-            key, lambda: FACTS.dump_json(make()).decode(), depends_on=()
-        )
-        try:
-            return FACTS.validate_json(kept)
-        except ValueError:  # whoever shares the cache put something else there
-            return await asyncio.to_thread(make)

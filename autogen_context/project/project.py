@@ -209,7 +209,7 @@ class ProjectContext:
         write = partial(
             head_of,
             self.root.name,
-            tuple(index.files),
+            index.files,
             symbols,
             index.papers,
             focus=focus_of(task, in_play, root=self.root, files=index.files),

@@ -6,27 +6,35 @@ Where a language says what it takes from elsewhere (Python, JavaScript, TypeScri
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from posixpath import splitext
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from autogen_context.compressor.arrival.code import (
-    Grammar,
-    Span,
-    holders,
-    outline,
-    spans_by_grammar,
-)
+from autogen_context.compressor.code import Span, holders, nested, outline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Language as TreeSitterLanguage
+    from tree_sitter import Query
 
 Family = Literal["python", "script", "c"]  # how comments, strings and imports are written
+Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
 
 HEAD_CHARS = 120  # of a definition's head
 HEAD_LINES = 12
 MOST_DEFINITIONS = 500  # of one file
 MOST_REFERENCES = 3_000
 LEAST_CHARS, MOST_CHARS = 3, 60  # of a name that is looked for elsewhere
+LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
+DEEPEST = 12  # nodes around a definition
 
 CONTAINERS = (
     "class|interface|enum|namespace|struct|trait|impl|mod|module|record|object|protocol|extension"
+)
+DEFINITION = re.compile(
+    r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
 )
 CONTAINER = re.compile(rf"(?:[\w()]+[ \t]+)*(?:{CONTAINERS})\b")
 WORDS = CONTAINERS.replace("impl|", "") + r"|def|function\*?|fn|func|fun|type"
@@ -140,6 +148,40 @@ def symbols_of(text: str, language: Language) -> Symbols:
         definitions=tuple(definition for _, definition in found[:MOST_DEFINITIONS]),
         references=references_in(text, language.family),
     )
+
+
+def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
+    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it."""
+    if len(text) > LONGEST_CHARS:
+        return []
+    try:
+        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - an extra
+
+        language, query = language_of(*grammar)
+    except ImportError:
+        return []
+    root = Parser(language).parse(text.encode(errors="replace")).root_node
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
+    rows: list[tuple[int, int, int]] = []
+    for _, match in cursor.matches(root):
+        whole, body = match["whole"][0], match["body"][0]
+        if DEFINITION.search(whole.type):
+            start, end, first = whole.start_point.row, whole.end_point.row + 1, body.start_point.row
+            inner = first if first > start and body.type == "block" else first + 1
+            rows.append((start, min(inner, end), end))
+    return nested(sorted(rows, key=lambda row: (row[0], -row[2])))
+
+
+@cache
+def language_of(name: str, function: str) -> "tuple[TreeSitterLanguage, Query]":
+    """A language, and the question for what has a body in it."""
+    from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
+
+    module = import_module(f"tree_sitter_{name}")
+    make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
+    language = Language(make())
+    return language, Query(language, "(_ body: (_) @body) @whole")
 
 
 def definitions_in(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[int, Definition]]:

@@ -17,7 +17,7 @@ from autogen_context.compressor.shorten import CountText
 from autogen_context.errors import EmbeddingFailed
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message, joined_text
-from autogen_context.messages.piece import same_at_front, still_there
+from autogen_context.messages.piece import same_at_front
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.models.similarity import similarities
 from autogen_context.prioritizer.attention import LexicalIndex, fused, means_around, relatedness
@@ -63,7 +63,8 @@ class Recaller:
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Read what is new in a conversation, and forget what is no longer in it."""
-        same = still_there(self._messages, messages)
+        known = self._messages  # most often all of it is there still
+        same = len(known) if messages[: len(known)] == known else same_at_front(known, messages)
         self._index.truncate(min(same, len(self._index)))
         while self._starts and self._starts[-1] >= same:
             self._starts.pop()

@@ -58,7 +58,7 @@ def test_the_guide_on_shared_stores_runs(redis: LocalRedis, tmp_path: Path) -> N
     text = program_in(page).replace(given, f"{given}, limits={patient}", 1)
     program = tmp_path / "guide.py"
     program.write_text(
-        f"from autogen_context.cache.redis.server import RedisLimits\n{text}", "utf-8"
+        f"from autogen_context.cache.redis_server import RedisLimits\n{text}", "utf-8"
     )
     (shown,) = re.findall(r"```\n(what takes long.*?)```", page, re.DOTALL)
     assert printed(redis, program) == shown

@@ -247,15 +247,18 @@ async def test_what_depends_on_a_pipe_is_built_each_time(tmp_path: Path) -> None
 
 
 async def test_a_watch_of_a_folder_drops_what_changed(file: Path) -> None:
-    """With nobody asking."""
-    watch = FileWatch()
-    watch.follow(file.parent)
-    async with ContextCache(watch=watch) as cache:
-        await cache.get_or_build("key", Reading(file), depends_on=[file])
-        file.write_text("two")
-        await until(lambda: not cache.stats().memory.entries)
-        assert await cache.get_or_build("key", Reading(file), depends_on=[file]) == "two"
-    watch.close()
+    """K3: with nobody asking; also where a file comes under a pattern. It is counted when it is built anew."""
+    with FileWatch() as watch:
+        watch.follow(file.parent)
+        async with ContextCache(watch=watch) as cache:
+            for name in (file, f"{file.parent}/*.txt"):
+                await cache.get_or_build(str(name), Reading(file), depends_on=[name])
+            (file.parent / "new.txt").touch()
+            await until(lambda: cache.stats().memory.entries == 1)
+            file.write_text("two")
+            await until(lambda: not cache.stats().memory.entries)
+            assert await cache.get_or_build(str(file), Reading(file), depends_on=[file]) == "two"
+            assert cache.stats().invalidations == 1
 
 
 @pytest.mark.parametrize("pattern", ["file.txt", "**/*.txt"])

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from autogen_context.cache.originals import OriginalStore, RedisOriginals
-from autogen_context.cache.redis.server import RedisLimits, RedisServer
-from autogen_context.cache.redis.tier import RedisTier
+from autogen_context.cache.redis_server import RedisLimits, RedisServer
+from autogen_context.cache.redis_tier import RedisTier
 from autogen_context.cache.tier import Scope
 from autogen_context.errors import StoreRefused, StoreUnavailable
 from support.entries import said

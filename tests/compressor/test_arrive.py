@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.arrival import (
+from autogen_context.compressor.arrival import (
     LEAST_ABOVE,
     LEAST_LEFT,
     MOST_CODE_TOKENS,
@@ -123,7 +123,7 @@ def test_every_process_cuts_alike() -> None:
     """Whatever order its sets have."""
     program = (
         "from support.results import LONG; from support.reducing import exact;"
-        "from autogen_context.compressor.arrival.arrival import cut; import hashlib;"
+        "from autogen_context.compressor.arrival import cut; import hashlib;"
         "task = ' '.join(f'invoice_{i} src/part_{i}.py' for i in range(200));"
         "print([hashlib.sha256(cut(t, t, task=task, count=exact)[0].encode()).hexdigest() for t in LONG.values()])"
     )

@@ -8,13 +8,13 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.compressor.arrival.arrival import (
+from autogen_context.compressor.arrival import (
     MOST_CODE_TOKENS,
     MOST_TOKENS,
     lines_mark_of,
     mark_of,
 )
-from autogen_context.compressor.arrival.lines import note_of
+from autogen_context.compressor.kinds import note_of
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 PYTHON = re.compile(r"```python\n(.*?)```\n", re.DOTALL)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.code import CODE, Span, holders, outline
-from autogen_context.compressor.arrival.kinds import REDUCERS, reducer_for
-from autogen_context.compressor.arrival.lines import OUTPUT, Reducer, choose, shortened, shown
+from autogen_context.compressor.code import CODE, Span, holders, outline
+from autogen_context.compressor.kinds import OUTPUT, REDUCERS, reducer_for, shown
+from autogen_context.compressor.lines import Reducer, choose, shortened
 from support.reducing import ROOMS, assert_promises, exact, room_of, texts_of
 from support.results import BROKEN, ERROR, LONG, NEEDLE, numbered
 from support.sources import HEADS, SOURCES

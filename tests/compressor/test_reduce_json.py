@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.json_text import JSON, MOST_DEPTH, minified
+from autogen_context.compressor.json_text import JSON, MOST_DEPTH, minified
 from support.reducing import ROOMS, assert_promises, room_of
 from support.results import ERROR, NEEDLE
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
-from autogen_context.compressor.eviction_notice import Statements
+from autogen_context.compressor.eviction_notice import is_replaced, overruled
 from autogen_context.errors import ChangeRefused
 from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
@@ -375,7 +375,7 @@ SAID = "The budget is 500 EUR"
 
 
 @pytest.mark.parametrize(
-    ("said", "author", "position", "replaced", "overruled"),
+    ("said", "author", "position", "replaced", "overrules"),
     [
         pytest.param(SAID, "person", 4, True, False, id="the same, said before"),
         pytest.param("The budget is 900 EUR", "person", 4, True, False, id="another, before"),
@@ -385,16 +385,14 @@ SAID = "The budget is 500 EUR"
     ],
 )
 def test_of_two_statements_about_the_same_the_later_one_holds(
-    said: str, author: Author, position: int, *, replaced: bool, overruled: bool
+    said: str, author: Author, position: int, *, replaced: bool, overrules: bool
 ) -> None:
     """Said in messages, or told beside them when five messages were known."""
     notice = Notice(topic="requirement", key="budget", text=SAID, position=5)
-    statements = Statements(stated([notice, Notice(topic="task", key="x", text=SAID)]))
+    statements = stated([notice, Notice(topic="task", key="x", text=SAID)])
     entry = entry_of("constraint", said, author, position)
-    assert statements.replace(entry) is replaced
-    assert statements.overruled([entry]) == ({notice.name} if overruled else set())
-    assert [own.text for own in statements.since(5)] == [SAID]
-    assert statements.since(6) == []
+    assert is_replaced(entry, statements.values()) is replaced
+    assert overruled(statements, [entry]) == ({notice.name} if overrules else set())
 
 
 NEWEST = Notice(topic="task", key="newest", text="newest")

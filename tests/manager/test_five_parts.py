@@ -19,7 +19,11 @@ from support.working import run
 ROOT = str(Path(autogen_context.__file__).parent)
 # What is done for each line or token of a new text, and would hide the way of a turn.
 BY_TEXT = (
-    "compressor/arrival/",
+    "compressor/arrival.py",
+    "compressor/code.py",
+    "compressor/json_text.py",
+    "compressor/kinds.py",
+    "compressor/lines.py",
     "ledger/",
     "messages/identifiers.py",
     "prioritizer/blocks.py",

@@ -227,11 +227,19 @@ def test_what_is_rewritten_of_results_and_calls() -> None:
     assert HOST.rewrite(called, short)["function_call"] == {"name": "f", "arguments": "{}"}
 
 
-@pytest.mark.parametrize("call_id", ["", "c"])
-def test_how_a_message_of_our_own_is_written(call_id: str) -> None:
-    """As OpenAI takes it; what changes its role is written like that, too."""
-    message = Message(role="tool", results=(ToolResult(call_id=call_id, text="t", name="f"),))
-    older, usual = {"role": "function", "name": "f"}, {"role": "tool", "tool_call_id": call_id}
-    expected = (usual if call_id else older) | {"content": "t"}
+@pytest.mark.parametrize(
+    ("role", "call_id", "expected"),
+    [
+        ("tool", "c", {"role": "tool", "tool_call_id": "c"}),
+        ("tool", "", {"role": "tool", "tool_call_id": ""}),
+        ("function", "", {"role": "function", "name": "f"}),
+    ],
+)
+def test_how_a_message_of_our_own_is_written(
+    role: str, call_id: str, expected: ChatMessage
+) -> None:
+    """In the form of its call, whose id may be empty; what changes its role is written like that, too."""
+    message = Message(role=role, results=(ToolResult(call_id=call_id, text="t", name="f"),))
+    expected = expected | {"content": "t"}
     assert HOST.compose(message) == expected
     assert HOST.rewrite({"role": "other", "content": "x", "name": "n"}, message) == expected

@@ -162,6 +162,7 @@ def test_what_each_fault_becomes(messages: list[Message], expected: list[Message
 FUNCTION = {"name": "f", "arguments": "{}"}
 ASKED: ChatMessage = {"role": "assistant", "content": None}
 CALLED = ASKED | {"tool_calls": [{"id": "a", "type": "function", "function": FUNCTION}]}
+NO_ID = ASKED | {"tool_calls": [{"id": "", "type": "function", "function": FUNCTION}]}
 OLDER = ASKED | {"function_call": FUNCTION}
 RESULT = {"role": "tool", "tool_call_id": "a", "content": "r"}
 OLDER_RESULT = {"role": "function", "name": "f", "content": "r"}
@@ -177,15 +178,16 @@ PICTURE = [{"type": "image_url", "image_url": {"url": "data:,"}}]
         pytest.param(OLDER, OLDER_RESULT | {"tool_call_id": "a"}, OLDER_RESULT, id="with an id"),
         pytest.param(CALLED, OLDER_RESULT, RESULT, id="tool_calls, function"),
         pytest.param(CALLED, {"role": "tool", "content": "r"}, RESULT, id="F34: no id"),
+        pytest.param(NO_ID, None, RESULT | {"tool_call_id": "", "content": NO_RESULT}, id="no result, no id"),
         pytest.param(OLDER, RESULT | {"content": PICTURE}, OLDER_RESULT | {"content": "[image left out]"}, id="an image that the other form does not have"),
     ],
 )  # fmt: skip
 def test_a_result_is_sent_in_the_form_of_its_call(
-    call: ChatMessage, result: ChatMessage, expected: ChatMessage
+    call: ChatMessage, result: ChatMessage | None, expected: ChatMessage
 ) -> None:
     """F23: a ``function_call`` that a tool message answered went out as it came, and providers refuse it."""
-    given = [{"role": "user", "content": "hi"}, call, result, {"role": "user", "content": "go on"}]
+    asked, after = [{"role": "user", "content": "hi"}, call], {"role": "user", "content": "go on"}
     manager = IncrementalContextManager(window_tokens=9_000, counter=Characters())
-    prepared = manager.prepare_nowait(given)
-    assert prepared.messages == [*given[:2], expected, given[3]]
+    prepared = manager.prepare_nowait([*asked, *([result] if result else []), after])
+    assert prepared.messages == [*asked, expected, after]
     assert prepared.certificate.pairs_closed

@@ -96,7 +96,7 @@ class Broken(FileChangeTracker):
     """Fails when it is asked."""
 
     @override
-    def real(self, path: Path) -> Path:
+    def real(self, path: str) -> Path:
         raise MemoryError
 
 
@@ -120,7 +120,7 @@ class Slow(FileChangeTracker):
         self.answers = Event()
 
     @override
-    def real(self, path: Path) -> Path:
+    def real(self, path: str) -> Path:
         assert self.answers.wait(PATIENCE_S)
         return super().real(path)
 

@@ -140,7 +140,7 @@ def test_a_root_that_is_no_folder_is_refused(root: Path, path: str) -> None:
         FileChangeTracker(root / path)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(histories(max_messages=10), st.integers(200, 3_000))
 def test_where_nothing_changes_nothing_is_different(
     history: list[list[ChatMessage]], window_tokens: int

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from autogen_context.ledger import Ledger
 from autogen_context.messages.message import Message
-from autogen_context.project.index import Builder, Stamp, read_text, stamp_of
+from autogen_context.project.index import SETTLED_NS, Builder, changed, read_text
 from autogen_context.project.project import ProjectContext, ProjectView
 from support.tree import PRICE, README, SHOP, Counting, grown, trees
 from support.waiting import tick, until
@@ -242,19 +243,22 @@ async def test_files_beyond_the_limit_are_left_out(tmp_path: Path) -> None:
     assert "secret" not in view.head
 
 
-def test_a_stamp_of_a_young_file_proves_nothing(tmp_path: Path) -> None:
-    """A second write may come within the tick of the clock; an old stamp holds until anything is written."""
-    root = grown(tmp_path / "root", PLAIN)
-    young = stamp_of(root, "plain.py")
-    assert young is not None
-    assert not young.holds(young)
-    old = Stamp(identity=young.identity, settled=True)
-    assert old.holds(young)
-    times = (root / "plain.py").lstat()
+def test_what_was_written_just_now_proves_nothing(tmp_path: Path) -> None:
+    """14: a second write may come within the tick of the clock; later any write shows, also of as many bytes at the same time."""
+    file = grown(tmp_path / "root", PLAIN) / "plain.py"
+    path = str(file)
+    assert changed({path: changed({path: ()})[path]}) == {path: ()}
+    later_ns = time.time_ns() + 2 * SETTLED_NS
+    proof = changed({path: ()}, now_ns=later_ns)
+    assert proof[path]
+    assert changed(proof) == {}
+    times = file.stat()
     tick()
-    grown(root, {"plain.py": "def other(): ...\n"})
-    os.utime(root / "plain.py", ns=(times.st_atime_ns, times.st_mtime_ns))
-    now = stamp_of(root, "plain.py")
-    assert now is not None
-    assert now.identity[:2] == young.identity[:2]
-    assert not old.holds(now)
+    file.write_text(file.read_text().swapcase())
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (times.st_size, times.st_mtime_ns)
+    assert changed(proof) == {path: ()}
+    file.unlink()
+    gone = changed(proof)
+    assert gone[path]
+    assert changed(gone) == {}

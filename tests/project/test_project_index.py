@@ -5,16 +5,18 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autogen_context.project.index import Index, Kept
+from autogen_context.project.index import SETTLED_NS, Index, Kept
 from support.tree import grown
+from support.waiting import tick
 
 FOLDERS = ["", "a/", "a/b/", "docs/"]
-NAMES = ["one.py", "two.py", "README.md"]
+NAMES = ["one.py", "two.py", "README.md", ".gitignore"]
 PLACES = st.builds(str.__add__, st.sampled_from(FOLDERS), st.sampled_from(NAMES))
-TEXTS = st.sampled_from(["def first(): ...\n", "class Second: ...\n", "x = 1\n", "", None])
+TEXTS = st.sampled_from(["def first(): ...\n", "class Second: ...\n", "one.py\n", "*\n", None])
 EDITS = st.lists(st.tuples(PLACES, TEXTS), max_size=6)
 
 
@@ -23,44 +25,71 @@ def index_of(root: Path, most_files: int = 5_000) -> Index:
     return Index(root, cache=Kept(), most_files=most_files)
 
 
-@settings(max_examples=12)
+@pytest.mark.parametrize("settled_ns", [0, SETTLED_NS], ids=["old files", "young files"])
+@settings(max_examples=15)
 @given(EDITS, st.lists(EDITS, max_size=3))
 def test_piece_by_piece_is_as_all_at_once(
-    first: list[tuple[str, str | None]], bursts: list[list[tuple[str, str | None]]]
+    settled_ns: int,
+    first: list[tuple[str, str | None]],
+    bursts: list[list[tuple[str, str | None]]],
 ) -> None:
-    """After any edits, files, symbols and documents are those that a new index finds."""
+    """After any edits, of rules as well, files, symbols and documents are those that a new index finds (14)."""
 
     async def check(root: Path) -> None:
         index = index_of(root)
         for edits in (first, *bursts):
+            tick()
             for name, text in edits:
                 if text is not None:
                     grown(root, {name: text})
                 else:
                     (root / name).unlink(missing_ok=True)
+            tick()
             await index.update()
             fresh = index_of(root)
             await fresh.update()
             assert index.symbols == fresh.symbols
             assert index.papers == fresh.papers
-            assert index.files.keys() == fresh.files.keys()
+            assert index.files == fresh.files
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("autogen_context.project.index.SETTLED_NS", settled_ns)
         asyncio.run(check(Path(folder).resolve()))
 
 
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are old as soon as the clock has ticked."""
+    monkeypatch.setattr("autogen_context.project.index.SETTLED_NS", 0)
+
+
+@pytest.mark.usefixtures("settled")
 async def test_rules_that_change_are_followed(tmp_path: Path) -> None:
-    """A ``.gitignore`` that is told of has everything looked at anew; the limit holds for what comes later."""
+    """Also those of a ``.gitignore`` that hides itself, in a tree that is old; the limit holds for what comes later."""
     text = "def f(): ...\n"
     root = grown(tmp_path / "tree", {"a.py": text, "deep/er/b.py": text}).resolve()
     index = index_of(root, most_files=5)
-    await index.update()
-    grown(root, {".gitignore": "b.py\n"})
-    await index.update()
-    assert list(index.symbols) == ["a.py"]
+    for rules, found in ((".gitignore\n", ["a.py", "deep/er/b.py"]), ("b.py\n.git*\n", ["a.py"])):
+        grown(root, {".gitignore": rules})
+        tick()
+        await index.update()
+        assert list(index.symbols) == found
     grown(root, {f"new/{n}.py": "x = 1\n" for n in range(9)})
     await index.update()
     assert len(index.files) == 5
+
+
+@pytest.mark.usefixtures("settled")
+async def test_a_page_that_becomes_another_document_is_read_as_that(tmp_path: Path) -> None:
+    """Where one that was more important goes."""
+    names = [*("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "GEMINI.md"), "HACKING.md", "STYLE.md"]
+    root = grown(tmp_path / "tree", dict.fromkeys([*names, "docs/development.md"], "It is so.\n"))
+    index = index_of(root.resolve())
+    tick()
+    for last in ("STYLE.md", "docs/development.md"):
+        await index.update()
+        assert index.papers["memory_patterns"][-1].name == last
+        (root / "CLAUDE.md").unlink(missing_ok=True)
 
 
 async def test_a_folder_that_becomes_a_link_is_empty(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autogen_context.cache.redis.server import RedisLimits, RedisServer
+from autogen_context.cache.redis_server import RedisLimits, RedisServer
 from support.redis_server import LocalRedis, running
 
 PATIENT = RedisLimits(timeout_s=10.0, patience_s=20.0, retry_s=0.05)  # a busy machine is no fault

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from autogen_context.compressor.arrival.lines import Reducer, Room
+from autogen_context.compressor.lines import Reducer, Room
 from autogen_context.tokens.measure import EstimateCounter
 from autogen_context.tokens.message_counter import MessageCounter
 

@@ -2,34 +2,28 @@ r"""Source code, with line numbers before it or not, and where the definitions i
 
 Promise: tightened, no character of the code changes, since agents edit by exact text: only the blanks before line numbers
 go. Cut, a skeleton stays, what is asked for by name, and lines that have what is asked for, with the heads they lie under.
-Definitions are told by words and indentation, which serve on parts of files, or by a grammar (extra ``code``).
+Definitions are told by words and indentation, which serve on parts of files.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import NamedTuple
 
-from autogen_context.compressor.arrival.lines import (
+from autogen_context.compressor.lines import (
     BLANK_RANK,
     WANTED_RANK,
     Reducer,
     Room,
     choose,
     wanted_in,
-    without_padding,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tree_sitter import Language, Query
 
 NUMBER = re.compile(r" *(\d{1,7})(?:\t|[:|│] ?|-(?!\d))")
 NUMBERS = re.compile(rf"\n{NUMBER.pattern}")
+NUMBERED = "|".join(rf" {{{6 - digits}}}\d{{{digits}}}\t" for digits in range(1, 6))  # by cat -n
+NUMBERED_OTHERWISE = re.compile(rf"\n(?!{NUMBERED}|\d{{6,}}\t) *\d+\t")
+PADDING = re.compile(r"\n +(?=\d+\t)")
 KEYWORD = re.compile(
     r"\s*(?:(?:from\s+[\w.]+\s+)?import\s+[\w{*\"'(.]|(?:async\s+)?def \w+|class \w+.*[:{]\s*\Z|#include [<\"]|#define \w"
     r"|package [\w.]+;?\s*\Z|using [\w.]+;|(?:export |public |private |protected |static |async )+\S|return\b.*|@\w+"
@@ -54,8 +48,6 @@ HEAD_RANK = 2.0
 DEEPER = 0.1  # less for each definition around it
 DOCUMENT_RANK = 1.5  # of the first line behind a head
 
-Grammar = tuple[str, str]  # the module of a grammar, and the function that gives it
-
 MODIFIERS = """
 export default declare public private protected internal static final abstract sealed override virtual async readonly
 pub unsafe extern inline const synchronized partial open suspend
@@ -77,15 +69,8 @@ TAB_COLUMNS = 4
 LINE_CHARS = 300  # of a line, to look at for a definition
 HEAD_LINES = 12  # of a definition that goes over several lines
 
-LONGEST_CHARS = 100_000  # broken text costs a parser up to 4 microseconds a character
-DEEPEST = 12  # nodes around a definition
-DEFINITION = re.compile(
-    r"function|method|class|interface|impl|trait|struct|enum|namespace|module|constructor|record"
-)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(NamedTuple):
     """A definition, by the positions of its lines."""
 
     start: int
@@ -110,6 +95,14 @@ def recognises(_: str, lines: Sequence[str]) -> bool:
         return False
     ended = sum(1 for line in others if line.rstrip().endswith(ENDINGS))
     return words + ended >= CODE_FRACTION * size
+
+
+def without_padding(text: str) -> str:
+    """The same text with the blanks before its line numbers gone, where all are as ``cat -n`` writes them."""
+    if "\t" not in text:
+        return text
+    lines = f"\n{text}"
+    return text if NUMBERED_OTHERWISE.search(lines) else PADDING.sub("\n", lines)[1:]
 
 
 def cut(text: str, room: Room) -> str:
@@ -143,7 +136,7 @@ def cut(text: str, room: Room) -> str:
     return choose(lines, ranks, room)
 
 
-CODE = Reducer(kind="code", recognises=recognises, tighten=without_padding, cut=cut)
+CODE = Reducer("code", recognises, cut, without_padding)
 
 
 def outline(lines: Sequence[str]) -> list[Span]:
@@ -183,40 +176,6 @@ def holders(spans: Sequence[Span], lines: int) -> list[Span | None]:
     for span in spans:
         found[span.start : span.end] = [span] * (span.end - span.start)
     return found
-
-
-def spans_by_grammar(text: str, grammar: Grammar) -> list[Span]:
-    """The definitions of a text, by a grammar; none where it is not installed, or the text is too long for it."""
-    if len(text) > LONGEST_CHARS:
-        return []
-    try:
-        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - an extra
-
-        language, query = language_of(*grammar)
-    except ImportError:
-        return []
-    root = Parser(language).parse(text.encode(errors="replace")).root_node
-    cursor = QueryCursor(query)
-    cursor.set_max_start_depth(DEEPEST)  # broken text is nested without end, at the square of it
-    rows: list[tuple[int, int, int]] = []
-    for _, match in cursor.matches(root):
-        whole, body = match["whole"][0], match["body"][0]
-        if DEFINITION.search(whole.type):
-            start, end, first = whole.start_point.row, whole.end_point.row + 1, body.start_point.row
-            inner = first if first > start and body.type == "block" else first + 1
-            rows.append((start, min(inner, end), end))
-    return nested(sorted(rows, key=lambda row: (row[0], -row[2])))
-
-
-@cache
-def language_of(name: str, function: str) -> "tuple[Language, Query]":
-    """A language, and the question for what has a body in it."""
-    from tree_sitter import Language, Query  # noqa: PLC0415 - an extra
-
-    module = import_module(f"tree_sitter_{name}")
-    make = cast("Callable[[], object]", getattr(module, function))  # each grammar's module has it
-    language = Language(make())
-    return language, Query(language, "(_ body: (_) @body) @whole")
 
 
 def nested(rows: Sequence[tuple[int, int, int]]) -> list[Span]:

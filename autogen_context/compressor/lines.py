@@ -1,17 +1,14 @@
-r"""Which lines of a text stay when not all of them can, and what programs print line by line.
+"""Which lines of a text stay when not all of them can: each kind of content ranks its lines, and one function chooses.
 
 Promise: the result fits its room by an exact count, keeps the order of the text, has no more characters than it, and marks
-say how much is hidden. While an error line is left out, nothing of a lower rank is there. Tightened, every character that a
-terminal would show at the end stays; what comes again at once is written once with a number.
+say how much is hidden. While an error line is left out, nothing of a lower rank is there.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from math import ceil
-from operator import eq
+from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
 
@@ -28,41 +25,11 @@ MARK_CHARS = 30  # that a mark inside a line has at most
 EVERYWHERE_FRACTION = 1 / 3  # of the lines; a word, or an error, in more of them tells nothing
 EVERYWHERE_LINES = 10  # but so few lines are never everywhere
 
-LOGGED = re.compile(
-    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d"  # 2024-05-14 12:00
-    r"|\[?\d\d:\d\d:\d\d\b"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # May 14 12:00:00, as syslog has it
-    r"|\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:"  # web servers
-    r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[ :|])"
-)
-LEAST_LOGGED = 4
-LOGGED_FRACTION = 0.5  # of the lines
-LEAST_LINES = 2  # of an output
-
-TERMINAL_CODE = re.compile(
-    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])"
-)
-OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)[^\n]*", re.MULTILINE)
-LEAST_REPEATED = 80  # characters of lines that come again, for a note to pay
-MANY_TIMES = 2_000  # a line comes again, blank ones as well; no encoding has a token for a hundred
-
-NUMBERED = "|".join(rf" {{{6 - digits}}}\d{{{digits}}}\t" for digits in range(1, 6))  # by cat -n
-NUMBERED_OTHERWISE = re.compile(rf"\n(?!{NUMBERED}|\d{{6,}}\t) *\d+\t")
-PADDING = re.compile(r"\n +(?=\d+\t)")
-
-VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{6,}|[0-9.,:-]+")  # what tells no two templates apart
-WARNING = re.compile(r"(?i:\b(?:warn(?:ing|ings|ed)?|deprecat\w*)\b)|[a-z]Warning\b")
-WARNING_RANK = 4.0
-ERRORS_RANK = 4.5  # of errors that are in most lines, but for the first and last of each template
-RARE_RANK = 0.5  # of the first line of a template, and up to 1 more the rarer it is
-LAST_RANK = 0.4  # of its last line
-
 # A note that tells of the lines beside it is one with these.
 TIED = re.compile(r"(?<!lines as above …\])\n(?!\[the line above |\[… [^\n]{0,12}lines as above)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(NamedTuple):
     """What a text may have in tokens, and which lower-case words, identifiers and paths are asked for in it."""
 
     tokens: int
@@ -70,8 +37,7 @@ class Room:
     wanted: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reducer:
+class Reducer(NamedTuple):
     """One kind of content; deterministic, linear in the text, raises on no input, and never makes a text longer."""
 
     kind: str
@@ -85,18 +51,6 @@ def are_enough(
 ) -> bool:
     """Whether ``least`` lines, and a ``share`` (0..1) of them, pass a test."""
     return sum(1 for line in lines if test(line)) >= max(least, share * len(lines))
-
-
-def cutting(
-    ranks_of: Callable[[Sequence[str]], Iterable[float]], noun: str = "lines"
-) -> Callable[[str, Room], str]:
-    """Cuts a text of which each line has a rank."""
-
-    def cut(text: str, room: Room) -> str:
-        lines = lines_of(text)
-        return choose(lines, ranked(ranks_of(lines), lines, room), room, noun=noun)
-
-    return cut
 
 
 def choose(
@@ -202,7 +156,7 @@ def lines_of(text: str) -> list[str]:
     return TIED.split(text) if noted else text.split("\n")
 
 
-def gap_of(lines: int, noun: str = "lines") -> str:
+def gap_of(lines: int, noun: str) -> str:
     """What stands where so many lines were."""
     return f"[… {lines} {noun if lines > 1 else noun.removesuffix('s')} …]"
 
@@ -269,101 +223,3 @@ def wanted_in(lines: Sequence[str], wanted: Iterable[str]) -> list[float]:
                 scores[i] += 1 / len(found)
     best = max(scores, default=0)
     return [score / best for score in scores] if best else scores
-
-
-# Logs, and any output that is nothing more telling
-
-
-def tight_output(text: str) -> str:
-    """What a terminal would show, with repeated lines written once and line numbers without padding."""
-    return without_repeats(without_padding(shown(text)))
-
-
-def cut_output(text: str, room: Room) -> str:
-    """The lines that matter; the first of each template says how many more like it are hidden."""
-    lines = lines_of(tight_output(text))
-    templates = [VARYING.sub("", line) for line in lines]
-    return choose(lines, ranks_of(lines, templates, room), room, templates=templates)
-
-
-def shown(text: str) -> str:
-    r"""An output as it stands on a screen: colours and what was written over are gone; an end of ``\r\n`` stays one."""
-
-    def last_state(match: re.Match[str]) -> str:
-        line = match.group()
-        seen, covered = "", 0
-        for state in reversed(line.removesuffix("\r").split("\r")):
-            seen += state[covered:]
-            covered = max(covered, len(state))
-        return f"{seen}\r" if line.endswith("\r") else seen
-
-    if "\x1b" in text:
-        text = TERMINAL_CODE.sub("", text).replace("\x1b", "")
-    return OVERWRITTEN.sub(last_state, text) if "\r" in text else text
-
-
-def without_repeats(text: str) -> str:
-    """The text with lines that come several times at once written once, with a note of how often."""
-    lines = text.split("\n")
-    if not any(map(eq, lines, lines[1:])):
-        return text
-    parts: list[str] = []
-    for line, run in groupby(lines):
-        more = len(list(run)) - 1
-        pays = more * len(line.strip()) >= LEAST_REPEATED or more >= MANY_TIMES
-        parts += [line, note_of(more) + "\r" * line.endswith("\r")] if pays else [line] * (more + 1)
-    return "\n".join(parts)
-
-
-def note_of(times: int) -> str:
-    """What stands below a line that came so many times more."""
-    return f"[the line above {times} more times]"
-
-
-def without_padding(text: str) -> str:
-    """The same text with the blanks before its line numbers gone, where all are as ``cat -n`` writes them."""
-    if "\t" not in text:
-        return text
-    lines = f"\n{text}"
-    return text if NUMBERED_OTHERWISE.search(lines) else PADDING.sub("\n", lines)[1:]
-
-
-def ranks_of(lines: Sequence[str], templates: Sequence[str], room: Room) -> list[float]:
-    """What each line is worth; of errors the first and the last of each template a little more than the others."""
-    counts = Counter(templates)
-    last = {template: i for i, template in enumerate(templates)}
-    first = {template: i for i, template in reversed([*enumerate(templates)])}
-    ranks: list[float] = []
-    for i, (line, template) in enumerate(zip(lines, templates, strict=True)):
-        if not line or line.isspace():
-            ranks.append(BLANK_RANK)
-        elif first[template] == i:
-            rare = RARE_RANK + 1 / counts[template]
-            ranks.append(WARNING_RANK if WARNING.search(line) else rare)
-        else:
-            ranks.append(LAST_RANK if last[template] == i else 0.0)
-    ranks = ranked(ranks, lines, room)
-    errors = [i for i, line in enumerate(lines) if is_error_line(line)]
-    telling = len(errors) <= most_of(lines)
-    for i in errors:
-        ends = i in (first[templates[i]], last[templates[i]])
-        ranks[i] = ERROR_RANK + ends if telling or ends else ERRORS_RANK
-    return ranks
-
-
-LOG = Reducer(
-    kind="log",
-    recognises=lambda _, lines: are_enough(
-        lines, LOGGED.match, share=LOGGED_FRACTION, least=LEAST_LOGGED
-    ),
-    tighten=tight_output,
-    cut=cut_output,
-)
-OUTPUT = Reducer(
-    kind="output",
-    recognises=lambda text, lines: (
-        len(lines) >= LEAST_LINES and "\0" not in text and "\ufffd" not in text
-    ),
-    tighten=tight_output,
-    cut=cut_output,
-)

@@ -1,24 +1,22 @@
-"""Values that several processes and machines share, on a Redis server: read within a limit, written behind.
+"""What several machines share through a Redis server: values by name, and the news of what was deleted.
 
-Promise: what ``SharedTier`` promises, within the limits of the server. What is read is what was written last under this
-name of this namespace, by anyone, or nothing. No name of one namespace is one of another, whatever stands in it. What was
-deleted while the server was away is deleted when it is back, and is not served before; all others hear of it.
+Promise: what a ``SharedTier`` promises, within the limits of the server. What is read is what was written last under this
+name of this namespace, by anyone, or nothing. No name of one namespace is one of another. What was deleted while the server was
+away is not read any more, and deleted when it is back; all others hear of it.
 """
 
 import json
 import logging
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import islice
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NamedTuple, cast
 from uuid import uuid4
 
-from autogen_context.cache.redis.server import RedisServer, fault_of, server_of
+from autogen_context.cache.redis_server import RedisServer, fault_of, server_of
 from autogen_context.cache.tier import EVERYTHING, Scope, sealed, unsealed
 from autogen_context.errors import ContextError, StoreRefused, StoreUnavailable
 from autogen_context.messages.message import content_digest
@@ -31,7 +29,6 @@ LONGEST_TTL_S = 7 * 24 * 3600.0
 
 _LOGGER = logging.getLogger(__name__)
 _AT_ONCE = 200  # orders
-_MOST_DELETIONS = 2_000  # that wait; of more, everything is deleted
 _SCANNED = 1_000  # keys that the server looks at in one step
 _SEAL_BYTES = 4
 
@@ -68,15 +65,15 @@ class RedisTier:
         # The beginning of all keys, without a name in the clear; also the channel of their news.
         self.namespace = f"autogen-context:1:{kind}:{scope.key}"
         self._list = f"{self.namespace}:names" if lists_names else ""  # by when they run out
-        self._lock = Lock()
-        # What waits to be sent: deletions first, then writes, the oldest first.
-        self._orders: OrderedDict[str, _Order] = OrderedDict()
-        self._everything: _Order | None = None  # all keys are to be deleted, before all else
+        self._orders: dict[str, _Order] = {}  # that wait to be sent, the oldest first
+        self._is_due = False  # the server knows that some wait
+        self._lock, self._sending = Lock(), Lock()
         self._news = _News(self._server, self.namespace)
 
-    def __len__(self) -> int:
+    @property
+    def waiting(self) -> int:
         """How much waits to be sent."""
-        return len(self._orders) + (self._everything is not None)
+        return len(self._orders)
 
     def read_all(self, names: Iterable[str]) -> dict[str, bytes]:
         """The values under names, as far as they are there, and the server says so in time.
@@ -84,7 +81,7 @@ class RedisTier:
         Raises:
             StoreRefused: the server refuses the url, and has never answered.
         """
-        waiting = {name: self._waiting(name) for name in names}
+        waiting = {name: self._orders.get(name) for name in names}
         asked = [name for name, order in waiting.items() if order is None]
         longest = self._server.limits.value_bytes + _SEAL_BYTES  # planted ones cost no memory here
 
@@ -134,7 +131,9 @@ class RedisTier:
                 gone.append(name)
                 del self._orders[name]
                 excess -= size_bytes
-        self._server.soon(self)
+            is_known, self._is_due = self._is_due, True
+        if not is_known:
+            self._server.soon(self)
         return gone
 
     def forget(self, names: Iterable[str]) -> None:
@@ -144,31 +143,37 @@ class RedisTier:
             StoreUnavailable: it may still be there; it is deleted when the server is back.
             StoreRefused: the server refuses the url.
         """
-        deleted = list(names)
+        deletion, names = _Order(), list(names)
         with self._lock:
-            for name in deleted:
-                self._orders[name] = _Order()
-                self._orders.move_to_end(name, last=False)
-            waiting = [name for name, order in self._orders.items() if order.value is None]
-            if len(waiting) > _MOST_DELETIONS:
-                self._everything = _Order()
-                for name in waiting:
-                    del self._orders[name]
-        self._done(
-            lambda: all(order is None or order.value for order in map(self._waiting, deleted))
-        )
+            self._orders |= dict.fromkeys(names, deletion)
+            self._is_due = True
+        self._server.wait(self)
+        if any(self._orders.get(name) is deletion for name in names):
+            reason = "it has not deleted what it was told to"
+            raise StoreUnavailable(self._server.name, reason=reason)
 
     def clear(self) -> None:
-        """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does."""
+        """Delete all that the namespace has, whoever wrote it; raises what ``forget`` does, and then it may all be there."""
+
+        def delete(redis: "Redis") -> None:
+            # There is nothing in a namespace that a pattern would read.
+            found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
+            keys = list(cast("Iterable[bytes]", found))
+            for start in range(0, len(keys), _SCANNED):
+                redis.unlink(*keys[start : start + _SCANNED])
+            self._news.tell(redis, [EVERYTHING])
+
         with self._lock:
             self._orders.clear()
-            self._everything = _Order()
-        self._done(lambda: self._everything is None)
+        with self._sending:
+            self._server.tell(delete)
 
     def flush(self) -> None:
         """Wait until what was written is on the server; raises what ``forget`` does."""
-        if len(self) and not self._server.wait(self, lambda: not len(self)):
-            raise StoreUnavailable(self._server.name, reason="no answer in time")
+        if self.waiting:
+            self._server.wait(self)
+            if self.waiting:
+                raise StoreUnavailable(self._server.name, reason="no answer in time")
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
         """Have names that others deleted told to ``heard``, in a thread; what is returned ends that.
@@ -185,36 +190,23 @@ class RedisTier:
         except (StoreUnavailable, StoreRefused) as error:
             _LOGGER.debug("not all is written yet: %s", error)
 
-    def send(self) -> bool:
-        """Work off what waits while the server is there; ``False`` where it declines to delete something."""
-        while len(self):
-            with self._lock:
-                due = dict(islice(self._orders.items(), _AT_ONCE))
-                everything = self._everything
-            try:
-                done = self._server.tell(partial(self._sent, due={} if everything else due))
-            except (StoreUnavailable, StoreRefused):
-                return False
+    def send(self) -> None:
+        """Send what waits, in the thread of the server; what was declined to be deleted waits on. Raises what ``ask`` does."""
+        with self._lock:
+            self._is_due = False
+            orders = list(self._orders.items())
+        for start in range(0, len(orders), _AT_ONCE):
+            with self._sending:
+                batch = orders[start : start + _AT_ONCE]
+                due = {name: order for name, order in batch if self._orders.get(name) is order}
+                done = self._server.tell(partial(self._sent, due=due)) if due else []
             with self._lock:  # unless something newer has taken its place
-                for name, order in done.items():
-                    if self._orders.get(name) is order:
+                for name in done:
+                    if self._orders.get(name) is due[name]:
                         del self._orders[name]
-                if self._everything is everything:
-                    self._everything = None
-            if not everything and len(done) < len(due):
-                return False
-        return True
 
-    def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> Mapping[str, _Order]:
-        """Send orders, or delete everything, and tell the others; the orders that are done with: all but declined deletions."""
-        if not due:
-            # There is nothing in a namespace that a pattern would read.
-            found = redis.scan_iter(f"{self.namespace}:*", count=_SCANNED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it has no types
-            keys = list(cast("Iterable[bytes]", found))
-            for start in range(0, len(keys), _SCANNED):
-                redis.unlink(*keys[start : start + _SCANNED])
-            self._news.tell(redis, [EVERYTHING])
-            return {}
+    def _sent(self, redis: "Redis", due: Mapping[str, _Order]) -> list[str]:
+        """Send orders, and tell the others of deletions; what is done with: all but declined deletions."""
         with redis.pipeline(transaction=False) as pipeline:  # pyright: ignore[reportUnknownMemberType] - its options have no types
             for name, order in due.items():
                 key = self._key(name)
@@ -230,7 +222,7 @@ class RedisTier:
         failed = {name: error for name, error in said.items() if isinstance(error, Exception)}
         for error in failed.values():
             _LOGGER.warning("something was not written: %s", fault_of(error).reason)
-        return {n: order for n, order in due.items() if n not in failed or order.value is not None}
+        return [n for n, order in due.items() if n not in failed or order.value is not None]
 
     def _listed(self, redis: "Redis", due: Mapping[str, _Order]) -> None:
         """Have the list of names say what was done, and nothing that is past its time."""
@@ -243,16 +235,6 @@ class RedisTier:
             pipeline.zremrangebyscore(self._list, 0, now_ms)
             pipeline.pexpire(self._list, int(LONGEST_TTL_S * 1_000))
             pipeline.execute(raise_on_error=False)
-
-    def _waiting(self, name: str) -> _Order | None:
-        """What waits for a name; ``None`` if nothing does, and the server's word counts."""
-        with self._lock:
-            return self._orders.get(name) or self._everything
-
-    def _done(self, is_done: Callable[[], bool]) -> None:
-        if not self._server.wait(self, is_done):
-            reason = "it has not deleted what it was told to"
-            raise StoreUnavailable(self._server.name, reason=reason)
 
     def _key(self, name: str) -> str:
         return f"{self.namespace}:{content_digest(name).hex()}"

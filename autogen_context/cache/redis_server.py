@@ -1,32 +1,31 @@
 """A Redis server, for everything in a process that is shared through it.
 
-Promise: each answer is waited for as long as the limit says, and while the server is away nobody waits. One warning says
-that it went, one line that it is back. Only a wrong setting, which the server refuses before it has answered once, is an
-error of another kind. It needs not be closed: at the end of the process what waits is written, within the limit. A password
-stands in no error, no log and no name.
+Promise: each answer is waited for as long as the limit says, and while the server is away nobody waits. Only a wrong setting, which
+the server refuses before it has answered once, is an error of another kind. A password stands in no error, no log and no name.
+It needs not be closed: what waits is written at the end of the process.
 """
 
 import asyncio
-import atexit
 import logging
+import os
 import re
 import time
-import weakref
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import partial
 from math import inf
-from threading import Condition, Event, Thread
+from threading import Event, Lock, Timer
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeVar, cast
 from urllib.parse import urlsplit
+from weakref import ref
 
 from autogen_context.errors import ContextError, MissingExtra, StoreRefused, StoreUnavailable
 
 if TYPE_CHECKING:
     from redis import Redis
 
-    from autogen_context.cache.redis.tier import RedisTier
+    from autogen_context.cache.redis_tier import RedisTier
 
 T = TypeVar("T")
 
@@ -70,9 +69,9 @@ class RedisLimits:
 
 
 class Fault(NamedTuple):
-    """Why there was no answer: refused at the door, forbidden to this user, declined by a server that is well, or away."""
+    """Why there was no answer: refused to this user, declined by a server that is well, or away."""
 
-    kind: Literal["refused", "forbidden", "declined", "away"]
+    kind: Literal["refused", "declined", "away"]
     reason: str
 
 
@@ -85,6 +84,9 @@ class RedisServer:
     Args:
         url: ``redis://user:password@host:port/database``, ``rediss://`` for TLS, ``unix://`` for a socket.
         limits: what it may cost.
+
+    Attributes:
+        away: whether it did not answer the last time, so that nobody asks it before it was tried in the background.
 
     Raises:
         ValueError: the url is none of these.
@@ -108,15 +110,14 @@ class RedisServer:
         self.closed = Event()
         self.patient = _client(url, self.limits.patience_s)
         self._hurried = _client(url, self.limits.timeout_s)
-        self.unsent: set[RedisTier] = set()
-        self._here = self._served = self._overdue = False
+        self._unsent: set[RedisTier] = set()
+        self._here = self._served = False
         self._fault: Fault | None = None
         self._tries = 0
-        self._since_s = self._retry_at_s = 0.0
-        self._changed, self._awake = Condition(), Event()
-        self._thread: Thread | None = None
-        self._at_exit = partial(_close, weakref.ref(self))
-        atexit.register(self._at_exit)
+        self._since_s = 0.0
+        self._lock = Lock()
+        self._first: Future[None] | None = None  # the first try to connect
+        self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
 
     def ask(self, command: "Callable[[Redis], T]") -> T:
         """What the server answers within ``timeout_s``.
@@ -130,37 +131,35 @@ class RedisServer:
 
     def tell(self, command: "Callable[[Redis], T]") -> T:
         """The same within ``patience_s``, for threads that nobody waits for."""
+        self.reach(self.limits.patience_s)
         return self._answer(self.patient, command)
 
     def reach(self, within_s: float) -> None:
         """Wait for the first connection; a server that is away is not waited for. Raises what ``ask`` does."""
         if self.closed.is_set():
             raise StoreUnavailable(self.name, reason="it was closed")
-        self._run()
-        with self._changed:
-            if self._overdue and within_s <= self.limits.timeout_s:
-                within_s = 0.0
-            self._changed.wait_for(lambda: self._here or self._fault is not None, within_s)
-            if self._here:
-                return
-            self._overdue = True
+        if self._here:
+            return
+        with self._lock:
+            is_forked = self._process != os.getpid()  # nobody tries to come back there
+            if self._first is None or is_forked:
+                self._first = self._submit()
+        if self._first is not None and self._fault is None:
+            wait([self._first], within_s)
+        if not self._here:
             raise self._error(self._fault or Fault("away", "no connection yet"))
 
-    def soon(self, work: "RedisTier") -> None:
-        """Have what waits sent soon."""
-        with self._changed:
-            self.unsent.add(work)
-        if not self.closed.is_set():
-            self._run()
-        self._awake.set()
+    def soon(self, tier: "RedisTier") -> "Future[None] | None":
+        """Have what waits sent soon: when what is returned is done, or when the server is back."""
+        with self._lock:
+            self._unsent.add(tier)
+            return None if self.closed.is_set() or self.away else self._submit()
 
-    def wait(self, work: "RedisTier", until: Callable[[], bool]) -> bool:
-        """Wait until something holds after what waits was sent, ``patience_s`` at most; raises what ``ask`` does."""
+    def wait(self, tier: "RedisTier") -> None:
+        """Wait until what waits was sent, ``patience_s`` at most; raises what ``ask`` does."""
         self.reach(self.limits.patience_s)
-        self.soon(work)
-        with self._changed:
-            self._changed.wait_for(lambda: until() or self.away, self.limits.patience_s)
-        return until()
+        if sent := self.soon(tier):
+            wait([sent], self.limits.patience_s)
 
     def connect(self) -> None:
         """Wait for the connection, ``patience_s`` at most; only that it refuses the url is an error: ``StoreRefused``."""
@@ -168,18 +167,17 @@ class RedisServer:
             self.reach(self.limits.patience_s)
 
     def close(self) -> None:
-        """Write what waits, for ``patience_s`` at most, and let go of thread and connections."""
+        """Write what waits, for ``patience_s`` at most, and let go of threads and connections."""
         if self.closed.is_set():
             return
-        atexit.unregister(self._at_exit)
-        for work in list(self.unsent):
+        for tier in list(self._unsent):
             with suppress(StoreUnavailable, StoreRefused):
-                self.wait(work, lambda: not any(map(len, list(self.unsent))))
+                self.wait(tier)
         self.closed.set()
-        self._awake.set()
-        if left := sum(map(len, self.unsent)):
+        if left := sum(tier.waiting for tier in self._unsent):
             numbers = {"store": self.name, "left": left}
             _LOGGER.warning("a shared store was closed before all was written", extra=numbers)
+        self._worker.shutdown(wait=False, cancel_futures=True)
         for client in (self.patient, self._hurried):
             client.connection_pool.disconnect()
 
@@ -197,85 +195,77 @@ class RedisServer:
     async def __aexit__(self, *_: object) -> None:  # noqa: D105
         await asyncio.to_thread(self.close)
 
-    def step(self) -> float | None:
-        """Come back if it is time, and send what waits; after how many seconds there is more to do."""
-        if not self._here:
-            left_s = self._retry_at_s - time.monotonic()
-            if left_s > 0:
-                return left_s
-            self._knock()
-        done = [work.send() for work in list(self.unsent) if self._here]
-        with self._changed:
-            self.unsent = {work for work in self.unsent if len(work)}
-            self._changed.notify_all()
-        if not self._here:
-            return max(0.0, self._retry_at_s - time.monotonic())
-        return None if all(done) else self._pause_s(1)
+    def try_again(self) -> None:
+        """See in the background whether it is back."""
+        with self._lock:
+            self._submit()
 
-    def _run(self) -> None:
-        """Have the thread at work; a child process has none of those that it was forked from."""
-        with self._changed:
-            if self._thread is None or not self._thread.is_alive():
-                weakref.finalize(self, self._awake.set).atexit = False
-                work = weakref.ref(self), self._awake
-                self._thread = Thread(target=_keep, args=work, daemon=True, name=self.name)
-                self._thread.start()
+    def _submit(self) -> "Future[None] | None":
+        if self._process != os.getpid():  # a child has no threads
+            self._worker, self._process = ThreadPoolExecutor(1, "context-redis"), os.getpid()
+        with suppress(RuntimeError):  # it was closed meanwhile, or the process ends
+            return self._worker.submit(self._work)
+        return None
 
-    def _knock(self) -> None:
-        """Connect, for which there is time, and see that it answers as fast as it must."""
-        self._tries += 1
-        try:
-            for client in (self.patient, self._hurried):
-                if client.ping() is not True:  # pyright: ignore[reportUnknownMemberType] - its options have no types
-                    raise TypeError  # noqa: TRY301 - it is no Redis, however it shows
-        except Exception as error:  # noqa: BLE001 - whoever is no Redis may break any part of the client
-            self._leave(fault_of(error))
-            return
-        with self._changed:
+    def _work(self) -> None:
+        """Connect, for which there is time, see that it answers as fast as it must, and send what waits."""
+        if not self._here:
+            self._tries += 1
+            try:
+                for client in (self.patient, self._hurried):
+                    if client.ping() is not True:  # pyright: ignore[reportUnknownMemberType] - its options have no types
+                        raise TypeError  # noqa: TRY301 - it is no Redis, however it shows
+            except Exception as error:  # noqa: BLE001 - whoever is no Redis may break any part of the client
+                self._leave(fault_of(error), here=False)
+                return
             was_away, self.away = self.away, False
-            self._here, self._fault, self._overdue = True, None, False
+            self._here, self._fault = True, None
             self._since_s = time.monotonic()
-            self._changed.notify_all()
-        if was_away:
-            _LOGGER.info("the shared store is back", extra={"store": self.name})
-
-    def _pause_s(self, tries: int) -> float:
-        """Twice as long after each try, up to the limit; spread, so that not all processes come at once."""
-        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
-
-        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
-        return float(backoff.compute(min(tries - 1, 32)))
+            if was_away:
+                _LOGGER.info("the shared store is back", extra={"store": self.name})
+        for tier in list(self._unsent):
+            self._unsent.discard(tier)  # before, so that what comes meanwhile puts it in again
+            with suppress(StoreUnavailable, StoreRefused):
+                tier.send()
+            if tier.waiting:
+                self._unsent.add(tier)
 
     def _answer(self, client: "Redis", command: "Callable[[Redis], T]") -> T:
         try:
             answer = command(client)
-        except Exception as error:  # as in ``_knock``
+        except Exception as error:  # as in ``_work``
             fault = fault_of(error)
-            if fault.kind in ("away", "refused") or (
-                fault.kind == "forbidden" and not self._served
-            ):
-                self._leave(fault)
-                self._awake.set()
+            if fault.kind == "away" or (fault.kind == "refused" and not self._served):
+                self._leave(fault, here=True)
             raise self._error(fault) from error
         self._served = True
         return answer
 
-    def _leave(self, fault: Fault) -> None:
+    def _leave(self, fault: Fault, *, here: bool) -> None:
         """Ask no more until it is back; a server that was there for long is tried at once, others later and later."""
-        with self._changed:
-            now_s = time.monotonic()
-            if self._here and now_s - self._since_s > self.limits.retry_max_s:
+        with self._lock:
+            if self._here is not here:  # another thread was first
+                return
+            if here and time.monotonic() - self._since_s > self.limits.retry_max_s:
                 self._tries = 0
-            self._retry_at_s = now_s + (self._pause_s(self._tries) if self._tries else 0.0)
-            known = self._fault.kind if self._fault else None
+            is_known = self._fault is not None
             self._here, self._fault, self.away = False, fault, True
-            self._changed.notify_all()
-        if not self.closed.is_set() and (known is None or (fault.kind == "refused" != known)):
+        if self.closed.is_set():
+            return
+        if not is_known:
             numbers = {"store": self.name, "reason": fault.reason}
             _LOGGER.warning("a shared store is away (%s)", fault.reason, extra=numbers)
+        from redis.backoff import EqualJitterBackoff  # noqa: PLC0415 - optional
+
+        # Spread, so that not all processes come at once.
+        backoff = EqualJitterBackoff(cap=self.limits.retry_max_s, base=self.limits.retry_s)
+        pause_s = backoff.compute(min(self._tries - 1, 32)) if self._tries else 0.0
+        again = Timer(pause_s, _try_again, [ref(self)])
+        again.daemon = True
+        again.start()
 
     def _error(self, fault: Fault) -> ContextError:
-        if fault.kind in ("refused", "forbidden") and not self._served:
+        if fault.kind == "refused" and not self._served:
             return StoreRefused(self.name)
         return StoreUnavailable(self.name, reason=fault.reason)
 
@@ -307,10 +297,9 @@ def fault_of(error: Exception) -> Fault:
             known.AuthenticationError()
             | known.AuthenticationWrongNumberOfArgsError()
             | known.AuthorizationError()
+            | known.NoPermissionError()
         ):
-            return Fault("refused", "it refuses the user name or the password")
-        case known.NoPermissionError():
-            return Fault("forbidden", "this user may not do that")
+            return Fault("refused", "it refuses the user name, the password or the rights")
         case known.ResponseError() | known.DataError():
             code = str(error).partition(" ")[0]  # in capitals; anything else may be text of a value
             shown = code if code.isupper() else type(error).__name__
@@ -343,14 +332,6 @@ def _client(url: str, timeout_s: float) -> "Redis":
     return Redis.from_pool(pool)
 
 
-def _keep(server: "weakref.ref[RedisServer]", awake: Event) -> None:
-    while (found := server()) is not None and not found.closed.is_set():
-        awake.clear()
-        pause_s = found.step()
-        del found
-        awake.wait(pause_s)
-
-
-def _close(server: "weakref.ref[RedisServer]") -> None:
+def _try_again(server: "ref[RedisServer]") -> None:
     if (found := server()) is not None:
-        found.close()
+        found.try_again()

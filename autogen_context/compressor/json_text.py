@@ -7,12 +7,13 @@ besides, ``{"columns":[...],"rows":[...]}``. Cut, keys stay and the failed, the 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import TypeAlias, cast
 
-from autogen_context.compressor.arrival.lines import (
+from autogen_context.compressor.lines import (
     ERROR_RANK,
     Reducer,
     Room,
@@ -99,32 +100,20 @@ def blocks_of(text: str) -> Iterator[tuple[int, int]]:
         if start < 0:
             return
         is_whole, at = False, start + 1
-        try:
+        failed += 1
+        with suppress(JSONDecodeError, RecursionError):
             tree, end = READ(text, start)
-        except (JSONDecodeError, RecursionError):
-            failed += 1
-            continue
-        rest = REST_OF_LINE.match(text, end)
-        if rest and is_shallow(tree):
-            yield start, rest.end()
-            at = end
-        else:
-            failed += 1
+            rest = REST_OF_LINE.match(text, end)
+            if rest and is_shallow(tree):
+                yield start, rest.end()
+                at, failed = end, failed - 1
 
 
-def is_shallow(tree: object) -> bool:
+def is_shallow(tree: Tree, levels: int = MOST_DEPTH) -> bool:
     """Whether few containers are in one another, so that it can be read however deep the stack is."""
-    level = [tree]
-    for _ in range(MOST_DEPTH):
-        level = [
-            part
-            for each in level
-            for part in (each.values() if isinstance(each, dict) else cast("list[object]", each))
-            if isinstance(part, dict | list)
-        ]
-        if not level:
-            return True
-    return False
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    inner = (part for part in parts if isinstance(part, dict | list))
+    return levels > 0 and all(is_shallow(part, levels - 1) for part in inner)
 
 
 def read(block: str) -> Tree:
@@ -218,4 +207,4 @@ def around(text: str, *, is_first: bool) -> list[tuple[str, float]]:
     return [(line, ENDS_RANK if is_first and i == 0 else 0.0) for i, line in enumerate(lines)]
 
 
-JSON = Reducer(kind="json", recognises=recognises, tighten=partial(minified, columns=True), cut=cut)
+JSON = Reducer("json", recognises, cut, partial(minified, columns=True))

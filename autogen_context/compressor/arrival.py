@@ -5,21 +5,21 @@ one by one or all at once. Where a file is shown, each line of it stays to the c
 to a mark, and nothing is lost while what stands above stays there.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from autogen_context.compressor.arrival.json_text import minified
-from autogen_context.compressor.arrival.kinds import reducer_for
-from autogen_context.compressor.arrival.lines import OUTPUT, Room
 from autogen_context.compressor.compressor import Compressor
+from autogen_context.compressor.json_text import minified
+from autogen_context.compressor.kinds import OUTPUT, reducer_for
+from autogen_context.compressor.lines import Room
 from autogen_context.compressor.shorten import CountText
 from autogen_context.messages.identifiers import values_of
 from autogen_context.messages.message import Message, ToolCall, ToolResult, content_digest
 from autogen_context.messages.people import words_and_output
-from autogen_context.messages.piece import Piece, Verbatim, Written, messages_of
+from autogen_context.messages.piece import Verbatim, Written, messages_of
 from autogen_context.messages.segment import Unit, pair
 from autogen_context.messages.tool_call import ToolKinds, action_of
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
@@ -198,7 +198,7 @@ class Arrival:
     ) -> Decision:
         """What becomes of a unit that is new, or has more results, or is followed by others; ``spared`` messages stay."""
         if before is None:
-            return self._arrived(candidate, {}, spared=spared, reason="new")
+            return self._stays(candidate, None, {}, spared=spared)
         if (candidate.unit.stop, candidate.tokens) == (before.stop, before.tokens_before):
             return before  # no result came, and no repair, which costs tokens
         if before.action == "drop":
@@ -219,7 +219,7 @@ class Arrival:
         written = before.pieces if before.action == "reduce" else ()
         pieces = [each for each in written if isinstance(each, Written)]
         reduced = {each.index: each.message for each in pieces if each.index is not None}
-        return self._again(candidate, before, reduced, since=before.stop, spared=spared)
+        return self._stays(candidate, before, reduced, since=before.stop, spared=spared)
 
     def settle(
         self,
@@ -236,7 +236,7 @@ class Arrival:
         for i in decisions.live:
             decision = decisions[i]
             if i >= since and decision.action in ("keep", "reduce"):
-                settled[i] = self._again(candidates[i], decision, {}, spared=spared)
+                settled[i] = self._stays(candidates[i], decision, {}, spared=spared)
                 continue
             if i >= since and decision.action == "shorten":
                 decision = settled[i] = self._compressed(decision)
@@ -246,9 +246,8 @@ class Arrival:
 
     def _compressed(self, decision: Decision) -> Decision:
         """A unit of which a plan chose parts, with what the compressor makes of these parts of results."""
-        pieces: list[Piece] = []
-        saved = 0
-        for piece in decision.pieces:
+        pieces, saved = list(decision.pieces), 0
+        for at, piece in enumerate(pieces):
             if isinstance(piece, Written) and piece.message.results:
                 short, count = piece.message, self._counter.text
                 texts = [self._on_arrival(r.text, r.text, count=count) for r in short.results]
@@ -256,37 +255,20 @@ class Arrival:
                 less = self._counter.message(short) - self._counter.message(own)
                 if own is not short and less >= 0:
                     saved += less
-                    pieces.append(replace(piece, message=own))
-                    continue
-            pieces.append(piece)
+                    pieces[at] = replace(piece, message=own)
         return replace(decision, pieces=tuple(pieces), tokens_after=decision.tokens_after - saved)
 
-    def _again(
+    def _stays(
         self,
         candidate: Candidate,
-        before: Decision,
-        reduced: Mapping[int, Message],
+        before: Decision | None,
+        reduced: dict[int, Message],
         *,
         since: int = 0,
         spared: AbstractSet[int],
     ) -> Decision:
-        """A unit that stays, decided on again from a position on; what stands in front of it stays there."""
-        reason = before.reason.removesuffix(REDUCED)
-        again = self._arrived(candidate, reduced, since=since, spared=spared, reason=reason)
-        tokens = sum(map(self._counter.message, messages_of(before.before, ())), again.tokens_after)
-        return replace(again, rank=before.rank, before=before.before, tokens_after=tokens)
-
-    def _arrived(
-        self,
-        candidate: Candidate,
-        before: Mapping[int, Message],
-        *,
-        since: int = 0,
-        spared: AbstractSet[int],
-        reason: str,
-    ) -> Decision:
-        """A unit that stays, with its messages from a position on reduced; those before it are."""
-        unit, reduced = candidate.unit, dict(before)
+        """A unit that stays, with its messages from a position on reduced; what is sent of those before it stays as it is."""
+        unit, count = candidate.unit, self._counter.message
         for position, message in enumerate(unit.messages, unit.start):
             if position >= since:
                 spare = position in spared or candidate.repaired or self.mode == "off"
@@ -296,17 +278,22 @@ class Arrival:
                 if short is not message:
                     reduced[position] = short
                 self._see(short)
-        if not reduced:
-            return kept(candidate, reason)
-        pieces = tuple(
-            Written(message=reduced[piece.start], index=piece.start)
-            if isinstance(piece, Verbatim) and piece.start in reduced
-            else piece
-            for piece in candidate.pieces
-        )
-        count = self._counter.message
-        saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
-        return replaced(candidate, "reduce", reason + REDUCED, pieces, candidate.tokens - saved)
+        reason = before.reason.removesuffix(REDUCED) if before else "new"
+        decision = kept(candidate, reason)
+        if reduced:
+            pieces = tuple(
+                Written(message=reduced[piece.start], index=piece.start)
+                if isinstance(piece, Verbatim) and piece.start in reduced
+                else piece
+                for piece in candidate.pieces
+            )
+            saved = sum(count(unit.messages[i - unit.start]) - count(m) for i, m in reduced.items())
+            tokens = candidate.tokens - saved
+            decision = replaced(candidate, "reduce", reason + REDUCED, pieces, tokens)
+        if before is None:
+            return decision
+        tokens = sum(map(count, messages_of(before.before, ())), decision.tokens_after)
+        return replace(decision, rank=before.rank, before=before.before, tokens_after=tokens)
 
     def _result(self, result: ToolResult, call: ToolCall | None) -> str:
         """What is sent of a result; its own text where that is as small as it gets, by an exact count."""

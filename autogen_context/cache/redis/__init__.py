@@ -1,1 +1,0 @@
-"""What agents on several machines share through a Redis server."""

@@ -1,0 +1,322 @@
+r"""Which kind of content a text is, and what the lines of each kind are worth.
+
+Promise: told by the text alone, from a sample whose size does not grow with it; a text that is nothing in particular has none.
+Tightened, every character that a terminal would show at the end stays; what comes again at once is written once with a number.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from operator import eq
+
+from autogen_context.compressor.code import CODE, without_padding
+from autogen_context.compressor.json_text import JSON
+from autogen_context.compressor.lines import (
+    BLANK_RANK,
+    ERROR_RANK,
+    WANTED_RANK,
+    Reducer,
+    Room,
+    are_enough,
+    choose,
+    lines_of,
+    most_of,
+    ranked,
+)
+from autogen_context.compressor.passage import HEADING, sentences_of
+from autogen_context.compressor.shorten import is_error_line
+
+# Logs, and any output that is nothing more telling
+
+ERRORS_RANK = 4.5  # of errors that are in most lines, but for the first and last of each template
+WARNING_RANK = 4.0
+RARE_RANK = 0.5  # of the first line of a template, and up to 1 more the rarer it is
+LAST_RANK = 0.4  # of its last line
+LEAST_REPEATED = 80  # characters of lines that come again, for a note to pay
+MANY_TIMES = 2_000  # a line comes again, blank ones as well; no encoding has a token for a hundred
+
+LOGGED = re.compile(
+    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d"  # 2024-05-14 12:00
+    r"|\[?\d\d:\d\d:\d\d\b"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # May 14 12:00:00, as syslog has it
+    r"|\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:"  # web servers
+    r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[ :|])"
+)
+TERMINAL_CODE = re.compile(
+    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])"
+)
+OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)[^\n]*", re.MULTILINE)
+VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{6,}|[0-9.,:-]+")  # what tells no two templates apart
+WARNING = re.compile(r"(?i:\b(?:warn(?:ing|ings|ed)?|deprecat\w*)\b)|[a-z]Warning\b")
+
+
+def tight_output(text: str) -> str:
+    """What a terminal would show, with repeated lines written once and line numbers without padding."""
+    lines = without_padding(shown(text)).split("\n")
+    if not any(map(eq, lines, lines[1:])):
+        return "\n".join(lines)
+    parts: list[str] = []
+    for line, run in groupby(lines):
+        more = len(list(run)) - 1
+        pays = more * len(line.strip()) >= LEAST_REPEATED or more >= MANY_TIMES
+        parts += [line, note_of(more) + "\r" * line.endswith("\r")] if pays else [line] * (more + 1)
+    return "\n".join(parts)
+
+
+def shown(text: str) -> str:
+    r"""An output as it stands on a screen: colours and what was written over are gone; an end of ``\r\n`` stays one."""
+
+    def last_state(match: re.Match[str]) -> str:
+        line = match.group()
+        seen, covered = "", 0
+        for state in reversed(line.removesuffix("\r").split("\r")):
+            seen += state[covered:]
+            covered = max(covered, len(state))
+        return f"{seen}\r" if line.endswith("\r") else seen
+
+    if "\x1b" in text:
+        text = TERMINAL_CODE.sub("", text).replace("\x1b", "")
+    return OVERWRITTEN.sub(last_state, text) if "\r" in text else text
+
+
+def note_of(times: int) -> str:
+    """What stands below a line that came so many times more."""
+    return f"[the line above {times} more times]"
+
+
+def cut_output(text: str, room: Room) -> str:
+    """Errors, warnings, what is rare; the first line of each template says how many more like it are hidden."""
+    lines = lines_of(tight_output(text))
+    templates = [VARYING.sub("", line) for line in lines]
+    counts = Counter(templates)
+    last = {template: i for i, template in enumerate(templates)}
+    first = {template: i for i, template in reversed([*enumerate(templates)])}
+    ranks: list[float] = []
+    for i, (line, template) in enumerate(zip(lines, templates, strict=True)):
+        if not line or line.isspace():
+            ranks.append(BLANK_RANK)
+        elif first[template] == i:
+            rare = RARE_RANK + 1 / counts[template]
+            ranks.append(WARNING_RANK if WARNING.search(line) else rare)
+        else:
+            ranks.append(LAST_RANK if last[template] == i else 0.0)
+    ranks = ranked(ranks, lines, room)
+    errors = [i for i, line in enumerate(lines) if is_error_line(line)]
+    telling = len(errors) <= most_of(lines)
+    for i in errors:  # the first and the last of each template a little more than the others
+        ends = i in (first[templates[i]], last[templates[i]])
+        ranks[i] = ERROR_RANK + ends if telling or ends else ERRORS_RANK
+    return choose(lines, ranks, room, templates=templates)
+
+
+# Diffs: files and hunks, then what changed
+
+FILE = re.compile(r"diff -|Index: |--- \S|\+\+\+ \S|rename |new file|deleted file|Binary files ")
+HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+BODY = re.compile(r"[ +\-\\]|@@|diff |index |new |deleted |rename |similarity ")
+
+
+def is_diff(_: str, lines: Sequence[str]) -> bool:
+    """Whether there are a hunk and a file, and most lines belong to such."""
+    files = any(line.startswith(("+++ ", "--- ", "diff ")) for line in lines)
+    return files and any(map(HUNK.match, lines)) and are_enough(lines, BODY.match, share=0.5)
+
+
+def cut_diff(text: str, room: Room) -> str:
+    """Files, hunks, what changed, and then what is around it."""
+    lines = lines_of(text)
+    ranks: list[float] = []
+    for line in lines:
+        if FILE.match(line):
+            ranks.append(WANTED_RANK + 1)
+        elif HUNK.match(line):
+            ranks.append(3.0)
+        else:
+            ranks.append(2.0 if line.startswith(("+", "-")) else 0.5)
+    return choose(lines, ranked(ranks, lines, room), room)
+
+
+# Stack traces: heads, then the user's own frames
+
+FRAME = re.compile(
+    r'\s+File "[^"\n]+", line \d+'  # Python
+    r"|\s+at \S.*[(:.]\S*:(?:line )?\d+(?::\d+)?\)?\s*$"  # JavaScript, Rust, Java, C#
+    r"|\s+at [\w.<>`\[\], ]+\([^)\n]*\)(?: in .*:line \d+)?\s*$"  # C#
+    r"|\t/?\S+\.go:\d+"  # Go
+)
+FOREIGN = re.compile(
+    r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/usr/(?:local/)?(?:lib/)?go/|/go/pkg/mod/|/rustc/|\.cargo/"
+    r"|\bat (?:java|javax|jdk|sun|org\.springframework|org\.apache|org\.junit|System|Microsoft)\."
+)
+HEAD = re.compile(
+    r"\s*(?:Traceback \(most|Caused by: |goroutine \d|panic: |thread '.*' panicked|Unhandled [Ee]xc|stack backtrace:)"
+)
+
+
+def cut_trace(text: str, room: Room) -> str:
+    """Errors, heads and the user's own frames with the lines below them; a library's function called like an error is none."""
+    lines = tight_output(text).split("\n")
+    own: list[float] = []
+    rank, depth = 1.0, 0
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if FRAME.match(line[:300]):
+            rank, depth = 0.0 if FOREIGN.search(line) else 3.0, indent
+        elif indent <= depth:
+            rank, depth = 1.0, indent
+        own.append(4.0 if HEAD.match(line) else rank)
+    ranks = zip(own, ranked(own, lines, room, errors=True), strict=True)
+    return choose(lines, [new if rank or new < ERROR_RANK else 0.0 for rank, new in ranks], room)
+
+
+# Search results and listings: some of each file or folder
+
+HIT = re.compile(r"((?:[A-Za-z]:(?=[\\/]))?[\w.@+~/\\-][^:\n]{0,250}+):(?=.)")
+PATH = re.compile(r"(?=.*[A-Za-z])(?:\S*[/\\]\S+|\S+\.[A-Za-z]\w{0,9})/?\Z")
+
+
+def are_hits(_: str, lines: Sequence[str]) -> bool:
+    """Whether most lines were found in files, or nearly all are paths."""
+    told = [line for line in lines if not line.startswith(("--", "[… "))]
+    return are_enough(told, path_of, share=0.6, least=2) or are_enough(
+        lines, PATH.match, share=0.8, least=5
+    )
+
+
+def path_of(line: str) -> str:
+    """The path that a hit begins with; empty for what is none."""
+    match = HIT.match(line) if ":" in line else None
+    return match[1] if match and PATH.match(match[1]) else ""
+
+
+def cut_hits(text: str, room: Room) -> str:
+    """Of the n-th hit in its file, or the n-th path in its folder, the n-th part of what the first is worth."""
+    lines = lines_of(text)
+    met: Counter[str] = Counter()
+    ranks: list[float] = []
+    for line in lines:
+        group = path_of(line) or line.rpartition("/")[0]
+        met[group] += 1
+        ranks.append(1 / met[group] if line.strip() and not line.startswith("--") else BLANK_RANK)
+    return choose(lines, ranked(ranks, lines, room), room, noun="hits")
+
+
+# Tables: the header, then both ends
+
+RULE = re.compile(r"(?=.*[+|│┃┼╪╬])(?=.*[-=─━═]{2})[ \t\r+=:|│┃─-╿-]+\Z")
+BAR = re.compile("[|│┃║]")
+QUOTED = re.compile(r'"[^"]*"')
+NAME = re.compile(r"\s*\"?[^\W\d][^=(){}<>]{0,38}")
+TABLE_LINES = 60  # to tell a table by
+
+
+def header_lines(lines: Sequence[str]) -> int:
+    """How many lines stand above the first row; 0 where there is no table."""
+    lines = lines[:TABLE_LINES]
+    drawn = sum(1 for line in lines if BAR.search(line) or RULE.match(line))
+    rules = [i for i, line in enumerate(lines) if RULE.match(line)]
+    if rules and drawn >= 0.6 * len(lines):
+        named = [i for i, line in enumerate(lines) if BAR.search(line) and i not in rules]
+        return next((i + 1 for i in rules if named and i > named[0]), 0)
+    for delimiter in "\t,;":
+        counts = [QUOTED.sub("", line).count(delimiter) for line in lines if line.strip()]
+        names = (
+            [name for name in lines[0].strip().split(delimiter) if name.strip()] if lines else []
+        )
+        if len(names) < 2 or len(set(names)) < len(names) or not all(map(NAME.fullmatch, names)):  # noqa: PLR2004 - columns
+            continue
+        if len(counts) > 3 and counts[0] > 1 and counts.count(counts[0]) >= 0.9 * len(counts):  # noqa: PLR2004 - rows
+            return 1
+    return 0
+
+
+def cut_table(text: str, room: Room) -> str:
+    """The header, and the rows that matter."""
+    lines = text.split("\n")
+    ranks = [1.5 if i < 2 or i == len(lines) - 1 else 0.0 for i in range(len(lines))]  # noqa: PLR2004 - the first two
+    ranks = ranked(ranks, lines, room, errors=True)
+    above = header_lines(lines)
+    ranks[:above] = [ERROR_RANK + 2] * above
+    return choose(lines, ranks, room, noun="rows")
+
+
+# Prose: whole sentences
+
+EXACT = re.compile(
+    r"[\d`_/]|[a-z][A-Z]|(?i:\b(?:not?|never|only|always|must|except|cannot|\w+n't)\b)"
+)
+UNSPOKEN = re.compile(r"[\W\d_](?<![ ,.'\u2019\u3001\u3002\uff01\uff1f])")
+LEAST_WORDS = 8  # of a line, on average
+LAST_LINES = 3  # of a text, which say what it comes to
+
+
+def is_prose(_: str, lines: Sequence[str]) -> bool:
+    """Whether it is made of words, many on a line."""
+    if sum(line.startswith("## ") for line in lines) > 1:
+        return True
+    joined = "".join(lines)
+    words = joined.count(" ") + len(lines)
+    if len(joined) < 120 or (words < LEAST_WORDS * len(lines) and joined.isascii()):  # noqa: PLR2004 - characters
+        return False
+    return len(UNSPOKEN.sub("", joined)) >= 0.85 * len(joined)
+
+
+def cut_prose(text: str, room: Room) -> str:
+    """Whole sentences, one a line: how it begins, what it comes to, headings, what has a value or denies something."""
+    if room.count(text) <= room.tokens:
+        return text
+    lines = [part.rstrip() for line in text.split("\n") for part in sentences_of(line) or [""]]
+    ranks: list[float] = []
+    begins = True
+    for line in lines:
+        told = 0.6 * (EXACT.search(line) is not None) + 0.5 * begins
+        ranks.append(2.5 if HEADING.match(line) else told if line else BLANK_RANK)
+        begins = not line
+    ranks = ranked(ranks, lines, room)
+    said = [at for at, line in enumerate(lines) if line]
+    for at in {*said[:1], *said[-LAST_LINES:]}:
+        ranks[at] = max(ranks[at], WANTED_RANK + 1)
+    return choose(lines, ranks, room, noun="sentences", whole=True)
+
+
+OUTPUT = Reducer(
+    "output",
+    lambda text, lines: len(lines) > 1 and "\0" not in text and "\ufffd" not in text,
+    cut_output,
+    tight_output,
+)
+REDUCERS = (
+    JSON,
+    Reducer("diff", is_diff, cut_diff),  # before what a file may be
+    Reducer(
+        "trace",
+        lambda _, lines: are_enough(lines, FRAME.match, share=0.2, least=2),
+        cut_trace,
+        tight_output,
+    ),
+    Reducer(
+        "log",
+        lambda _, lines: are_enough(lines, LOGGED.match, share=0.5, least=4),
+        cut_output,
+        tight_output,
+    ),
+    Reducer("hits", are_hits, cut_hits),
+    Reducer("table", lambda text, _: header_lines(text[:6_000].split("\n")) > 0, cut_table),
+    CODE,
+    Reducer("prose", is_prose, cut_prose),
+    OUTPUT,  # any other lines
+)
+SPAN_CHARS = 6_000  # of a text's head, middle and tail
+LINE_CHARS = 400  # of one line
+
+
+def reducer_for(text: str) -> Reducer | None:
+    """The reducer for a text, by its head, middle and tail; none where it is of no known kind, such as a single line of words."""
+    sample = text
+    if len(text) > 3 * SPAN_CHARS:
+        middle = (len(text) - SPAN_CHARS) // 2
+        spans = text[:SPAN_CHARS], text[middle : middle + SPAN_CHARS], text[-SPAN_CHARS:]
+        sample = "\n".join(spans)
+    lines = [line[:LINE_CHARS] for line in shown(sample).split("\n") if line.strip()]
+    return next((reducer for reducer in REDUCERS if reducer.recognises(text, lines)), None)
