@@ -53,8 +53,13 @@ def require_fraction(name: str, value: object, *, give: str) -> None:
 
 def require_several(name: str, value: object, *, give: str) -> None:
     """Refuse what does not hold several things: one alone, and text or a mapping, whose letters or keys would be taken."""
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+    if not is_several(value):
         raise wrong_argument(name, value, give)
+
+
+def is_several(value: object) -> bool:
+    """Whether something holds several things."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
 def listed(name: str, value: object, *, give: str) -> Sequence[object]:

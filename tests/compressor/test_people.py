@@ -126,6 +126,24 @@ def test_rules_stay_verbatim(profile: str) -> None:
     assert [rule for rule in RULES if rule not in texts] == []
 
 
+TOLD = (
+    "Visitors with a red badge use the east stairs.",
+    "Mormors katt sover i tvättstugan.",
+    "Ottilie keeps the key. Where did I put mine?",
+)
+
+
+@pytest.mark.filterwarnings("ignore:window_tokens=")
+def test_what_is_told_by_no_cue_stays_verbatim() -> None:
+    """F38: also where calls follow it, many units back, and in a language without phrases."""
+    messages: list[ChatMessage] = [{"role": "user", "content": "Look after the build."}]
+    for text in (*TOLD, *(f"Fix what fails in part {n}." for n in range(12))):
+        messages += [{"role": "user", "content": text}, *steps(2)]
+    turn = IncrementalContextManager(model="gpt-4", window_tokens=2_500).prepare_nowait(messages)
+    texts = [message.get("content") for message in turn.messages]
+    assert [text for text in TOLD if text not in texts] == []
+
+
 @pytest.mark.filterwarnings("ignore:window_tokens=")
 def test_a_paste_does_not_take_the_fraction() -> None:
     """Of a long message the rule stays, in its own words, and others' rules stay beside it."""
