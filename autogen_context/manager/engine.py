@@ -41,7 +41,7 @@ from autogen_context.view.view import Attempt, ContextView, Situation, as_messag
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.triggers.price import FinishedEstimate
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import left_out, notice_of, with_notice
-from autogen_context.prioritizer.score import Need
+from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.hybrid import SemanticHybridTrigger

@@ -6,22 +6,24 @@ impossible. A preamble is placed where nothing of what was sent is continued; un
 """
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autogen_context.budget.policy import BudgetPolicy
 from autogen_context.compressor.shorten import CountText, shorten_text
 from autogen_context.messages.message import SYSTEM_ROLES, Message
-from autogen_context.messages.piece import Piece, Written, messages_of
-from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.project.shown import FURTHER, FilesShown, in_sight
+from autogen_context.messages.piece import Piece, Written, messages_of, same_at_front
+from autogen_context.messages.tool_action import path_of
+from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.prioritizer.references import Superseded
 from autogen_context.recall.exchanges import said_now
 from autogen_context.recall.recaller import Recaller
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Candidate, Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import RANKS, Name, Notice, PreambleOffer
+from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
 from autogen_context.view.view import ContextView, Preamble, as_message
 
 LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
@@ -57,7 +59,8 @@ class NoticeWriter:
         if not candidates or candidates[-1].unit.stop < stop:
             return bool(stop)
         self._files.follow(candidates)
-        return in_sight(self._files.units(path, position=stop), view.decisions)
+        shown = self._files.units(path, position=stop)
+        return any(view.decisions[unit].action != "drop" for unit in shown)
 
     def without_unseen(self, view: ContextView, candidates: Candidates) -> ContextView:
         """The view without notices on files that it no longer shows as they were."""
@@ -67,7 +70,7 @@ class NoticeWriter:
         self._files.follow(candidates)
         for notice in notices.files:
             shown = self._files.units(notice.key, position=notice.position)
-            if not in_sight(shown, view.decisions):
+            if all(view.decisions[unit].action == "drop" for unit in shown):
                 notices = notices.withdraw(notice.name)
         return replace(view, notices=notices)
 
@@ -136,6 +139,54 @@ class NoticeWriter:
     def _needed(self, notices: Collection[Notice], room_tokens: int) -> int:
         text, names = self._block(notices, room_tokens)
         return ROOM_NEEDED * self._counter.message(as_message(text)) if names else 0
+
+
+class FilesShown:
+    """The files that one conversation shows; a unit is read once, and what a later unit shows again the older one does no more."""
+
+    def __init__(self, kinds: ToolKinds) -> None:
+        self._kinds = kinds
+        self._read: list[Candidate] = []
+        self._superseded = Superseded()
+        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # by their ends
+
+    def follow(self, candidates: Sequence[Candidate]) -> None:
+        """Read what is new, and forget what is no longer there."""
+        same = len(self._read)
+        if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
+            same = same_at_front(self._read, candidates)
+            self._superseded.truncate(same)
+            del self._read[same:]
+        for candidate in candidates[same:]:
+            actions = actions_of(candidate.unit, self._kinds)
+            for path in {view.path for action in actions for view in action.views}:
+                for end in ends_of(path):
+                    self._from_root[end].add(path)
+            self._superseded.add(candidate.unit, actions)
+            self._read.append(candidate)
+
+    def units(self, path: str, *, position: int) -> frozenset[int]:
+        """The units in front of a position that show a file, or look for it, and that no later unit shows again.
+
+        A path from the root and one that it ends with may be the same file.
+        """
+        file = path_of(path)
+        same = {file, *ends_of(file), *self._from_root.get(file, ())}
+        shown = (unit for each in same for unit in self._superseded.showing(each))
+        return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
+
+    def stale(self, notices: Iterable[Notice]) -> frozenset[int]:
+        """The units that show what these notices say has changed."""
+        units = (self.units(notice.key, position=notice.position) for notice in notices)
+        return frozenset[int]().union(*units)
+
+
+def ends_of(path: str) -> Iterator[str]:
+    """The paths that one from the root ends with; any other has none."""
+    end = path
+    while path.startswith("/") and "/" in end:
+        end = end.partition("/")[2]
+        yield end
 
 
 def has_place(view: ContextView, candidates: Candidates) -> bool:

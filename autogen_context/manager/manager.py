@@ -41,7 +41,8 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
-    from autogen_context.prioritizer.score import Explanation, Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.turn import Trigger

@@ -36,7 +36,7 @@ from autogen_context.view.notice import ContextProvider
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.values import Cache
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
 

@@ -45,7 +45,7 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.asked_back import AskedBack
 
 logger = logging.getLogger(__name__)

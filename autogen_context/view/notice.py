@@ -30,6 +30,9 @@ LABELS: Mapping[Topic, str] = {  # the most important first
     "provider": "",
     "project": "",
 }
+CHANGED = "{path} changed on disk since it was read above"
+DELETED = "{path} was deleted from disk since it was read above"
+FURTHER = "{name} may have changed further"
 RANKS: Mapping[Topic, int] = {topic: rank for rank, topic in enumerate(LABELS)}
 
 
