@@ -63,14 +63,14 @@ class CompactionPlanner:
         read, candidates = len(self.references.units), conversation.candidates
         ahead = min(read + READ_AHEAD, len(candidates) - 1)
         if ahead > read:
-            self.references.follow(candidates, conversation.messages, most=ahead)
+            self.references.follow(candidates, most=ahead)
             for unit in range(read, ahead):
                 self.references.cut_also(unit)
             self.telling.follow(conversation.messages, most=candidates[ahead - 1].unit.stop)
 
     def follow(self, conversation: Conversation) -> None:
         """Read all that was not read yet."""
-        self.references.follow(conversation.candidates, conversation.messages)
+        self.references.follow(conversation.candidates)
         self.telling.follow(conversation.messages)
 
     def planned(
@@ -165,7 +165,7 @@ class CompactionPlanner:
         stale: frozenset[int],
     ) -> Explanation:
         """What became of the unit at a position, and why; arguments as of ``planned``."""
-        self.references.follow(conversation.candidates, conversation.messages)
+        self.references.follow(conversation.candidates)
         need = self._need(conversation, room_tokens, stale)
         units, unit = standing(self.references, need), None
         if at < len(self.references.units):

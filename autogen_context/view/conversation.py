@@ -5,13 +5,14 @@ would give at once.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import SYSTEM_ROLES, HostFormat
 from autogen_context.messages.people import words_and_output
-from autogen_context.messages.piece import Written, messages_of
-from autogen_context.messages.segment import Unit, as_it_came, extend, repaired
+from autogen_context.messages.piece import Piece, Written
+from autogen_context.messages.segment import Unit, extend, repaired
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.view.decision import Candidate
 from autogen_context.view.history import History
@@ -121,20 +122,15 @@ class Conversation:
                 said.pop()
 
     def _candidate(self, unit: Unit, *, last: bool) -> Candidate:
-        if not (unit.faulty or unit.unanswered):
-            tokens = sum(map(self._counter.message, unit.messages))
-            return Candidate(unit=unit, pieces=as_it_came(unit), tokens=tokens)
-        pieces = repaired(unit, last=last)
-        faulty = any(isinstance(piece, Written) for piece in pieces)
-        if faulty:
-            self._note_orphan(unit)
-        if self._mode != "repair":
-            pieces = as_it_came(unit)
-        said = messages_of(pieces, self.messages)
-        tokens = sum(map(self._counter.message, said))
-        return Candidate(
-            unit=unit, pieces=pieces, tokens=tokens, repaired=faulty and self._mode == "repair"
-        )
+        repairs: tuple[Piece, ...] = ()
+        if unit.faulty or unit.unanswered:
+            pieces = repaired(unit, last=last)
+            if any(isinstance(piece, Written) for piece in pieces):
+                self._note_orphan(unit)
+                repairs = pieces if self._mode == "repair" else ()
+        whole = Candidate(unit=unit, tokens=0, repairs=repairs)
+        tokens = sum(map(self._counter.message, whole.said if repairs else unit.messages))
+        return replace(whole, tokens=tokens)
 
     def _note_orphan(self, unit: Unit) -> None:
         if self._mode == "refuse":
