@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from autogen_context.messages.identifiers import NOTHING, values_of
-from autogen_context.messages.message import SYSTEM_ROLES
+from autogen_context.messages.message import SYSTEM_ROLES, Message
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, View, answers_of, is_failure

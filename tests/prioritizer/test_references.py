@@ -32,7 +32,7 @@ def followed(candidates: Sequence[Candidate]) -> References:
 
 def read_from(references: References) -> list[object]:
     """All that can be asked of it."""
-    named = NAMED.union(*(unit.values | unit.asked for unit in references.units))
+    named = NAMED.union(*(unit.values.union(unit.asked) for unit in references.units))
     return [
         references.units,
         references.total_blocks,
