@@ -7,6 +7,7 @@ the argument, its value and what to give.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
+from urllib.parse import urlsplit
 
 LISTS = (list, tuple)  # made once: it is looked at in each turn
 
@@ -69,3 +70,14 @@ def listed(name: str, value: object, *, give: str) -> Sequence[object]:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return list(cast("Sequence[object]", value))  # as above
     raise wrong_argument(name, value, give)
+
+
+def require_address(name: str, value: str) -> None:
+    """Refuse what is no HTTP address.
+
+    Raises:
+        ValueError: it is none.
+    """
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"{name}={value!r}: give an address like http://127.0.0.1:8000/v1")

@@ -79,7 +79,7 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
         return None
     clauses = labels_of(turn.reasoning)
     # The last first, since what comes next is said last.
-    said = [each for clause in reversed(clauses) for each in _SAYABLE if each in clause]
+    said: list[Intent] = [each for one in reversed(clauses) for each in _SAYABLE if each in one]
     sorts = _changed_sorts(turn)
     if "write" in kinds or sorts - {"try"}:
         return _of_change(sorts, said, standing)
@@ -94,13 +94,13 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
 
 def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
-    if sorts == {"document"}:
+    if [*sorts] == ["document"]:
         return "DOCUMENT"
     if "try" in sorts and sorts <= {"try", "test"}:
         return "VERIFY" if standing.changed else "DEBUG"
     if standing.broken:
         return "DEBUG"
-    if sorts == {"test"}:
+    if [*sorts] == ["test"]:
         return "VERIFY"
     if said and said[0] in {"REFACTOR", "DOCUMENT"}:
         return said[0]
@@ -126,7 +126,7 @@ def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
 
 def _has_changed(turn: Turn, outcome: Outcome) -> bool:
     """Whether a turn changed something that is no try."""
-    return outcome.changed and _changed_sorts(turn) != {"try"}
+    return outcome.changed and [*_changed_sorts(turn)] != ["try"]
 
 
 class _Phase(NamedTuple):

@@ -26,6 +26,7 @@ from support.turns import SESSIONS, edit, observed, ran_tests, read, shell, turn
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "triggers.md"
 SWITCHES = ("subtasks", "intents", "boundaries", "staleness")
 OFF: dict[str, Any] = {**dict.fromkeys(SWITCHES, False), "fallback_turns": 0}
+COUNTING: dict[str, Any] = OFF | {"fallback_turns": 10}
 SWITCHED = st.fixed_dictionaries(dict.fromkeys(SWITCHES, st.booleans()))
 Make = Callable[..., Trigger]
 EACH: dict[str, Make] = {
@@ -162,7 +163,7 @@ def test_each_can_be_switched(steps: list[Step], alone: dict[str, Any], kind: st
 
 def test_the_fallback_fires_once_in_so_many_turns() -> None:
     """It proposes what no proposal had, but for the newest three turns."""
-    hybrid = SemanticHybridTrigger(**OFF | {"fallback_turns": 10})
+    hybrid = SemanticHybridTrigger(**COUNTING)
     fired = {i: d.scope for i, d in enumerate(observed(hybrid.observe, idle(25))) if d.fires}
     assert fired == {9: Scope(start=0, stop=7), 19: Scope(start=7, stop=17)}
 
@@ -185,7 +186,7 @@ def test_the_surest_is_followed(first: float, second: float, expected: tuple[int
 def test_meaning_goes_before_staleness_before_counting() -> None:
     """Whatever their confidences (T5)."""
     turns = [turn(i, "", step) for i, step in enumerate(OTHER_FILES)]
-    given: dict[str, Any] = {**OFF, "staleness": True, "fallback_turns": 10}
+    given: dict[str, Any] = {**COUNTING, "staleness": True}
     stale = observed(SemanticHybridTrigger(**given).observe, turns)
     at = next(i for i, decision in enumerate(stale) if decision.kind == "staleness")
     own = Scripted({at: proposal(1, 6, 0.1)})
