@@ -9,7 +9,7 @@ import logging
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,14 +56,6 @@ class Room(NamedTuple):
     budget: TurnBudget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What became of a turn."""
-
-    view: ContextView
-    prepared: Prepared[object]
-
-
 class Engine:
     """Prepares the turns of one conversation."""
 
@@ -94,7 +86,9 @@ class Engine:
 
     # The stages of a turn
 
-    def prepare(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+    def prepare(
+        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+    ) -> tuple[ContextView, Prepared[object]]:
         """Prepare a turn, for a view that follows the host's list."""
         try:
             return self.turn(view, payloads, fixed)
@@ -103,10 +97,12 @@ class Engine:
             if before is None:
                 raise
         # One false bill must not keep all others from coming: what was known before it decides.
-        turn = self.turn(replace(view, calibration=before), payloads, fixed)
-        return replace(turn, view=replace(turn.view, calibration=believed))
+        view, prepared = self.turn(replace(view, calibration=before), payloads, fixed)
+        return replace(view, calibration=believed), prepared
 
-    def turn(self, view: ContextView, payloads: Sequence[object], fixed: Fixed) -> Turn:
+    def turn(
+        self, view: ContextView, payloads: Sequence[object], fixed: Fixed
+    ) -> tuple[ContextView, Prepared[object]]:
         """The stages in their order; arguments and errors as of ``prepare``."""
         now_s = self._parts.cache_clock() if self._parts.cache_clock else None
         candidates = self.conversation.candidates
@@ -149,7 +145,7 @@ class Engine:
             cost_estimate=cost,
             finished=finished,
         )
-        return Turn(view=view, prepared=prepared)
+        return view, prepared
 
     def read(self, payloads: Sequence[object]) -> int:
         """Read and measure the host's list; what becomes of it is decided in its turn, when the tools are known."""

@@ -92,11 +92,10 @@ class TurnRunner:
         if self._providers.each:
             self._providers.turn(self, fixed.tokens)
         before = kept.view.tokens
-        turn = engine.prepare(kept.view, payloads, fixed)
-        kept.view = turn.view
-        if turn.prepared.compacted:
+        kept.view, prepared = engine.prepare(kept.view, payloads, fixed)
+        if prepared.compacted:
             self.record("compaction", f"from {before} to {kept.view.tokens} tokens")
-        return turn.prepared
+        return prepared
 
     async def before_turn(self, payloads: Sequence[object], tools: ToolSchemas) -> None:
         """Do what a turn, or later ones, will need of tokenizer, limits, disk and models; each within its time."""
