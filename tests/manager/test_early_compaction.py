@@ -4,8 +4,6 @@ import json
 import logging
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.manager.prepared import Prepared
@@ -138,25 +136,6 @@ def test_what_a_person_says_amid_finished_work_stays() -> None:
     *_, last = turns(manager(compaction="cost_based"), messages)
     assert len(last.messages) < len(messages)
     assert said in last.messages
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.integers(0, 2), min_size=1, max_size=12),
-    st.sampled_from(["when_full", "when_cache_cold", "cost_based"]),
-    st.sampled_from([4_000, 12_000, 60_000]),
-)
-def test_a_saved_state_judges_alike(pauses: list[int], compaction: str, window: int) -> None:
-    """Verdicts and lists of a manager that goes on are those of one that was loaded before each turn."""
-    clock, messages = Clock(), [*TASK]
-    kept = manager(clock, compaction=compaction, window_tokens=window)
-    for n, pause in enumerate(pauses):
-        clock.now += pause * 200
-        messages = [*messages, *piece_of_work(n, 3_000)]
-        other = manager(clock, compaction=compaction, window_tokens=window)
-        other.load_state(json.loads(json.dumps(kept.save_state())))
-        one, same = kept.prepare_nowait(messages), other.prepare_nowait(messages)
-        assert (one, one.cost_estimate) == (same, same.cost_estimate)
 
 
 def test_what_cannot_be_helped_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

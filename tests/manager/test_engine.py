@@ -11,37 +11,14 @@ from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
 from autogen_context.testing import ChatMessage
 from autogen_context.testing.chat_rules import check_chat
 from autogen_context.testing.transcripts import histories
-from autogen_context.tokens.measure import Count
-
-
-class Characters:
-    """Four characters a token, rounded up."""
-
-    def count(self, text: str, /) -> Count:
-        return Count(tokens=-(-len(text) // 4), source="tokenizer")
+from support.counting import Characters
+from support.saying import asks, says, tells
 
 
 def manager(window: int, **settings: object) -> IncrementalContextManager:
     """One with these settings, which counts characters."""
     config = ContextConfig.model_validate({"window_tokens": window, **settings})
     return IncrementalContextManager(config=config, counter=Characters())
-
-
-def says(text: str, role: str = "assistant") -> ChatMessage:
-    """A message of plain text."""
-    return {"role": role, "content": text}
-
-
-def asks(call_id: str) -> ChatMessage:
-    """A message with one call."""
-    function = {"name": "f", "arguments": "{}"}
-    call = {"id": call_id, "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-def tells(call_id: str, text: str) -> ChatMessage:
-    """A result for one id."""
-    return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
 KINDS = st.sampled_from(
@@ -64,7 +41,7 @@ EDITS = st.lists(
 MODES = st.sampled_from(["repair", "report", "refuse"])
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(EDITS, st.integers(60, 1_200), MODES, st.booleans())
 def test_the_promises_hold_whatever_the_host_does(
     edits: list[tuple[int, list[ChatMessage], bool]], window: int, orphans: str, strict: object
@@ -90,7 +67,7 @@ def test_the_promises_hold_whatever_the_host_does(
         assert certificate.assumed_tokens == sent_alone.certificate.assumed_tokens
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(EDITS, st.integers(100, 1_200), st.integers(0, 40))
 def test_what_was_sent_is_continued_or_counted_as_a_rewrite(
     edits: list[tuple[int, list[ChatMessage], bool]], window: int, unused: int
@@ -120,7 +97,7 @@ NAMED = st.sampled_from(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (9, [ROWS, ENTRIES, ROWS, ASKED])], 700)
 @example([(0, [ROWS, ENTRIES, ROWS, ASKED]), (0, [ROWS, ROWS, ROWS, ASKED])], 700)
 @given(
@@ -151,7 +128,7 @@ def turn_or_error(
         return error
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories(max_messages=30), st.integers(60, 2_000))
 def test_strict_models_are_obeyed_within_the_window(
     history: list[list[ChatMessage]], window: int
