@@ -164,7 +164,7 @@ DAMAGE: list[tuple[tuple[str | int, ...], object, str]] = [
 @pytest.mark.parametrize(
     ("state", "reason"),
     [*NO_STATES, *((damaged(path, value), reason) for path, value, reason in DAMAGE)],
-    ids=[reason for *_, reason in (*NO_STATES, *DAMAGE)],
+    ids=[*(row[1] for row in NO_STATES), *(row[2] for row in DAMAGE)],
 )
 def test_the_error_says_what_is_wrong(state: dict[str, object], reason: str) -> None:
     """With the way out where there is one."""
