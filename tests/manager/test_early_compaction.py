@@ -2,6 +2,7 @@
 
 import json
 import logging
+from itertools import pairwise
 
 import pytest
 
@@ -124,6 +125,22 @@ def test_what_is_finished_goes_when_that_pays() -> None:
     before = priced[-1]
     said = json.dumps(before.messages)
     assert all(f'part_{n}.py\\", \\"old' in said.replace("\\\\", "\\") for n in range(14))
+
+
+def test_waiting_is_counted_from_turn_to_turn() -> None:
+    """What it has cost not to cut is what it had cost, and a turn's saving for each turn since; a cut begins anew."""
+    told = turns(manager(compaction="cost_based"), work(14))
+    judged = [(n, turn.finished) for n, turn in enumerate(told) if turn.finished]
+    carried = 0
+    for (n, before), (m, after) in pairwise(judged):
+        a, b = before.cost_estimate, after.cost_estimate
+        since = a.waited_tokens + (m - n - 1) * a.price.saving_tokens
+        if before.is_done:
+            assert b.waited_tokens == pytest.approx(b.price.saving_tokens)
+        elif not any(turn.compacted for turn in told[n:m]):
+            assert b.waited_tokens == pytest.approx(since + b.price.saving_tokens)
+            carried += 1
+    assert carried > 1
 
 
 def test_what_a_person_says_amid_finished_work_stays() -> None:

@@ -310,7 +310,7 @@ def test_a_compaction_makes_room_for_turns_that_hold(share: float) -> None:
 
 @LAW
 @given(
-    st.lists(st.integers(0, 6_000), min_size=5, max_size=60),
+    st.lists(st.integers(0, 6_000), min_size=5, max_size=25),
     st.integers(0, 1_500),
     st.booleans(),
 )

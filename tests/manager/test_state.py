@@ -64,9 +64,13 @@ def state_with(text: str = "y") -> State:
 
 @pytest.mark.parametrize("text", ["y", "", "\ud800", "\udfff\0 \u2028", "[x]\n> y\r", "é" * 300])
 def test_what_was_saved_is_loaded(text: str) -> None:
-    """Through JSON text, any text included."""
+    """Through JSON text, any text included; a decision that several versions have is written once."""
     state = state_with(text)
-    loaded = load(json.loads(json.dumps(dump(state))))
+    written = dump(state)
+    loaded = load(json.loads(json.dumps(written)))
+    own = set(map(id, state.view.decisions))
+    others = {id(each) for _, view in state.versions for each in view.decisions} - own
+    assert len(cast("list[object]", written["version_decisions"])) == len(others)
     assert loaded == state
     assert dump(loaded) == dump(state)
 
