@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import NoSuchVersion
 from autogen_context.manager.change import ContextChange
+from autogen_context.manager.state import dump, load
 from autogen_context.messages.openai_chat import OpenAIChat
 from autogen_context.messages.piece import Verbatim
 from autogen_context.testing import ChatMessage
@@ -135,6 +137,18 @@ async def test_as_many_as_are_set_are_kept() -> None:
     for n in range(60):
         await keeper.apply_changes([budget(n)])
     assert [keeper.versions[0].number, keeper.versions[-1].number] == [41, 60]
+
+
+async def test_a_decision_that_versions_share_is_saved_once() -> None:
+    """Beside those of the view, in a state that goes on as it was."""
+    keeper = manager()
+    await lived(keeper, 60)
+    state = load(keeper.save_state())
+    own = set(map(id, state.view.decisions))
+    others = {id(each) for _, view in state.versions for each in view.decisions} - own
+    assert len(others) < sum(len(view.decisions) for _, view in state.versions) / 2
+    assert len(cast("list[object]", dump(state)["version_decisions"])) == len(others)
+    assert dump(state) == keeper.save_state()
 
 
 def decided(start: int, stop: int, tokens: int = 1) -> Decision:
