@@ -24,10 +24,10 @@ from typing_extensions import override
 
 from autogen_context.cache.entry import (
     CacheEntry,
+    decoded,
+    encoded,
     entry_as_bytes,
     entry_from_bytes,
-    payload_of,
-    value_in,
 )
 from autogen_context.cache.fingerprint import (
     Compare,
@@ -135,11 +135,12 @@ class CacheStats:
 
     @override
     def __str__(self) -> str:
-        asked = f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits"
-        done = f"{self.builds:,} builds, {self.invalidations:,} invalidations"
-        lines = [f"{asked}, {self.misses:,} misses, {done}"]
-        tiers = {"memory": self.memory, "disk": self.disk, "shared": self.shared}
-        for name, tier in tiers.items():
+        done = (
+            f"{self.misses:,} misses, {self.builds:,} builds, {self.invalidations:,} invalidations"
+        )
+        lines = [f"{self.hits + self.misses:,} requests, {self.hit_rate:.1%} hits, {done}"]
+        for name in ("memory", "disk", "shared"):
+            tier: TierStats = getattr(self, name)
             held = f"{tier.bytes / 1e6:,.1f} MB" if tier.bytes else ""
             entries = "" if tier.entries is None else f"{tier.entries:,} entries"
             lines.append(f"  {name:<6}  {tier.hits:>9,} hits  {held:>12}  {entries:>14}".rstrip())
@@ -294,10 +295,7 @@ class ContextCache:
         while outcome is None or outcome.as_of < asked_at:
             outcome = await self._in_memory(wanted) or await self._joined(wanted, find)
         self._answered[outcome.source] += 1
-        entry = outcome.entry
-        return cast(
-            "ValueT", value_in(entry.kind, entry.payload, model=model)
-        )  # as its builder gives it
+        return cast("ValueT", decoded(outcome.entry.data, model=model))  # as its builder gives it
 
     def remembered(self, kind: str, key: str, /) -> object:
         """The value that was remembered under a kind and a key, if it is in memory; a new object each time. Never waits.
@@ -436,12 +434,11 @@ class ContextCache:
         self._builds += 1
         # One that is no coroutine function may block, so it has a thread.
         made = builder() if iscoroutinefunction(builder) else await asyncio.to_thread(builder)
-        kind, payload = payload_of(await made if isawaitable(made) else made, model=wanted.model)
+        data = encoded(await made if isawaitable(made) else made, model=wanted.model)
         built_at = self._clock()
         entry = CacheEntry(
             key=wanted.key,
-            kind=kind,
-            payload=payload,
+            data=data,
             dependencies=reading.fingerprints,
             built_at=built_at,
             expires_at=math.inf if ttl_s is None else built_at + ttl_s,
@@ -539,7 +536,7 @@ class ContextCache:
         if not entry.names and entry.built_at < self._trusted_from:
             return False
         try:
-            value_in(entry.kind, entry.payload, model=wanted.model)
+            decoded(entry.data, model=wanted.model)
         except ValueError:  # of another class, or of an older version of it
             return False
         return entry.expires_at > self._clock()

@@ -54,8 +54,7 @@ FINGERPRINTS = st.builds(Fingerprint, name=TEXTS, times=TEXTS, content=TEXTS)
 ENTRIES = st.builds(
     CacheEntry,
     key=TEXTS,
-    kind=st.sampled_from(["text", "bytes", "json", "model"]),
-    payload=st.binary(),
+    data=st.binary(),
     dependencies=st.lists(FINGERPRINTS, max_size=3).map(tuple),
     built_at=st.floats(allow_nan=False),
     expires_at=st.floats(allow_nan=False),
