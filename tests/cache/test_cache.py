@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from autogen_context.cache.cache import CacheLimits, ContextCache
+from autogen_context.cache.cache import ContextCache
 from autogen_context.cache.entry import CacheEntry, entry_as_bytes, entry_from_bytes
 from autogen_context.cache.fingerprint import Fingerprint
-from autogen_context.cache.tier import Memory
+from autogen_context.cache.tier import CacheLimits, Memory
 
 
 class Outline(BaseModel):
