@@ -115,7 +115,7 @@ class ContextCache:
         shared: SharedTier | str | None = None,
         watch: Watch | None = None,
         compare: Compare = "times",
-        limits: CacheLimits = CacheLimits(),
+        limits: CacheLimits = CacheLimits(),  # noqa: B008 - it is frozen
         clock: Callable[[], float] = time.time,
     ) -> None:
         if isinstance(shared, str):

@@ -61,7 +61,7 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(TEXTS, TEXTS | st.binary() | JSON)
 async def test_what_comes_back_is_what_was_built(key: str, value: object) -> None:
     """Text, bytes and JSON under any key, the first time and from then on."""
@@ -82,6 +82,7 @@ def test_an_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     assert entry_from_bytes(entry_as_bytes(entry)) == entry
 
 
+@settings(max_examples=30)
 @given(st.binary())
 def test_whatever_is_no_entry_is_refused(data: bytes) -> None:
     """Whoever wrote it has reckoned the checksum, too."""
@@ -233,6 +234,7 @@ async def test_the_least_recently_used_goes_first() -> None:
     assert await kept(cache, "a") == ""
 
 
+@settings(max_examples=50)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcdef"), st.integers(0, 7_000), st.booleans()), max_size=60

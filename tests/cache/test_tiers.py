@@ -301,7 +301,7 @@ def test_a_url_of_something_else_is_an_error(url: str) -> None:
 
 
 @given(user=ANY_TEXT, password=st.text("Zz:@/?#[]% ", min_size=4).map(lambda s: f"Q{s}Q"))
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_no_name_of_a_url_shows_its_password(user: str, password: str) -> None:
     """Quoted or not, before the host or among the options."""
     assert password not in shown_url(f"redis://{user}:{password}@host:1/0")
