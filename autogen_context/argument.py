@@ -7,6 +7,7 @@ the argument, its value and what to give.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
+from urllib.parse import urlsplit
 
 LISTS = (list, tuple)  # made once: it is looked at in each turn
 
@@ -53,8 +54,13 @@ def require_fraction(name: str, value: object, *, give: str) -> None:
 
 def require_several(name: str, value: object, *, give: str) -> None:
     """Refuse what does not hold several things: one alone, and text or a mapping, whose letters or keys would be taken."""
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+    if not is_several(value):
         raise wrong_argument(name, value, give)
+
+
+def is_several(value: object) -> bool:
+    """Whether something holds several things."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
 def listed(name: str, value: object, *, give: str) -> Sequence[object]:
@@ -64,3 +70,14 @@ def listed(name: str, value: object, *, give: str) -> Sequence[object]:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return list(cast("Sequence[object]", value))  # as above
     raise wrong_argument(name, value, give)
+
+
+def require_address(name: str, value: str) -> None:
+    """Refuse what is no HTTP address.
+
+    Raises:
+        ValueError: it is none.
+    """
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"{name}={value!r}: give an address like http://127.0.0.1:8000/v1")

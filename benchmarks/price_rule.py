@@ -145,7 +145,7 @@ def played(conversation: Conversation, world: World, policy: Policy) -> Outcome:
         price = price_of_cut(held, new=new, head=head, turn=turn, world=world)
         is_cut = policy(turn, price, held > world.window_tokens) and price.rewrite.saved_tokens > 0
         shared = head if is_cut else window
-        window = price.rewrite.left_tokens if is_cut else held
+        window = held - (price.rewrite.saved_tokens if is_cut else 0)
         cost += world.cost(window, shared=shared, turn=turn)
         cuts += is_cut
     return Outcome(cost_tokens=cost, cuts=cuts)
@@ -206,14 +206,12 @@ def always(_turns: int) -> Policy:
 
 def paid_back(_turns: int) -> Policy:
     """Cuts as soon as the turns expected pay it back, whatever waiting has cost."""
-    return lambda turn, price, is_forced: (
-        is_forced or price.turns_to_pay_back < turns_expected(turn)
-    )
+    return lambda turn, price, is_forced: is_forced or price.gain_tokens(turns_expected(turn)) > 0
 
 
 def paid_back_for_sure(turns: int) -> Policy:
     """The same, the number of turns known."""
-    return lambda turn, price, is_forced: is_forced or price.turns_to_pay_back < turns + 1 - turn
+    return lambda turn, price, is_forced: is_forced or price.gain_tokens(turns + 1 - turn) > 0
 
 
 def rule(_turns: int) -> Policy:

@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 
 from autogen_context import IncrementalContextManager
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import ProviderTurn, Told
+from autogen_context.view.notice import Notice, ProviderTurn, Told
 
 
 class GitBranch:

@@ -31,7 +31,7 @@ LEVELS = (
     {"cli"},
 )
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext")
+HOSTS = ("autogen", "autogen_core", "autogen_agentchat", "autogen_ext", "ag2", "agent_framework")
 HEAVY = (
     *HOSTS,
     "openai",

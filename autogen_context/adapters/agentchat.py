@@ -22,7 +22,7 @@ from autogen_context.adapters.agentchat_context import (
 )
 from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import settings_in
-from autogen_context.manager.given import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 
 __all__ = [

@@ -29,8 +29,8 @@ from autogen_context.adapters.agentchat_format import AgentChatFormat
 from autogen_context.adapters.register import AgentContext, settings_in, with_reserve
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import CompletionFailed
-from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.messages.piece import BETWEEN
 from autogen_context.models.completion import Complete

@@ -21,8 +21,8 @@ from autogen_context.adapters.classic_conversations import (
 from autogen_context.adapters.classic_format import ClassicFormat
 from autogen_context.adapters.register import settings_in, with_reserve
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 
 BEFORE_REPLY = "process_all_messages_before_reply"

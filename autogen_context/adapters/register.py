@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.given import ManagerOptions
 from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.messages.message import Message
 
 if TYPE_CHECKING:
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
 
 # AgentChat's own system prompt has 28 tokens, classic's has 460, and a tool has about 80 (measured 2026-11): room for
 # a page of prompt, and for a dozen tools.
@@ -25,6 +25,8 @@ UNSEEN_FRACTION = 0.125  # of a small window, at most
 HOSTS: Mapping[str, tuple[str, str, str]] = {
     "ChatAgent": ("autogen_agentchat", "agentchat", "register_agentchat"),
     "ConversableAgent": ("autogen", "classic", "register_classic"),
+    "Agent": ("ag2", "ag2", "register_ag2"),
+    "RawAgent": ("agent_framework", "agent_framework", "register_agent_framework"),
 }
 
 
@@ -70,7 +72,8 @@ def register(
 
     Args:
         agent: an ``AssistantAgent`` of autogen-agentchat 0.7 (of it ``_model_client``, ``_model_context`` and ``_workbench``
-            are set, since it has no public way), or a ``ConversableAgent`` of classic AutoGen (through its hooks).
+            are set, since it has no public way), a ``ConversableAgent`` of classic AutoGen (through its hooks), or an
+            ``Agent`` of AG2 1.x or of Microsoft Agent Framework (through a middleware).
         model: name of the agent's model; left out, as the agent's own settings say.
         options: as for ``IncrementalContextManager``; ``window_tokens`` is the one to begin with.
 
@@ -89,9 +92,9 @@ def register(
             return entry(agent, model, **options)
     found = f"{type(agent).__module__}.{type(agent).__qualname__}"
     raise ValueError(
-        f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.7 and a "
-        "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9); with a list of OpenAI messages use "
-        "IncrementalContextManager"
+        f"agent: {found} is no agent of a known host; known are an AssistantAgent of autogen-agentchat 0.7, a "
+        "ConversableAgent of classic AutoGen (autogen, pyautogen up to 0.9), and an Agent of AG2 1.x (ag2) or of Microsoft "
+        "Agent Framework 1.x; with a list of OpenAI messages use IncrementalContextManager"
     )
 
 

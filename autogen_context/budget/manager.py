@@ -6,7 +6,7 @@ efficiency and the needs; a larger total gives no section less; nobody has more 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import NamedTuple, TypeVar, get_args
@@ -57,7 +57,6 @@ DEFAULT_TOKENS: Mapping[Profile, int] = {  # where nothing is known of the model
     "conservative": CONSERVATIVE_TOKENS,
     "strict": 1_500,
 }
-COMPRESSION_THRESHOLD = 0.8  # of the total
 SMALL_ROOM = 8_000  # tokens; the fractions below were measured on windows of 3,000 to 80,000
 SMALL_FRACTION = 0.36  # of the room beside what is protected, in a room as small or smaller
 STEP_FRACTION = 0.16  # more for each doubling of the room: a large one holds for more turns anyway
@@ -91,7 +90,7 @@ class TokenBudget:
     total: int  # the whole, in tokens
     allocations: Mapping[Section, int]  # by section; with ``buffer`` they add up to the total
     reserve_buffer: int  # tokens that stay free; ``allocations["buffer"]`` is this or more
-    compression_threshold: float = COMPRESSION_THRESHOLD  # of the total, when compression is due
+    compression_threshold: float = 0.8  # of the total, when compression is due
 
     def __post_init__(self) -> None:
         """Refuse what is no division of the whole."""
@@ -162,9 +161,9 @@ class TokenBudgetManager:
             )
         for name, fraction in (
             ("compact_at_fraction", compact_at_fraction),
-            ("compact_to_fraction", compact_to_fraction),
+            ("compact_to_fraction", 1 if compact_to_fraction is None else compact_to_fraction),
         ):
-            if fraction is not None and not 0 < fraction <= 1:
+            if not 0 < fraction <= 1:
                 raise ValueError(f"{name}={fraction!r}: give a fraction above 0, at most 1")
         self.total_tokens = DEFAULT_TOKENS[profile] if total_tokens is None else total_tokens
         self.role: Role = role
@@ -191,32 +190,31 @@ class TokenBudgetManager:
         total = max(0, room - request.fixed_tokens)
         if self.profile in ("conservative", "strict"):
             return self._by_table(task, request.messages, total, asks_back=request.asks_back)
-        shares = self._shares(task, request.messages)
-        budget = CompactionBudget(
-            total_tokens=total,
-            kept_fraction=self._kept_fraction(room),
-            sections={each: shares.of(each) for each in FIVE}
-            if self.profile == "balanced"
-            else None,
-        )
+        shares, kept = self._shares(task, request.messages), self._kept_fraction(room)
+        sections: dict[Section, float] | None = None
+        if self.profile == "balanced":
+            sections = {each: shares.of(each) for each in FIVE}
         if request.asks_back:
-            return replace(
-                budget,
+            return CompactionBudget(
+                total_tokens=total,
                 kept_fraction=ASKED_FRACTION,
                 newest_fraction=ASKED_NEWEST_FRACTION,
                 told_fraction=0.0,
+                sections=sections,
             )
-        least, most = FACTORS
+        usual, (least, most) = CompactionBudget(total_tokens=total), FACTORS
         people, told, newest = (
             min(most, max(least, shares.of(section) / USUAL.of(section)))
             for section in ("requirements", "design", "execution_history")
         )
         is_told = request.has_summaries or task.query_kind == "summary"
-        return replace(
-            budget,
-            people_fraction=budget.people_fraction * people,
-            newest_fraction=budget.newest_fraction * newest,
-            told_fraction=(SUMMARY_FRACTION if is_told else budget.told_fraction) * told,
+        return CompactionBudget(
+            total_tokens=total,
+            kept_fraction=kept,
+            people_fraction=usual.people_fraction * people,
+            newest_fraction=usual.newest_fraction * newest,
+            told_fraction=(SUMMARY_FRACTION if is_told else usual.told_fraction) * told,
+            sections=sections,
         )
 
     def allocate(self, task: str | TaskDefinition, *, messages: int = 0) -> TokenBudget:
@@ -326,9 +324,7 @@ def flow(budget: TokenBudget, needs: Mapping[Section, int]) -> dict[Section, int
 def apportion(total: int, weights: Mapping[Name, float]) -> dict[Name, int]:
     """Divide tokens by weights; equal parts where all weights are 0.
 
-    Source:
-        Webster's method (Sainte-Laguë) by "jump and step" (Pukelsheim, Proportional Representation, 2014, chapter 4).
-        Largest remainders may take a token from a part when the whole grows by one.
+    Webster's method by "jump and step" (Pukelsheim, Proportional Representation, 2014, chapter 4): more gives nobody less.
     """
     exact = {name: Fraction(weight) for name, weight in weights.items()}  # never by rounding
     if not any(exact.values()):

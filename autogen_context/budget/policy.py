@@ -47,11 +47,7 @@ class BudgetRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnBudget:
-    """What decides in each turn.
-
-    Raises:
-        ValueError: a fraction is not in 0..1, or a number of tokens is negative.
-    """
+    """What decides in each turn."""
 
     compact_at_tokens: int  # what a request may have before it is compacted
     kept_fraction: float = 0.36  # about what a compaction would fill beside what is protected
@@ -70,9 +66,6 @@ class CompactionBudget:
     The protected messages (system prompt, pins, latest instruction, newest unit) come first and have no fraction; what
     ``total_tokens`` leaves beside them is filled up to ``kept_fraction``, with what people said, then the newest units, then
     what older ones have that scores best. What is left out of it is told in a notice.
-
-    Raises:
-        ValueError: a fraction is not in 0..1, or a number of tokens is negative.
     """
 
     total_tokens: int  # what all messages may have afterwards; more than the window has no effect
@@ -148,17 +141,12 @@ class Efficiency:
         moved: dict[Section, float] = {each: weights[each] * whole for each in weights}
         return moved
 
-    @property
-    def mean(self) -> float:
-        """The share of all given tokens that was used, in 0..1; 1 where none was given."""
-        given = sum(self.given.values())
-        return sum(self.used.values()) / given if given else 1.0
-
     def factor(self, section: Section) -> float:
-        """How much better than the mean a section does, within bounds; 1 where nothing was measured."""
-        if not self.mean:  # nothing was used at all: no section does better than another
+        """How much better than all together a section does, within bounds; 1 where nothing was measured, or used."""
+        mean = sum(self.used.values()) / (sum(self.given.values()) or 1)
+        if not mean:
             return 1.0
-        used = self.used.get(section, 0) + PRIOR_TOKENS * self.mean
+        used = self.used.get(section, 0) + PRIOR_TOKENS * mean
         share = used / (self.given.get(section, 0) + PRIOR_TOKENS)
         least, most = EFFICIENCY_FACTORS
-        return min(most, max(least, share / self.mean))
+        return min(most, max(least, share / mean))

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 from zlib import crc32
 
 from typing_extensions import override
@@ -43,6 +43,15 @@ class Tier(Protocol):
 
     def close(self) -> None:
         """Write what waits, and let go of what is open."""
+        ...
+
+
+@runtime_checkable
+class TellsNames(Protocol):
+    """A tier that can tell what there is in it."""
+
+    def names(self) -> list[str]:
+        """The names under which there is something, oldest first, as far as they can be had now."""
         ...
 
 

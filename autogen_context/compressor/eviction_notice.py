@@ -16,9 +16,10 @@ from autogen_context.compressor.span import Span
 from autogen_context.compressor.steps import reopened, without_outdated
 from autogen_context.ledger import Entry, Ledger
 from autogen_context.ledger.ledger import replaces
+from autogen_context.ledger.reader import tells
 from autogen_context.ledger.rendering import RANKS
-from autogen_context.messages.message import SYSTEM_ROLES, Message, without_images
-from autogen_context.messages.people import People, is_strong, people_in, words_and_output
+from autogen_context.messages.message import Message, without_images
+from autogen_context.messages.people import People, is_strong, is_users, people_in, words_and_output
 from autogen_context.messages.piece import Written, index_of, messages_of
 from autogen_context.prioritizer.blocks import marked
 from autogen_context.prioritizer.references import UnitText
@@ -29,6 +30,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 REASON = "a person said it"
 REPEATED = 0.5  # of a message; with more that stands in newer ones, it says nothing of its own
+TELLS = 7  # the rank of a message that tells something, by no cue of what holds
 STATES_NOTHING = 9  # the rank of a message that states nothing
 
 
@@ -74,6 +76,7 @@ class EvictionNotice(Generic[Name]):
         self._people = People()
         self._learnt, self._last = 0, Message(role="system")
         self._strong: list[int] = []
+        self._telling: list[int] = []
         self._earlier = ActionLog()
         self._noted = 0
         self._notes: dict[int, tuple[Candidate, UnitNote]] = {}  # of units that are in reach
@@ -83,7 +86,7 @@ class EvictionNotice(Generic[Name]):
         """Take in what people and the model stated since the last time; of the host's list ``most`` messages are read at most."""
         same, stop = self._learnt, len(messages) if most is None else most
         if same and (same > len(messages) or messages[same - 1] is not self._last):
-            self._ledger, self._strong, same = Ledger(self._named), [], 0
+            self._ledger, self._strong, self._telling, same = Ledger(self._named), [], [], 0
         if not same:
             self._people = people_in(messages, self._named)
         for position in range(same, stop):
@@ -92,6 +95,10 @@ class EvictionNotice(Generic[Name]):
                 self._ledger.learn([message], start=position)
             if is_strong(message):
                 self._strong.append(position)
+            if is_users(message):
+                words, _ = words_and_output(message, messages[position - 1] if position else None)
+                if tells(words):
+                    self._telling.append(position)
         self._learnt = max(same, stop)
         if self._learnt:
             self._last = messages[self._learnt - 1]
@@ -136,8 +143,8 @@ class EvictionNotice(Generic[Name]):
         ``is_used``: whether the model named since what a person names in a unit; that holds no longer than the work on it.
         """
         found: list[Said] = []
-        ranks: dict[int, int] = {}
         lines: set[str] = set()
+        ranks: dict[int, int] = dict.fromkeys(self._telling, TELLS)
         for entry in self._ledger:
             if not entry.reported:
                 known = ranks.get(entry.position, STATES_NOTHING)
@@ -152,10 +159,6 @@ class EvictionNotice(Generic[Name]):
             strong = is_strong(message)
             rank = ranks.get(candidate.unit.start, STATES_NOTHING)
             rank = min(rank, RANKS["preference"]) if strong else rank
-            behind = (each.unit.messages for each in candidates[i + 1 : i + 3])
-            said = next((those for those in behind if those[0].role not in SYSTEM_ROLES), ())
-            if rank == STATES_NOTHING and any(each.calls for each in said):
-                continue  # the model calls tools right behind it: that is under way, or done
             if rank > RANKS["constraint"] and not strong and is_used(i):
                 continue
             if candidate.tokens <= long_tokens:

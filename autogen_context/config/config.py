@@ -52,6 +52,7 @@ WITHOUT_EFFECT = {
     "use_attention_context": "a compaction keeps what is worth most; parts of your own go through attention_filter()",
     "adaptive_compression": "a compaction always keeps what is worth most",
 }
+BELOW = {"reserve_tokens": "window_tokens", "compact_to_fraction": "compact_at_fraction"}
 TRUTH = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -119,15 +120,9 @@ class ContextConfig(Settings):
     def for_entry(
         cls, config: Self | None, *, said: Mapping[str, object] | None = None, **settings: object
     ) -> Self:
-        """The settings with which a manager or an adapter works, the environment among them.
+        """The settings of a manager or an adapter: what the host ``said`` of its model, the environment, ``config``, arguments.
 
-        Args:
-            config: what the user set; it wins over the environment.
-            said: what the host says of its model; everything else wins over it.
-            settings: arguments beside ``config``, which win over it; ``None`` is not given.
-
-        Raises:
-            ValueError: a setting is wrong; it names the argument, the file or the variable.
+        The later one wins; an argument that is ``None`` is not given.
         """
         if config is not None:
             require_kind("config", config, ContextConfig, give="a ContextConfig(...)")
@@ -159,11 +154,7 @@ class ContextConfig(Settings):
         return cls.model_validate(reading)
 
     def updated(self, **settings: object) -> Self:
-        """These settings with others in place of them; ``None`` leaves one as it is.
-
-        Raises:
-            ValueError: a setting is wrong.
-        """
+        """These settings with others in place of them; ``None`` leaves one as it is."""
         given = {name: value for name, value in settings.items() if value is not None}
         return type(self).model_validate(self.model_dump(exclude_unset=True) | given)
 
@@ -176,18 +167,15 @@ class ContextConfig(Settings):
         """Equal settings have equal hashes, mappings among them included."""
         return hash(self.model_dump_json())
 
-    @field_validator("reserve_tokens")
+    @field_validator(*BELOW)
     @classmethod
-    def _leaves_room(cls, reserve_tokens: int, info: ValidationInfo) -> int:
-        require_below("window_tokens", reserve_tokens, info)
-        return reserve_tokens
-
-    @field_validator("compact_to_fraction")
-    @classmethod
-    def _makes_room(cls, compact_to_fraction: float | None, info: ValidationInfo) -> float | None:
-        if compact_to_fraction is not None:
-            require_below("compact_at_fraction", compact_to_fraction, info)
-        return compact_to_fraction
+    def _leaves_room(cls, value: float | None, info: ValidationInfo) -> float | None:
+        other = BELOW[str(info.field_name)]
+        bound: object = info.data.get(other)  # none where it is wrong itself
+        if value is not None and isinstance(bound, int | float) and value >= bound:
+            message = "Input should be below {other}, which is {bound}"
+            raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
+        return value
 
     @field_validator("profile")
     @classmethod
@@ -280,14 +268,6 @@ class ContextConfig(Settings):
         place = "".join(f"{p!r} of " if isinstance(p, str) else f"item {p} of " for p in within[:1])
         name = given[str(key)].name
         return str(key), f"{place}{name} is {value}: {found['msg']}; the default is {default!r}"
-
-
-def require_below(other: str, value: float, info: ValidationInfo) -> None:
-    """Compare a value with a field before it; one that is left out or wrong itself is no bound."""
-    bound: object = info.data.get(other)
-    if isinstance(bound, int | float) and value >= bound:
-        message = "Input should be below {other}, which is {bound}"
-        raise PydanticCustomError("too_large", message, {"other": other, "bound": bound})
 
 
 def given_as_arguments(settings: Mapping[str, object]) -> list[Given]:

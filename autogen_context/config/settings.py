@@ -6,7 +6,6 @@ no value of a kind is refused, and what the environment can say only as text is 
 
 import json
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, cast, get_args
 
@@ -42,16 +41,11 @@ def list_of_names(value: object) -> object:
 
 
 def known_kind(value: object) -> object:
-    """What a tool does; of what is near, the name is given."""
-    if value in KINDS:
-        return value
-    near = get_close_matches(str(value), KINDS, n=1)
-    way_out = f"; did you mean {near[0]!r}?" if near else ""
-    raise PydanticCustomError(
-        "kind",
-        "Input should be one of {kinds}{way_out}",
-        {"kinds": ", ".join(KINDS), "way_out": way_out},
-    )
+    """What a tool does."""
+    if value not in KINDS:
+        message = "Input should be one of {kinds}"
+        raise PydanticCustomError("kind", message, {"kinds": ", ".join(KINDS)})
+    return value
 
 
 MOST = 2**53  # what any JSON reader can hold
@@ -107,8 +101,8 @@ class Settings(BaseModel):
     `lossy` for an agent that has the tool `recall_context`, else `lossless`."""
     compaction: Literal["when_full", "when_cache_cold", "cost_based"] = "when_cache_cold"
     """When the history is cut: `when_full`: by the window alone; `when_cache_cold`: also when the provider's cache has
-    run out and it is worth it, which takes a manager with a clock, and where `cached_input_fraction` is 1 also what is
-    finished; `cost_based`: what is finished at every price, as soon as that pays for the cache that it breaks."""
+    run out and it is worth it, which takes a manager with a clock, and where `cached_input_fraction` is given as 0.25 or
+    more what is finished as well, as soon as that pays; `cost_based`: what is finished at every price."""
     cached_input_fraction: Share | None = None
     """What a cached input token costs of an uncached one, 0 to 1; 1 where nothing is cached, as with many local
     engines. Left out, what the model's provider takes."""
@@ -116,13 +110,13 @@ class Settings(BaseModel):
     """Whether what is finished is judged in each turn also where `compaction` does not act upon it, and told in
     `Prepared.finished`: what `cost_based` would cut, and at what price."""
     enable_subtask_detection: bool = True
-    """For `cost_based`: whether a completed subtask is finished."""
+    """Whether a completed subtask is finished."""
     enable_intent_detection: bool = True
-    """For `cost_based`: whether a change of intent finishes a phase."""
+    """Whether a change of intent finishes a phase."""
     enable_boundary_detection: bool = True
-    """For `cost_based`: whether work that moves on finishes a stretch."""
+    """Whether work that moves on finishes a stretch."""
     enable_staleness_detection: bool = True
-    """For `cost_based`: whether what has grown stale is finished."""
+    """Whether what has grown stale is finished."""
     staleness_threshold: Share = 0.7
     """Above which staleness, 0 to 1, a turn is stale."""
     fallback_turns: Number = 0

@@ -28,6 +28,7 @@ RULES: frozenset[Kind] = frozenset({"safety rule", "constraint"})
 READ_CHARS = 20_000
 REPORTED_CHARS = 2_000  # of an assistant, from either end
 LEAST_CHARS, MOST_CHARS = 3, 400  # of a sentence; longer ones are pasted, not said
+TELLING_CHARS = 1_000  # of a text that may tell something without a cue
 FACT_CHARS = 240  # of a sentence without a cue
 LEAST_TERMS = 3  # of a fact without a cue
 LABEL_WORDS = 4  # in front of a colon that says what a statement is
@@ -408,6 +409,20 @@ def read_part(text: str, author: Author) -> Iterator[Statement]:
         found = stated(looked_at(above + written), label, author) if written else None
         if found is not None:
             yield replace(found, changes=found.changes or "change" in led)
+
+
+def tells(text: str) -> bool:
+    """Whether a short text has a sentence that tells something, asks for nothing, and is not of the work at hand."""
+    plain = unquoted(text) if len(text) <= TELLING_CHARS else ""
+    for begin, stop, _ in sentences(plain):
+        sentence = looked_at(led_to(" ".join(plain[begin:stop].split()))[0])
+        works = sentence.has("progress", "idle", "hedge") or any(
+            value.kind in {"code", "link"} for value in sentence.values
+        )
+        asks = sentence.opens("request") or sentence.opens("ask")
+        if len(sentence.terms) >= LEAST_TERMS and not works and not asks:
+            return True
+    return False
 
 
 def sentences(text: str) -> Iterator[tuple[int, int, bool]]:

@@ -17,8 +17,7 @@ from autogen_context.compressor.compressor import (
 )
 from autogen_context.compressor.summaries import Summaries, Summarises
 from autogen_context.config.config import ContextConfig
-from autogen_context.manager.given import Given
-from autogen_context.manager.parts import cuts_finished, limits_of
+from autogen_context.manager.parts import Given, cuts_finished, limits_of
 from autogen_context.manager.state import State
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background

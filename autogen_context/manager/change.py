@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
-from typing import Self, cast
+from typing import NamedTuple, Self, cast
 
 from typing_extensions import override
 
@@ -17,9 +17,8 @@ from autogen_context.argument import require_several, wrong_argument
 from autogen_context.errors import ChangeRefused, InvalidTranscript
 from autogen_context.manager.engine import Engine
 from autogen_context.messages.message import Message
-from autogen_context.project.shown import CHANGED, DELETED
 from autogen_context.view.integrity import faults_of
-from autogen_context.view.notice import Notice, Notices, Topic
+from autogen_context.view.notice import CHANGED, DELETED, Notice, Notices, Topic
 from autogen_context.view.view import ContextView
 
 SHOWN_CHARS = 60  # of a text, where a change is named
@@ -45,32 +44,49 @@ class ChangeType(StrEnum):
     DECISION_RECORDED = "decision recorded"
     MESSAGE_ADDED = "message added"
 
-    @property
-    def is_of_file(self) -> bool:
-        """Whether a file changed."""
-        return self.value.startswith("file ")
-
     @classmethod
     @override
     def _missing_(cls, value: object) -> Self | None:
         """Written as a name: ``file_modified``, ``FILE_MODIFIED``."""
-        named = value.upper() if isinstance(value, str) else ""
-        return cls.__members__.get(named)
+        return cls.__members__.get(value.upper() if isinstance(value, str) else "")
 
 
-NEEDED: Mapping[ChangeType, tuple[str, ...]] = {  # fields, beside the message
-    ChangeType.FILE_MODIFIED: ("key",),
-    ChangeType.FILE_CREATED: ("key",),
-    ChangeType.FILE_DELETED: ("key",),
-    ChangeType.FILE_MOVED: ("key", "moved_to"),
-    ChangeType.TASK_STARTED: ("text",),
-    ChangeType.TASK_COMPLETED: ("key",),
-    ChangeType.TASK_FAILED: ("key",),
-    ChangeType.REQUIREMENT_ADDED: ("text",),
-    ChangeType.REQUIREMENT_CHANGED: ("text", "key"),
-    ChangeType.REQUIREMENT_REMOVED: ("key",),
-    ChangeType.DECISION_RECORDED: ("text",),
-    ChangeType.MESSAGE_ADDED: (),
+class Kind(NamedTuple):
+    """What a type of change needs, and what it does."""
+
+    topic: Topic | None
+    needs: tuple[str, ...] = ()
+    told: str = ""  # the first time
+
+
+KINDS: Mapping[ChangeType, Kind] = {
+    ChangeType.FILE_MODIFIED: Kind("file", ("key",), CHANGED),
+    ChangeType.FILE_CREATED: Kind(
+        "file", ("key",), "{path} was created on disk since it was looked for above"
+    ),
+    ChangeType.FILE_DELETED: Kind("file", ("key",), DELETED),
+    ChangeType.FILE_MOVED: Kind(
+        "file", ("key", "moved_to"), "{path} was moved to {moved_to} since it was read above"
+    ),
+    ChangeType.TASK_STARTED: Kind("task", ("text",), "Task started: {text}"),
+    ChangeType.TASK_COMPLETED: Kind("task", ("key",), "Task completed: {old}"),
+    ChangeType.TASK_FAILED: Kind("task", ("key",), "Task failed: {old}"),
+    ChangeType.REQUIREMENT_ADDED: Kind("requirement", ("text",), "New requirement: {text}"),
+    ChangeType.REQUIREMENT_CHANGED: Kind(
+        "requirement", ("text", "key"), "Requirement changed: {text} (before: {old})"
+    ),
+    ChangeType.REQUIREMENT_REMOVED: Kind(
+        "requirement", ("key",), "This requirement no longer holds: {old}"
+    ),
+    ChangeType.DECISION_RECORDED: Kind(
+        "decision", ("text",), "Decided now: {text} (before: {old})"
+    ),
+    ChangeType.MESSAGE_ADDED: Kind(None),
+}
+WANTED: Mapping[str, str] = {
+    "key": "the path of the file, or the name that the task, requirement or decision was given",
+    "text": "what is to be known of it",
+    "moved_to": "the path that the file has now",
 }
 
 
@@ -97,19 +113,27 @@ class ContextChange:
     message: object = None
 
     def __post_init__(self) -> None:
-        """Bring the texts into form and check them."""
-        kind = type_of(self.type)
-        texts = {name: getattr(self, name) for name in ("key", "text", "moved_to")}
-        for name, value in texts.items():
-            if not isinstance(value, str):
-                raise ValueError(  # noqa: TRY004 - as for every other wrong argument of this package
-                    f"{name}={value!r:.80} of a change '{kind}': give a text"
-                )
-        text = self.text if kind.is_of_file else " ".join(self.text.split())
-        key = self.key.strip() or (text if "key" not in NEEDED[kind] else "")
+        """Check the fields, and bring the texts into form."""
+        try:
+            kind = ChangeType(self.type)
+        except ValueError:
+            known = ", ".join(f"'{known}'" for known in ChangeType)
+            raise ValueError(f"type={self.type!r:.80} of a change: give one of {known}") from None
+        topic, needs, _ = KINDS[kind]
+        for name, wanted in WANTED.items():
+            value: object = getattr(self, name)
+            if not isinstance(value, str) or (name in needs and not value.strip()):
+                give = wanted if isinstance(value, str) else "a text"
+                raise ValueError(f"{name}={value!r:.80} of a change '{kind}': give {give}")
+        text = self.text if topic == "file" else " ".join(self.text.split())
+        key = self.key.strip() or ("" if "key" in needs else text)
         for name, value in (("type", kind), ("text", text), ("key", key)):
             object.__setattr__(self, name, value)
-        self._check()
+        if self.moved_to and "moved_to" not in needs:
+            raise ValueError(f"moved_to={self.moved_to!r} of a change '{kind}': leave it out")
+        if (self.message is None) is (topic is None):
+            way_out = "give the host's message" if topic is None else "leave it out"
+            raise ValueError(f"message of a change '{kind}': {way_out}")
 
     @classmethod
     def file_modified(cls, path: FilePath, *, text: str = "") -> Self:
@@ -129,9 +153,8 @@ class ContextChange:
     @classmethod
     def file_moved(cls, path: FilePath, moved_to: FilePath, *, text: str = "") -> Self:
         """A file has another path."""
-        return cls(
-            type=ChangeType.FILE_MOVED, key=written(path), moved_to=written(moved_to), text=text
-        )
+        moved = written(moved_to)
+        return cls(type=ChangeType.FILE_MOVED, key=written(path), moved_to=moved, text=text)
 
     @classmethod
     def task_started(cls, text: str, *, key: str = "") -> Self:
@@ -176,26 +199,9 @@ class ContextChange:
     @override
     def __str__(self) -> str:
         """The change in a few words."""
-        what = self.key if self.type.is_of_file else self.text or self.key
+        what = self.key if KINDS[self.type].topic == "file" else self.text or self.key
         short = what if len(what) <= SHOWN_CHARS else f"{what[:SHOWN_CHARS]}…"
         return f"{self.type}: {short}" if short else str(self.type)
-
-    def _check(self) -> None:
-        for name in NEEDED[self.type]:
-            if not getattr(self, name).strip():
-                raise ValueError(f"{name}='' of a change '{self.type}': give {WANTED[name]}")
-        if self.moved_to and self.type is not ChangeType.FILE_MOVED:
-            raise ValueError(f"moved_to={self.moved_to!r} of a change '{self.type}': leave it out")
-        if (self.message is None) is (self.type is ChangeType.MESSAGE_ADDED):
-            way_out = "give the host's message" if self.message is None else "leave it out"
-            raise ValueError(f"message of a change '{self.type}': {way_out}")
-
-
-WANTED: Mapping[str, str] = {
-    "key": "the path of the file, or the name that the task, requirement or decision was given",
-    "text": "what is to be known of it",
-    "moved_to": "the path that the file has now",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,15 +221,6 @@ class UpdatedContext:
     context: tuple[Message, ...] = field(repr=False)
     changes_applied: tuple[ContextChange, ...]
     timestamp: float
-
-
-def type_of(given: str) -> ChangeType:
-    """The type of a change."""
-    try:
-        return ChangeType(given)
-    except ValueError:
-        known = ", ".join(f"'{known}'" for known in ChangeType)
-        raise ValueError(f"type={given!r:.80} of a change: give one of {known}") from None
 
 
 def written(path: FilePath) -> str:
@@ -246,39 +243,35 @@ def changed(
     view: ContextView, changes: Sequence[ContextChange], engine: Engine, *, open_pairs: bool
 ) -> ContextView:
     """The view after changes; raises ``ChangeRefused`` where one cannot be applied, and nothing was."""
-
-    def refused(index: int, reason: str) -> ChangeRefused:
-        change = str(changes[index])
-        return ChangeRefused(index=index, change=change, reason=reason, way_out=WAY_OUT)
-
-    notices = view.notices
-    for index, change in enumerate(changes):  # what they say of files always makes sense
-        try:
-            notices = applied(change, notices, position=0, shows=lambda _: False)
-        except Unfit as error:
-            raise refused(index, str(error)) from None
     conversation, new = engine.conversation, view
     payloads = conversation.history.payloads
     added = [i for i, change in enumerate(changes) if change.type is ChangeType.MESSAGE_ADDED]
-    if added and len(payloads) < view.decisions.stop:
+    is_known = len(payloads) >= view.decisions.stop  # of a loaded state they are not, at first
+
+    def refused(at: int, reason: str) -> ChangeRefused:
+        if added and is_known:
+            engine.read(payloads)
+        return ChangeRefused(index=at, change=str(changes[at]), reason=reason, way_out=WAY_OUT)
+
+    if added and not is_known:
         reason = "the messages of the loaded state were not handed in yet; prepare or observe them"
         raise refused(added[0], reason)
     if added:
         try:
             engine.read([*payloads, *(changes[i].message for i in added)])
         except InvalidTranscript as error:
-            engine.read(payloads)
             raise refused(added[max(0, error.index - len(payloads))], error.reason) from error
         new = engine.synced(view)
-    shown = partial(engine.notices.is_shown, view=new, candidates=conversation.candidates)
     notices, position = new.notices, new.decisions.stop
-    for change in changes:
-        notices = applied(change, notices, position=position, shows=shown)
-    new = replace(new, notices=notices)
-    is_read = len(conversation.messages) >= position
-    faults = list(faults_of(new, conversation.messages, open_pairs=open_pairs)) if is_read else []
+    shows = partial(engine.notices.is_shown, view=new, candidates=conversation.candidates)
+    for at, change in enumerate(changes):
+        try:
+            notices = applied(change, notices, position=position, shows=shows)
+        except Unfit as error:
+            raise refused(at, str(error)) from None
+    new, messages = replace(new, notices=notices), conversation.messages
+    faults = list(faults_of(new, messages, open_pairs=open_pairs)) if is_known else []
     if faults:
-        engine.read(payloads)
         raise refused(len(changes) - 1, f"the context would not be whole: {'; '.join(faults)}")
     return new
 
@@ -287,72 +280,52 @@ class Unfit(ValueError):
     """A change makes no sense in this context; says why and what would."""
 
 
-TOLD_OF_FILES: Mapping[ChangeType, str] = {
-    ChangeType.FILE_MODIFIED: CHANGED,
-    ChangeType.FILE_CREATED: "{path} was created on disk since it was looked for above",
-    ChangeType.FILE_DELETED: DELETED,
-    ChangeType.FILE_MOVED: "{path} was moved to {moved_to} since it was read above",
-}
-TOPICS: Mapping[str, Topic] = {
-    "task": "task",
-    "requirement": "requirement",
-    "decision": "decision",
-}
-NEWS: Mapping[ChangeType, Callable[[str, str], str]] = {  # how it is told the first time
-    ChangeType.TASK_STARTED: lambda text, _: f"Task started: {text}",
-    ChangeType.REQUIREMENT_ADDED: lambda text, _: f"New requirement: {text}",
-    ChangeType.REQUIREMENT_CHANGED: lambda text, old: (
-        f"Requirement changed: {text} (before: {old})"
-    ),
-    ChangeType.DECISION_RECORDED: lambda text, old: (
-        f"Decided now: {text} (before: {old})" if old else ""
-    ),
-}
-
-
 def applied(
     change: ContextChange, notices: Notices, *, position: int, shows: Callable[[str], bool]
 ) -> Notices:
     """The notices after a change, given which files the context shows; raises ``Unfit`` where it makes no sense here."""
-    if change.type is ChangeType.MESSAGE_ADDED:
+    topic, needs, told = KINDS[change.type]
+    key, text = change.key, change.text
+    if topic is None:
         return notices
-    if not change.type.is_of_file:
-        return stated(change, notices, position)
-    if shows(change.key):
-        text = TOLD_OF_FILES[change.type].format(path=change.key, moved_to=change.moved_to)
-        notices = notices.put(
-            Notice(topic="file", key=change.key, text=text, position=position, detail=change.text)
-        )
-    if change.moved_to:
+    if topic == "file":
+        if shows(key):
+            line = told.format(path=key, moved_to=change.moved_to)
+            notices = notices.put(
+                Notice(topic="file", key=key, text=line, position=position, detail=text)
+            )
+        if not change.moved_to:
+            return notices
         moved = ContextChange.file_modified(change.moved_to)
         return applied(moved, notices, position=position, shows=shows)
+    known = notices.get(topic, key)
+    require_fit(change, known, notices.of(topic))
+    news = told.format(text=text, old=known.text if known else "")
+    if "text" in needs:
+        if topic == "task":
+            notices = notices.withdraw(("outcome", key))
+        if topic == "decision" and not known:
+            news = ""
+        return notices.put(Notice(topic=topic, key=key, text=text, position=position, news=news))
+    if topic == "requirement":
+        return notices.withdraw((topic, key), news)
+    ended = f"{news}. Outcome: {text}" if text else news
+    outcome = Notice(topic="outcome", key=key, text=ended, position=position)
+    notices = notices.withdraw((topic, key)).put(outcome)
+    for oldest in notices.of("outcome")[:-MOST_OUTCOMES]:
+        notices = notices.withdraw(("outcome", oldest))
     return notices
 
 
-def stated(change: ContextChange, notices: Notices, position: int) -> Notices:
-    """The notices after a change of a task, a requirement or a decision."""
-    kind, key, text = change.type, change.key, change.text
-    topic = TOPICS[kind.value.partition(" ")[0]]
-    known = notices.get(topic, key)
-    if known is None and "key" in NEEDED[kind]:
-        keys = ", ".join(map(repr, notices.of(topic))) or "none"
+def require_fit(change: ContextChange, known: Notice | None, keys: Sequence[str]) -> None:
+    """Refuse what changes something unknown, or begins what is there."""
+    topic, needs, _ = KINDS[change.type]
+    if known is None and "key" in needs:
+        all_keys = ", ".join(map(repr, keys)) or "none"
         begin = "start" if topic == "task" else "add"
-        raise Unfit(f"no {topic} {key!r} is known (known: {keys}); {begin} it first")
-    if known and kind is ChangeType.TASK_STARTED:
-        raise Unfit(f"the task {key!r} is open already; complete it first, or give a key")
-    if known and kind is ChangeType.REQUIREMENT_ADDED:
-        raise Unfit(f"the requirement {key!r} is known already; change it, or give another key")
-    old = known.text if known else ""
-    if kind is ChangeType.REQUIREMENT_REMOVED:
-        return notices.withdraw((topic, key), f"This requirement no longer holds: {old}")
-    if kind in (ChangeType.TASK_COMPLETED, ChangeType.TASK_FAILED):
-        ended = f"{kind.value.capitalize()}: {old}" + (f". Outcome: {text}" if text else "")
-        outcome = Notice(topic="outcome", key=key, text=ended, position=position)
-        notices = notices.withdraw((topic, key)).put(outcome)
-        for oldest in notices.of("outcome")[:-MOST_OUTCOMES]:
-            notices = notices.withdraw(("outcome", oldest))
-        return notices
-    if kind is ChangeType.TASK_STARTED:
-        notices = notices.withdraw(("outcome", key))
-    said = Notice(topic=topic, key=key, text=text, position=position, news=NEWS[kind](text, old))
-    return notices.put(said)
+        raise Unfit(f"no {topic} {change.key!r} is known (known: {all_keys}); {begin} it first")
+    if known and change.type is ChangeType.TASK_STARTED:
+        raise Unfit(f"the task {known.key!r} is open already; complete it first, or give a key")
+    if known and change.type is ChangeType.REQUIREMENT_ADDED:
+        way_out = "change it, or give another key"
+        raise Unfit(f"the requirement {known.key!r} is known already; {way_out}")

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from autogen_context.compressor.arrival import Arrival
 from autogen_context.compressor.span import Span
 from autogen_context.errors import ContextWindowExceeded
-from autogen_context.manager.notices import NoticeWriter, chosen, head_told, placed_anew
+from autogen_context.manager.injected import NoticeWriter, Retriever, chosen, placed_anew
 from autogen_context.manager.parts import Fixed, Parts, Window, cuts_finished
 from autogen_context.manager.prepared import Prepared
 from autogen_context.manager.request import Request, RequestWriter
-from autogen_context.manager.retrieved import Retriever
 from autogen_context.messages.message import SYSTEM_ROLES
 from autogen_context.messages.piece import RoleRules, Written, messages_of
 from autogen_context.tokens.calibrate import Calibration
@@ -42,7 +41,7 @@ from autogen_context.view.view import Attempt, ContextView, Situation, as_messag
 if TYPE_CHECKING:
     from autogen_context.manager.compaction import CompactionPlanner
     from autogen_context.manager.finished import Finishing
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.triggers.price import FinishedEstimate
 
 logger = logging.getLogger(__name__)
@@ -180,11 +179,9 @@ class Engine:
         """The view with the newest preamble, where nothing of what was sent is continued."""
         if view.sent or not view.preamble.is_offered:
             return view
-        used = fixed.tokens + self._room_due(view) + view.tokens
+        free = self._mark(view) - fixed.tokens - self._room_due(view) - view.tokens
         count = self._parts.counter.message
-        return placed_anew(
-            view, chosen(view, self.conversation, self._mark(view) - used, count), count
-        )
+        return placed_anew(view, chosen(view, self.conversation, free, count), count)
 
     def restarted(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with everything as it came in, where a pin or a change of the past asks for another choice and all fits."""
@@ -299,17 +296,12 @@ class Engine:
 
     def with_notices(self, view: ContextView, fixed: Fixed) -> ContextView:
         """The view with what is due to be told in front of the newest message."""
-        candidates, room = self.conversation.candidates, self.room_tokens(view)
-        beside = fixed.tokens + self._preamble_tokens(view)
-        view = head_told(
+        return self.notices.told(
             view,
-            candidates,
-            room_tokens=room,
-            used_tokens=view.tokens + beside,
-            count=self._parts.counter.message,
+            self.conversation.candidates,
+            room_tokens=self.room_tokens(view),
+            used_tokens=self.used_tokens(view, fixed.tokens),
         )
-        used = view.tokens + beside
-        return self.notices.told(view, candidates, room_tokens=room, used_tokens=used)
 
     # What a turn asks of a view
 

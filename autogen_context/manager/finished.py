@@ -1,4 +1,4 @@
-"""Cut what is finished, where that was asked for and pays for the cache that it breaks.
+"""Cut what is finished, where that pays for the cache that it breaks.
 
 Promise: what stands in front of the first cut is sent to the byte as before; no span grows. Of the rest of a span stays
 what is worth most in a small room, and a notice in place of what goes says what was done.
@@ -8,26 +8,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autogen_context.config.config import ContextConfig
 from autogen_context.manager.compaction import CompactionPlanner
 from autogen_context.manager.parts import Parts
 from autogen_context.manager.plan import left_out, notice_of, with_notice
-from autogen_context.prioritizer.score import Need
+from autogen_context.prioritizer.prioritizer import Need
 from autogen_context.prioritizer.selection import BlockSelector, standing
 from autogen_context.tokens.message_counter import MessageCounter
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
+    LEFT_FRACTION,
     TOLD_FRACTION,
     FinishedEstimate,
-    NextRequest,
+    FinishedSpan,
     Proposals,
     ProposedSpan,
+    Rewrite,
+    best_cuts,
+    estimate,
     is_cold,
-    judge_finished,
-    left_fraction,
+    offers_of,
     turns_expected,
 )
-from autogen_context.triggers.turn import TriggerSettings
 from autogen_context.view.decision import Candidate, Decision, kept, tokens_of
 from autogen_context.view.view import ContextView
 
@@ -42,7 +43,15 @@ class Finishing:
         self._engine = engine
         self._rates = parts.rates
         self._counter = parts.counter
-        triggers = parts.triggers or SemanticHybridTrigger(settings_of(parts.config))
+        config = parts.config
+        triggers = parts.triggers or SemanticHybridTrigger(
+            subtasks=config.enable_subtask_detection,
+            intents=config.enable_intent_detection,
+            boundaries=config.enable_boundary_detection,
+            staleness=config.enable_staleness_detection,
+            staleness_threshold=config.staleness_threshold,
+            fallback_turns=config.fallback_turns,
+        )
         self._proposals = Proposals(triggers, parts.kinds)
 
     def judge(
@@ -56,26 +65,46 @@ class Finishing:
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
         situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
-        grown = conversation.tokens / turns_expected(view.pace.turns)
-        pace, spans, finished = judge_finished(
-            view.pace,
-            self._proposals.spans,
-            view.decisions,
-            stays=stays,
-            ahead=NextRequest(
-                situation=situation,
-                new_tokens=engine.new_tokens(view),
-                turns_to_full=max(0, room - situation.movable_tokens) / max(1.0, grown),
-                is_cold=is_cold(view.pace, self._rates, now_s),
-            ),
-            rates=self._rates,
-            acts=acts,
+        pace, turns = view.pace, turns_expected(view.pace.turns)
+        uncut = Rewrite(
+            window_tokens=situation.movable_tokens,
+            untouched_tokens=situation.movable_tokens,
+            saved_tokens=0,
+            new_tokens=engine.new_tokens(view),
         )
-        view = replace(view, pace=pace)
-        if finished is None:
+        offers = offers_of(self._proposals.spans, view.decisions, stays)
+        cold = is_cold(pace, self._rates, now_s)
+        best = best_cuts(offers, uncut, self._rates, turns=turns, is_cold=cold)
+        if best is None:
             return view, None
-        if finished.is_done:
+        price, cuts = best
+        grown = max(1.0, conversation.tokens / turns)  # in a turn
+        cost = estimate(
+            price,
+            waited_tokens=pace.finished_waited_tokens,
+            turns=turns,
+            is_vain=pace.is_vain(situation),
+            turns_to_full=max(0, room - situation.movable_tokens) / grown,
+        )
+        is_done = acts and cost.rewrites
+        told = [
+            FinishedSpan(
+                start=view.decisions[cut.span.start].start,
+                stop=view.decisions[cut.span.stop - 1].stop,
+                kind=cut.span.kind,
+                confidence=cut.span.confidence,
+                saved_tokens=cut.saved_tokens,
+            )
+            for cut in sorted(cuts, key=lambda cut: cut.span.start)
+        ]
+        # This turn's saving is in what was waited; it is counted once more when the turn passes.
+        saving = 0.0 if is_done else max(0.0, price.saving_tokens)
+        waited = 0.0 if is_done else cost.waited_tokens - saving
+        pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
+        view = replace(view, pace=pace)
+        if is_done:
             engine.planner.follow(conversation)
+            spans = [cut.span for cut in cuts]
             changes = without(
                 spans,
                 conversation.candidates,
@@ -84,28 +113,15 @@ class Finishing:
                 planner=engine.planner,
                 counter=self._counter,
                 room_tokens=room,
-                left_fraction=left_fraction(self._rates),
             )
             view = engine.rewritten(
                 view,
                 changes,
                 situation,
-                promised_tokens=finished.cost_estimate.price.rewrite.saved_tokens,
+                promised_tokens=price.rewrite.saved_tokens,
                 since=min(span.start for span in spans),
             )
-        return view, finished
-
-
-def settings_of(config: ContextConfig) -> TriggerSettings:
-    """Which triggers propose that something is finished."""
-    return TriggerSettings(
-        subtasks=config.enable_subtask_detection,
-        intents=config.enable_intent_detection,
-        boundaries=config.enable_boundary_detection,
-        staleness=config.enable_staleness_detection,
-        staleness_threshold=config.staleness_threshold,
-        fallback_turns=config.fallback_turns,
-    )
+        return view, FinishedEstimate(spans=tuple(told), cost_estimate=cost, is_done=is_done)
 
 
 def without(
@@ -117,7 +133,6 @@ def without(
     planner: CompactionPlanner,
     counter: MessageCounter,
     room_tokens: int,
-    left_fraction: float,
 ) -> dict[int, Decision]:
     """What becomes of units, by position, where these spans are cut."""
     decided, references = list(decisions), planner.references
@@ -134,7 +149,7 @@ def without(
         tokens = sum(decided[i].tokens_after for i in inner)
         others = {i: each for i, each in enumerate(decided) if i not in inner}
         sent = {i: each for i, each in others.items() if each.action != "drop"}
-        filled = selector.fill(sent, int(tokens * left_fraction), among=inner)
+        filled = selector.fill(sent, int(tokens * LEFT_FRACTION), among=inner)
         chosen = {**others, **filled.stays}
         # What was cut before has been told of where it stood.
         seen = chosen | {i: kept(candidates[i], "") for i, d in others.items() if d.hides}

@@ -21,7 +21,7 @@ from autogen_context.argument import (
 from autogen_context.config.config import ContextConfig
 from autogen_context.errors import ManagerClosed
 from autogen_context.manager.change import ContextChange, UpdatedContext
-from autogen_context.manager.given import Given, project_of, tracker_of
+from autogen_context.manager.parts import Given, project_of, tracker_of
 from autogen_context.manager.prepared import Payload, Prepared
 from autogen_context.manager.runner import TurnRunner
 from autogen_context.manager.state import dump, load, read_state, write_state
@@ -32,7 +32,7 @@ from autogen_context.models.completion import ModelClient
 from autogen_context.models.embedder import WarmVectors
 from autogen_context.tokens.measure import TokenCounter
 from autogen_context.view.history import digest_of
-from autogen_context.view.provider import ContextProvider
+from autogen_context.view.notice import ContextProvider
 from autogen_context.view.versions import Version, VersionDiff, difference
 from autogen_context.view.view import Usage
 
@@ -41,7 +41,8 @@ if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.cache.originals import OriginalTier
     from autogen_context.cache.values import Cache
     from autogen_context.compressor.compressor import Compressor
-    from autogen_context.prioritizer.score import Explanation, Prioritizer
+    from autogen_context.prioritizer.prioritizer import Prioritizer
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.project.file_changes import FileChangeTracker
     from autogen_context.project.project import ProjectContext
     from autogen_context.triggers.turn import Trigger

@@ -17,7 +17,7 @@ from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Written
 from autogen_context.prioritizer.selection import Filled
 from autogen_context.view.decision import Candidate, Decision, kept, replaced, tokens_of
-from autogen_context.view.protected import Fit, ProtectedPlan, Protection
+from autogen_context.view.protected import Fit, Protection, choose_protected
 
 OUT_OF_REACH = "left out: it was too long ago to be compared with what stays"
 FRAME = "-"  # in place of what is told, to measure what stands around it
@@ -71,12 +71,7 @@ def plan(  # noqa: PLR0913 - all that it depends on
     Raises:
         ContextWindowExceeded: what must stay does not fit, not even shortened.
     """
-    chosen = ProtectedPlan(
-        candidates=candidates,
-        protected=protected,
-        limit_tokens=limit_tokens,
-        fit=means.fit,
-    ).choose()
+    chosen = choose_protected(candidates, protected, limit_tokens=limit_tokens, fit=means.fit)
     protected_tokens, messages = tokens_of(chosen), candidates[-1].unit.stop if candidates else 0
     frame = means.count(notice_of(messages, history_tokens, FRAME))
     total = min(limit_tokens, budget.total_tokens)

@@ -11,21 +11,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autogen_context.errors import StateError
-from autogen_context.manager.given import Given
-from autogen_context.manager.notices import offered
+from autogen_context.manager.injected import offered
+from autogen_context.manager.parts import Given
 from autogen_context.messages.piece import same_at_front
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import ToolKinds
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import (
+from autogen_context.view.notice import (
     NOTHING,
     ContextProvider,
+    Notice,
     PreambleOffer,
     ProviderTurn,
     SavedProvider,
     Told,
 )
-from autogen_context.view.view import Head
 
 if TYPE_CHECKING:  # it makes these
     from autogen_context.manager.runner import TurnRunner
@@ -165,9 +164,8 @@ class Providers:
         if self._fronting != provider.name:
             self._warn(provider, "another context provider has the place behind the system prompt")
             return
-        newer = [replace(notice, topic="project") for notice in offer.newer]
-        head = Head(parts=offer.parts, most_tokens=offer.most_tokens)
-        runner.kept.view = offered(runner.kept.view, head, newer)
+        newer = tuple(replace(notice, topic="project") for notice in offer.newer)
+        runner.kept.view = offered(runner.kept.view, replace(offer, newer=newer))
 
     def _warn(
         self, provider: ContextProvider, message: str, error: Exception | None = None

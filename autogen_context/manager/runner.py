@@ -21,10 +21,10 @@ from autogen_context.errors import NotInHistory
 from autogen_context.manager.ahead import Ahead
 from autogen_context.manager.change import UpdatedContext, changed, changes_in
 from autogen_context.manager.engine import Engine
-from autogen_context.manager.given import Given
-from autogen_context.manager.notices import messages_due
+from autogen_context.manager.injected import messages_due
 from autogen_context.manager.parts import (
     Fixed,
+    Given,
     Parts,
     Window,
     originals_of,
@@ -45,7 +45,7 @@ from autogen_context.view.view import ContextView
 
 if TYPE_CHECKING:  # loaded for those who ask for it
     from autogen_context.prioritizer.advice import Advice
-    from autogen_context.prioritizer.score import Explanation
+    from autogen_context.prioritizer.selection import Explanation
     from autogen_context.recall.asked_back import AskedBack
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from autogen_context.view.notice import Notices
 from autogen_context.view.versions import Version
 from autogen_context.view.view import ContextView, Digest, Digests
 
-SCHEMA = 5
+SCHEMA = 6
 SOURCE = "save_state()"
 FLAGS = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
 
@@ -77,34 +77,28 @@ class SavedState(State):
 
 def dump(state: State) -> dict[str, object]:
     """The state as JSON data."""
-    numbers: dict[Decision, int] = {}
-    by_identity: dict[int, int] = {}  # what is shared need not be compared
-    own = list(state.view.decisions)
-    for n, decision in enumerate(own):
-        by_identity[id(decision)] = n
-        numbers.setdefault(decision, n)
-    others: list[Decision] = []
-    versions: list[SavedVersion] = []
-    given = [list(view.decisions) for _, view in state.versions]  # alive, as their identities are
-    for (version, view), decisions in zip(state.versions, given, strict=True):
-        for decision in decisions:
-            if id(decision) not in by_identity:
-                if decision not in numbers:
-                    numbers[decision] = len(own) + len(others)
-                    others.append(decision)
-                by_identity[id(decision)] = numbers[decision]
-        saved_version = SavedVersion(
+    table = list(
+        state.view.decisions
+    )  # those of the view, and behind them those that only versions have
+    given = [list(view.decisions) for _, view in state.versions]
+    numbers = {id(decision): n for n, decision in enumerate(table)}
+    for decision in (decision for decisions in given for decision in decisions):
+        if numbers.setdefault(id(decision), len(table)) == len(table):
+            table.append(decision)
+    versions = [
+        SavedVersion(
             version=version,
-            decided=tuple(stretches([by_identity[id(decision)] for decision in decisions])),
+            decided=tuple(stretches([numbers[id(decision)] for decision in decisions])),
             pins=view.pins,
             notices=view.notices,
             must_replan=view.must_replan,
         )
-        versions.append(saved_version)
+        for (version, view), decisions in zip(state.versions, given, strict=True)
+    ]
     return written(
         SavedState(
             schema=SCHEMA,
-            version_decisions=tuple(others),
+            version_decisions=tuple(table[len(state.view.decisions) :]),
             saved_versions=tuple(versions),
             **fields_of(state),
         )
@@ -165,10 +159,8 @@ def faults_of(state: State, kept: Sequence[KeptVersion]) -> Iterator[str]:
             yield f"version {newer.number} after {older.number}"
     if not state.view.calibration.is_sound:
         yield "a calibration from impossible bills or ratios"
-    if any(notice.topic != "project" for notice in state.view.preamble.since):
+    if any(notice.topic != "project" for notice in state.view.preamble.offer.newer):
         yield "a notice that is none of a project is newer than the preamble"
-    if not all(advice.is_sound for advice in state.advice.values()):
-        yield "advice beyond its bounds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,11 @@
 import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
-from autogen_context.argument import require_whole, wrong_argument
+from autogen_context.argument import require_address, require_whole, wrong_argument
 from autogen_context.errors import CompletionFailed
 
 if TYPE_CHECKING:
@@ -149,9 +148,8 @@ def check_endpoint(model: str, base_url: str | None, timeout_s: float) -> None:
     """Refuse what cannot name a model at an endpoint."""
     if not model.strip():
         raise ValueError(f"model={model!r}: give the model's name at the endpoint")
-    parts = urlsplit(base_url or "http://left-out")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"base_url={base_url!r}: give an address like http://127.0.0.1:8000/v1")
+    if base_url:
+        require_address("base_url", base_url)
     if not timeout_s > 0:
         raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
 

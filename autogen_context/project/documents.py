@@ -3,13 +3,11 @@
 A record of a decision (MADR, Nygard) gives its title and status, then its decision; what was rejected gives its title alone.
 """
 
-import json
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from autogen_context.compressor.passage import Passage, passages_of
 
@@ -42,20 +40,6 @@ PAGES = re.compile(
     re.IGNORECASE,
 )
 MOST_WANTED, MOST_RECORDS, MOST_PAGES = 12, 200, 6  # files
-
-# What of a settings file matters to whoever writes a line.
-PYPROJECT = (
-    "project.requires-python project.scripts tool.ruff.line-length tool.ruff.target-version "
-    "tool.pytest.ini_options.addopts tool.mypy.strict tool.pyright.typeCheckingMode"
-)
-TABLES: Mapping[str, tuple[Callable[[str], object], str]] = {
-    "pyproject.toml": (tomllib.loads, PYPROJECT),
-    "package.json": (json.loads, "scripts engines"),
-    "Cargo.toml": (tomllib.loads, "package.edition package.rust-version"),
-}
-TARGET = re.compile(r"^[A-Za-z][\w-]*(?=[ \t]*:(?!=))", re.MULTILINE)
-SETTINGS = (*TABLES, "Makefile")
-VALUE_CHARS = 80  # of one setting
 
 MOST_CHARS = 60_000  # of a text, from its beginning
 MOST_PIECE_CHARS = 1_200  # of one piece; what is longer is data
@@ -109,11 +93,10 @@ def papers_of(files: Iterable[str]) -> dict[Paper, tuple[str, ...]]:
     ]
     records = [name for name in names if RECORD.match(name) and not NO_RECORD.search(name)]
     pages = [name for name in names if PAGES.match(name)]
-    settings = [name for name in SETTINGS if name in names]
     return {
         "requirements": tuple(dict.fromkeys(wanted))[:MOST_WANTED],
         "design": tuple(sorted(records, key=newest_first)[:MOST_RECORDS]),
-        "memory_patterns": (*settings, *pages[:MOST_PAGES]),
+        "memory_patterns": tuple(pages[:MOST_PAGES]),
     }
 
 
@@ -127,9 +110,6 @@ def read_document(paper: Paper, name: str, text: str) -> Document:
     """A document of a kind, by its name and its text."""
     if paper == "design":
         return Document(name=name, pieces=tuple(record_pieces(name, text)))
-    if paper == "memory_patterns" and name in SETTINGS:
-        pieces = (Piece(text=line) for line in settings_in(name, text))
-        return Document(name=name, pieces=tuple(pieces))
     body = FRONT_MATTER.sub("", text[:MOST_CHARS])
     if len(text) > MOST_CHARS:
         body = body.rpartition("\n")[0]
@@ -174,31 +154,6 @@ def record_pieces(name: str, text: str) -> Iterator[Piece]:
     said = (each for each in said if not each.text.startswith(TABLE_ROW))
     for at, each in enumerate(said):
         yield Piece(text=each.lead + each.text, turn=2 if at else 1, under=0)
-
-
-def settings_in(name: str, text: str) -> Iterator[str]:
-    """What a settings file says, a line each; broken ones say nothing."""
-    if name not in TABLES:
-        targets = " ".join(dict.fromkeys(TARGET.findall(text)))
-        yield from [f"{name}: {targets[:VALUE_CHARS]}"] if targets else []
-        return
-    load, paths = TABLES[name]
-    try:
-        data = load(text)
-    except (ValueError, RecursionError):  # broken, as files are at times
-        return
-    for path in paths.split():
-        value = data
-        for key in path.split("."):
-            value = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
-        if isinstance(value, dict):
-            table = cast("dict[str, object]", value)
-            value = ", ".join(f"{key}={each}" for key, each in table.items())
-        elif isinstance(value, list):
-            value = " ".join(map(str, cast("list[object]", value)))
-        if value not in (None, ""):
-            said = " ".join(str(value).split())
-            yield f"{path}: {said[:VALUE_CHARS]}{'…' * (len(said) > VALUE_CHARS)}"
 
 
 def extracts(

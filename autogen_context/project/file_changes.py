@@ -23,9 +23,7 @@ from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import answers_of, is_failure
 from autogen_context.messages.tool_call import ToolKinds, actions_of
 from autogen_context.project.index import Proof, changed
-from autogen_context.project.shown import CHANGED, DELETED
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import NOTHING, ProviderTurn, Told
+from autogen_context.view.notice import CHANGED, DELETED, NOTHING, Notice, ProviderTurn, Told
 
 LONGEST_WAIT_S = 1.0  # of a turn, for the disk
 MOST_READ_NOWAIT = 4  # files, by a turn that does not wait

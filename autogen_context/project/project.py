@@ -49,8 +49,8 @@ class Change:
 
     @property
     def text(self) -> str:
-        """It as it is told: the lines below the title, each with its mark."""
-        return "\n".join([self.title, *(marked([line]) for line in self.lines)])
+        """It as it is told."""
+        return "\n".join([self.title, *([marked(self.lines)] if self.lines else [])])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +97,7 @@ class ProjectContext:
 
     Args:
         root: the folder.
-        cache: a ``ContextCache``, so that later processes and other agents need not read all files again; left out, what
-            was read is kept in memory.
+        cache: a ``ContextCache``, so that later processes need not read all files again; left out, memory.
         budget_tokens: what the head and what is newer may have together, in tokens.
         count: tokens of a text; left out, an upper bound that needs no vocabulary.
         most_files: how many files are looked at.
@@ -126,7 +125,7 @@ class ProjectContext:
         self._given_count = count
         self._budget_tokens = budget_tokens
         self._most_files = most_files
-        self._count = lru_cache(REMEMBERED)(count or estimated)  # what is told is often told again
+        self._count = lru_cache(REMEMBERED)(count or estimate)  # what is told is often told again
         self._index = Index(self.root, cache=self._builds, most_files=most_files)
         self._head: Head | None = None
         self._sources: frozenset[str] | None = None  # that were there when it was written
@@ -159,12 +158,7 @@ class ProjectContext:
             return replace(view, changes=tuple(taken), missing=frozenset(missing))
 
     def for_conversation(self, *, budget_tokens: int, count: CountText) -> "ProjectContext":
-        """The context of the same folder for another conversation; what is read of files is shared.
-
-        Args:
-            budget_tokens: what head and changes may have together, where this one has not less.
-            count: tokens of a text, where this one was given nothing to count.
-        """
+        """The context of the same folder for another conversation, within both budgets; what is read of files is shared."""
         return ProjectContext(
             self.root,
             cache=self._builds,
@@ -204,13 +198,12 @@ class ProjectContext:
     async def _written(self, task: str, in_play: Iterable[str | PurePath]) -> Head:
         """Write a head, in a thread; what changes from now on is told, and nothing before."""
         index = self._index
-        symbols = dict(index.symbols)
         manager = TokenBudgetManager(total_tokens=self._budget_tokens)
         write = partial(
             head_of,
             self.root.name,
             index.files,
-            symbols,
+            index.symbols,
             index.papers,
             focus=focus_of(task, in_play, root=self.root, files=index.files),
             budget=manager.allocate(TaskDefinition.from_text(task)),
@@ -255,7 +248,7 @@ def lines_of(symbols: Symbols | None) -> tuple[str, ...]:
     return tuple(each.line for each in symbols.definitions) if symbols else ()
 
 
-def estimated(text: str) -> int:
+def estimate(text: str) -> int:
     """Tokens of a text where nobody counts."""
     return EstimateCounter().count(text).tokens
 
@@ -306,7 +299,10 @@ def head_of(
     for _ in range(ATTEMPTS):
         rooms: dict[Section, int] = {section: int(flowed[section] * share) for section in TITLES}
         told, chart, _ = taken(rooms)
-        texts: dict[Section, str] = {paper: quoted(told[paper]) for paper in PAPERS}
+        texts: dict[Section, str] = {
+            paper: "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in taken_of.items())
+            for paper, taken_of in told.items()
+        }
         texts["project_structure"] = marked(chart.lines())
         parts = tuple(f"{title}\n{texts[each]}" for each, title in TITLES.items() if texts[each])
         tokens = count(ProjectView(opening=OPENING.format(name=name), parts=parts).head)
@@ -315,11 +311,6 @@ def head_of(
             return Head(parts=parts, rooms=rooms, told=told, shown=shown)
         share *= 0.95 * whole / tokens
     return Head(parts=(), rooms=dict.fromkeys(TITLES, 0), told={}, shown={})
-
-
-def quoted(found: Extracts) -> str:
-    """Extracts with the names of their documents."""
-    return "\n".join(f"From {name}:\n{marked(lines)}" for name, lines in found.items())
 
 
 def changed_documents(head: Head, papers: Papers, count: CountText) -> Iterator[Change]:
@@ -336,16 +327,12 @@ def changed_documents(head: Head, papers: Papers, count: CountText) -> Iterator[
 
 def differences(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
     """The first lines that are gone or came, in their orders, and how many more there are."""
-    lines = [f"- {line}" for line in beyond(before, now)]
-    lines += [f"+ {line}" for line in beyond(now, before)]
+    lines: list[str] = []
+    for sign, those, others in (("-", before, now), ("+", now, before)):
+        left = Counter(others)
+        for line in those:
+            left[line] -= 1
+            if left[line] < 0:
+                lines.append(f"{sign} {line}")
     more = len(lines) - MOST_LINES
     return (*lines[:MOST_LINES], *([f"… and {more} more lines"] if more > 0 else []))
-
-
-def beyond(lines: Iterable[str], others: Iterable[str]) -> Iterator[str]:
-    """The lines that the others do not have as often."""
-    left = Counter(others)
-    for line in lines:
-        left[line] -= 1
-        if left[line] < 0:
-            yield line

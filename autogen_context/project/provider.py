@@ -17,10 +17,8 @@ from autogen_context.messages.saved import read_saved, saved
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.project.file_changes import touches
 from autogen_context.project.project import ProjectContext, ProjectView, head_in_state
-from autogen_context.project.shown import FURTHER
 from autogen_context.recall.exchanges import newest_request
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import FURTHER, Notice, PreambleOffer, ProviderTurn, Told
 
 FIRST_WAIT_S = 10.0  # of a turn, for the first head
 LONGEST_WAIT_S = 1.0  # of a later one

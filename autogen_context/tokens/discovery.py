@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from autogen_context.tokens.limits import ModelLimit, shared_window, squash, unrouted
+from autogen_context.argument import require_address
+from autogen_context.tokens.limits import ModelLimit, limit_of, squash, unrouted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -67,17 +68,14 @@ class Discovery:
     def __init__(
         self, base_url: str, *, api_key: str | None = None, timeout_s: float = 5.0
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(
-                f"base_url={base_url!r}: give an address like http://127.0.0.1:8000/v1"
-            )
+        require_address("base_url", base_url)
         if not timeout_s > 0:
             raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key or "none"
         self._timeout_s = timeout_s
         # A user and a password in the address stay out of logs and reports.
+        parts = urlsplit(base_url)
         self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
     async def ask(self, model: str) -> ModelLimit | None:
@@ -130,8 +128,9 @@ class Discovery:
         window = _tokens(row, _WINDOW_FIELDS)
         if window is None:
             return None
-        output, source = _tokens(row, _OUTPUT_FIELDS), f"discovery {self.address}"
-        return shared_window(model, window, source=source, output_tokens=output)
+        output = min(_tokens(row, _OUTPUT_FIELDS) or window, window)
+        source = f"discovery {self.address}"
+        return limit_of(model, source, window_tokens=window, output_tokens=output)
 
 
 async def _answer(client: "AsyncOpenAI", url: str, body: Mapping[str, str] | None = None) -> object:

@@ -92,14 +92,9 @@ class ModelLimit(BaseModel):
         return self.window_tokens - min(self.output_tokens, self.window_tokens // 4)
 
 
-def shared_window(
-    model: str, tokens: int, *, source: str, output_tokens: int | None = None
-) -> ModelLimit:
-    """A window that input and output share; an answer may fill it unless ``output_tokens`` is less."""
-    output = min(output_tokens or tokens, tokens)
-    return ModelLimit(
-        model=model, input_tokens=tokens, output_tokens=output, window_tokens=tokens, source=source
-    )
+def limit_of(model: str, source: str, **tokens: int | None) -> ModelLimit:
+    """What a source says of a model, completed as a row of a table is."""
+    return ModelLimit.model_validate({**tokens, "model": model, "source": source})
 
 
 def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]:
@@ -114,12 +109,11 @@ def read_table(text: str) -> tuple[dict[str, ModelLimit], list[tuple[int, str]]]
     rows: dict[str, ModelLimit] = {}
     problems: list[tuple[int, str]] = []
     for name, value in document.items():
-        row = (
-            cast("dict[str, object]", value) if isinstance(value, dict) else {"input_tokens": value}
-        )
+        row = cast("dict[str, object]", value) if isinstance(value, dict) else {}
         try:
-            given = {**row, "model": name}
-            rows[squash(name)] = ModelLimit.model_validate(given)
+            rows[squash(name)] = ModelLimit.model_validate(
+                {"input_tokens": value, "model": name} if not row else {**row, "model": name}
+            )
         except ValidationError as error:
             spellings = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
             key = re.search("(?:" + "|".join(map(re.escape, spellings)) + r")\s*:", text)
@@ -169,26 +163,36 @@ def variable_for(model: str) -> str:
     return _VARIABLE + "_".join(words)
 
 
-def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
-    """The known model that a dated, prefixed, tagged or fine-tuned name is a variant of, and what of the name is left.
-
-    It is the longest of the squashed ``known`` names that the name begins with, else the one that stands for its family.
-    """
-    spelled = name.casefold()[:_LONGEST_NAME]
-    for pattern, replacement in _SPELLINGS:
-        spelled = pattern.sub(replacement, spelled)
-    starts = [0, *(mark.end() for mark in _STARTS.finditer(spelled))][:_MOST_STARTS]
+def variant_of(name: str, known: Collection[str]) -> tuple[str, str] | None:
+    """The longest of the squashed ``known`` names that a dated, prefixed, tagged or fine-tuned name begins with, and the rest."""
+    spelled, starts = _spelled(name)
     for start in starts:
         borders = _BORDERS.finditer(spelled, start + 1, start + _LONGEST_KNOWN)
         for end in (len(spelled), *reversed([mark.start() for mark in borders])):
             if squash(spelled[start:end]) in known and not _ANOTHER_VERSION.match(spelled, end):
                 return squash(spelled[start:end]), spelled[end:]
+    return None
+
+
+def ancestor(name: str, known: Collection[str]) -> tuple[str, str] | None:
+    """The known model that a name is a variant of, else the one that stands for its family, and what of the name is left."""
+    if found := variant_of(name, known):
+        return found
+    spelled, starts = _spelled(name)
     route_end = spelled.rfind("/") + 1  # what serves a model is not its family: "mistral/x"
     for start in sorted({route_end, *starts}, reverse=True):
         for pattern, model in _families():
             if start >= route_end and (head := pattern.match(spelled, start)):
                 return squash(model), spelled[head.end() :]
     return None
+
+
+def _spelled(name: str) -> tuple[str, list[int]]:
+    """A name in the usual spelling, and where in it the name of a model may begin."""
+    spelled = name.casefold()[:_LONGEST_NAME]
+    for pattern, replacement in _SPELLINGS:
+        spelled = pattern.sub(replacement, spelled)
+    return spelled, [0, *(mark.end() for mark in _STARTS.finditer(spelled))][:_MOST_STARTS]
 
 
 @cache
@@ -222,14 +226,16 @@ class _UserFile:
         if text is None:
             if trouble != self._trouble and (self._required or trouble != "no such file"):
                 _LOGGER.warning("%s: %s; the next source of limits is used", self._name, trouble)
-            self._seen, self._rows, self._trouble = None, {}, trouble
-        elif text != self._seen:
+            self._rows, self._trouble = {}, trouble
+        elif text == shipped_text():
             # In a clone of this project ./model_limits.json is no user's file. As one it would hide discovery.
-            is_ours = text == shipped_text()
-            self._rows, problems = ({}, []) if is_ours else read_table(text)
-            self._seen, self._trouble = text, "the known table itself" if is_ours else ""
+            self._rows, self._trouble = {}, "the known table itself"
+        elif text != self._seen:
+            self._rows, problems = read_table(text)
+            self._trouble = ""
             for line, problem in problems:
                 _LOGGER.warning("%s line %d: %s; it is ignored", self._name, line, problem)
+        self._seen = text
         row = self._rows.get(squash(model)) or self._rows.get(squash(unrouted(model)))
         if row is None:
             return Step(self._name, note=self._trouble or "no row for it")
@@ -344,8 +350,19 @@ class ModelLimits:
             yield Step("known", answer(row, model, "known"), note)
         else:
             yield Step("known", note="no row for it")
-        yield _inferred(model, rows)
-        yield Step("default", _input_alone(model, self._default_tokens, "default"))
+        variant = ancestor(model, rows)
+        stated = _THOUSANDS.search((variant[1] if variant else model).casefold()[:_LONGEST_NAME])
+        if stated and int(stated[1]):
+            note = f"from the {int(stated[1])}k in its name"
+            tokens = int(stated[1]) * 1000
+            limit = limit_of(model, f"inferred {note}", window_tokens=tokens)
+            yield Step("inference", limit, note)
+        elif variant:
+            note = f"from {rows[variant[0]].model}"
+            yield Step("inference", answer(rows[variant[0]], model, f"inferred {note}"), note)
+        else:
+            yield Step("inference", note="no pattern fits")
+        yield Step("default", limit_of(model, "default", input_tokens=self._default_tokens))
 
     def _own_steps(self, model: str) -> Iterator[Step]:
         """What the user says: ``MODEL_LIMIT_<NAME>`` in any spelling, with or without its route, then the files."""
@@ -354,7 +371,7 @@ class ModelLimits:
         for name in (squash(model), squash(unrouted(model))):
             variable = by_name.get(name, "")
             if variable and (tokens := self._tokens(variable, environ[variable])):
-                limit = _input_alone(model, tokens, f"environment {variable}")
+                limit = limit_of(model, f"environment {variable}", input_tokens=tokens)
                 yield Step("environment", limit, variable)
                 break
         else:
@@ -377,30 +394,9 @@ class ModelLimits:
         return 0
 
 
-def _inferred(model: str, rows: Mapping[str, ModelLimit]) -> Step:
-    """By a window in the name, else by the known model that it is a variant of."""
-    variant = ancestor(model, rows)
-    name = (variant[1] if variant else model).casefold()[:_LONGEST_NAME]
-    stated = _THOUSANDS.search(name)
-    if stated and int(stated[1]):
-        note = f"from the {int(stated[1])}k in its name"
-        limit = shared_window(model, int(stated[1]) * 1000, source=f"inferred {note}")
-    elif variant:
-        note = f"from {rows[variant[0]].model}"
-        limit = answer(rows[variant[0]], model, f"inferred {note}")
-    else:
-        return Step("inference", note="no pattern fits")
-    return Step("inference", limit, note)
-
-
 def answer(row: ModelLimit, model: str, source: str) -> ModelLimit:
     """The numbers of a row as the answer for ``model``."""
     return row.model_copy(update={"model": model, "source": source})
-
-
-def _input_alone(model: str, tokens: int, source: str) -> ModelLimit:
-    """A single number that is meant as the input limit: it is taken as it is."""
-    return ModelLimit(model=model, input_tokens=tokens, window_tokens=tokens, source=source)
 
 
 def _check(model: object) -> None:

@@ -93,8 +93,7 @@ class Family:
 
     name: str
     pattern: str  # regular expression that the names of its models begin with
-    exact: bool  # whether the encoding is the family's own
-    ratio: float  # the most tokens billed for one of the encoding; 1.0 if exact
+    ratio: float  # the most tokens billed for one of the encoding; 1.0 where it is the family's own
     lowest_ratio: float  # a bill of fewer tokens for one of the encoding is not believed
     chat: Overheads  # what the chat format adds, roles apart
     source: str

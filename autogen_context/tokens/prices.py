@@ -1,7 +1,7 @@
-"""What input and output tokens cost by model, prompt caching included: data (``prices.json``), with source and date.
+"""What input tokens cost by model, prompt caching included: data (``prices.json``), with source and date.
 
 Promise: every name has a price. Money is stated only for a model of the table, under its name or a dated one of it; of
-any other only its provider's rule for caching is known.
+any other only its provider's rule for caching is known. A new provider or engine is a row of ``providers``.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from autogen_context.tokens.limits import ancestor, known_rows, squash
+from autogen_context.tokens.limits import ancestor, known_rows, squash, variant_of
 
 OTHER = "other"  # the rule for providers that have none of their own
 
@@ -26,11 +26,7 @@ Money = Annotated[float, Field(ge=0, strict=True)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What a provider asks for cached tokens, and what it caches for how long, in uncached input tokens.
-
-    Raises:
-        ValueError: a cached token costs less than nothing or more than a written one, or a size is below 1.
-    """
+    """What a provider asks for cached tokens, and what it caches for how long, in uncached input tokens."""
 
     cached_fraction: Annotated[float, Strict]  # of an uncached token; 1 where nothing is cached
     write_fraction: Annotated[float, Strict] = 1.0  # of that, for a token written to the cache
@@ -39,7 +35,7 @@ class Rates:
     cache_ttl_s: Annotated[float, Strict] = 300.0  # that an unused prefix stays cached at least
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Refuse cached tokens that cost less than nothing or more than written ones, and sizes below 1."""
         if not 0 <= self.cached_fraction <= self.write_fraction:
             raise ValueError(
                 f"cached_fraction={self.cached_fraction}, write_fraction={self.write_fraction}: "
@@ -81,7 +77,6 @@ class Price(Rates):
 
     provider: str  # who sells it; "other" where that is not known
     input_per_million: Money | None = None  # that are not cached
-    output_per_million: Money | None = None
     source: Annotated[str, Field(min_length=1)]
     checked: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
@@ -96,16 +91,9 @@ class PriceTable(NamedTuple):
 def price_of(model: str) -> Price:
     """The price of a model, by any spelling, route or date of its name; of its provider where only that is known."""
     models, providers = prices()
-    exact = models.get(squash(model))
-    if exact is not None:
-        return exact
-    if found := ancestor(model, models):
-        known, rest = found
-        head = model.casefold().removesuffix(rest)
-        starts = [0, *(mark.end() for mark in re.finditer(r"[\W_]", head))]
-        is_named = any(squash(head[start:]) == known for start in starts)
-        if known in models and is_named and _SAME_MODEL.fullmatch(rest):
-            return models[known]
+    known, rest = variant_of(model, models) or ("", "")
+    if known and _SAME_MODEL.fullmatch(rest):
+        return models[known]
     rows = known_rows()
     found = ancestor(model, rows)
     return providers.get(rows[found[0]].provider if found else OTHER, providers[OTHER])

@@ -1,7 +1,6 @@
 """Where one stretch of work ends and the next begins: at another file or module, at first use, at a verdict of tests.
 
-Promise: a scope ends where the work moved on, holds more than three turns, and names those that stay. The same turns
-give the same decisions; what is remembered is bounded, and a turn costs the same however many there were.
+Promise: a scope ends where the work moved on, holds more than three turns, and names those that stay.
 """
 
 from collections import deque
@@ -15,7 +14,6 @@ from autogen_context.triggers.turn import (
     Outcomes,
     TriggerDecision,
     Turn,
-    check_fraction,
     sort_of,
 )
 
@@ -41,17 +39,9 @@ class SemanticBoundaryDetector:
     - ``api``: several things were looked up, and then something is done or code is changed for the first time; the span
       ends before that use.
     - ``file``: the same as ``module``, for files.
-
-    Args:
-        confidence: that a developer would call a boundary right, 0..1.
-
-    Raises:
-        ValueError: it is not.
     """
 
-    def __init__(self, confidence: float = CONFIDENCE) -> None:
-        check_fraction("confidence", confidence)
-        self._confidence = confidence
+    def __init__(self) -> None:
         self._outcomes = Outcomes()
         self._files, self._modules = _Places(), _Places()
         self._lookups: dict[str, int] = {}  # since something was done, and their newest turn
@@ -100,9 +90,7 @@ class SemanticBoundaryDetector:
         self._files.restart(stop)
         self._modules.restart(stop)
         details = {"boundary": kind, "from": before, "to": after}
-        return TriggerDecision(
-            kind="boundary", scope=scope, confidence=self._confidence, details=details
-        )
+        return TriggerDecision(kind="boundary", scope=scope, confidence=CONFIDENCE, details=details)
 
     def _lookups_used(self, turn: Turn, start: int) -> dict[str, int]:
         """What was looked up in the span before anything was done in it, where a turn is the first that does."""

@@ -1,16 +1,15 @@
-"""Completed subtasks, what has grown stale, how many turns there were, and all triggers together.
+"""All triggers together, completed subtasks, what has grown stale, and how many turns there were.
 
 Promise: one decision a turn; every trigger sees every turn, whichever of them is followed. The same turns give the same
-decisions, as long as a model's answers are the same. A turn costs the same however many there were. A subtask is proposed
-once, whole; a claim counts for nothing while the last run failed.
+decisions, as long as a model's answers are the same, and a turn costs the same however many there were.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
-from math import isfinite
+from math import inf
 from typing import Literal
 
+from autogen_context.argument import require_fraction, require_whole, wrong_argument
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.triggers.boundary import SemanticBoundaryDetector
 from autogen_context.triggers.intent import IntentBasedTrigger, KnownIntent
@@ -21,10 +20,7 @@ from autogen_context.triggers.turn import (
     Outcomes,
     Trigger,
     TriggerDecision,
-    TriggerSettings,
     Turn,
-    check_fraction,
-    check_least,
     ends_of,
     labels_of,
     sort_of,
@@ -42,7 +38,6 @@ SIGNALS: Mapping[SignalName, float] = {
     "moving_on": 0.60,  # to other work: "now I'll …"
     "quiet": 0.40,  # nothing changed for some turns
 }
-HIGH_FROM, MEDIUM_FROM = 0.8, 0.5  # confidences in words
 EDITS_IN_A_ROW = 3
 QUIET_TURNS = 8
 MOST_FILES = 500  # of a subtask; of more the first are known
@@ -69,30 +64,40 @@ class SemanticHybridTrigger:
     the count of turns.
 
     Args:
-        settings: which of the triggers there are.
+        subtasks: whether to look for completed subtasks; ``intents``, ``boundaries`` and ``staleness`` likewise.
+        staleness_threshold: above which a turn is stale, 0..1.
+        fallback_turns: turns without a proposal, after which some are proposed; 0: never.
         more: triggers of your own; they rank with those that read a meaning.
         known: what a model says of intents, where it has answered; the rules decide where not. An ``IntentModel``, asked
             ahead; a trigger only looks its answers up.
+
+    Raises:
+        ValueError: the threshold is not in 0..1, or the number of turns is below 0.
     """
 
     def __init__(
         self,
-        settings: TriggerSettings | None = None,
         *,
+        subtasks: bool = True,
+        intents: bool = True,
+        boundaries: bool = True,
+        staleness: bool = True,
+        staleness_threshold: float = 0.7,
+        fallback_turns: int = 10,
         more: Sequence[Trigger] = (),
         known: KnownIntent | None = None,
     ) -> None:
-        chosen = settings or TriggerSettings()
+        require_whole("fallback_turns", fallback_turns, least=0, give="0 turns or more")
+        require_fraction("staleness_threshold", staleness_threshold, give="a number in 0..1")
         self.known = known
         self._semantic: list[Trigger] = [
-            *([SubtaskTrigger()] if chosen.subtasks else []),
-            *([IntentBasedTrigger(known=known)] if chosen.intents else []),
-            *([SemanticBoundaryDetector()] if chosen.boundaries else []),
+            *([SubtaskTrigger()] if subtasks else []),
+            *([IntentBasedTrigger(known=known)] if intents else []),
+            *([SemanticBoundaryDetector()] if boundaries else []),
             *more,
         ]
-        threshold = chosen.staleness_threshold
-        self._staleness = StalenessTracker(threshold=threshold) if chosen.staleness else None
-        self._fallback_turns = chosen.fallback_turns
+        self._staleness = StalenessTracker(threshold=staleness_threshold) if staleness else None
+        self._fallback_turns = fallback_turns
         self._outcomes = Outcomes()
         self._start: int | None = None  # of what was not proposed yet
         self._waited = 0  # turns without a proposal
@@ -104,26 +109,23 @@ class SemanticHybridTrigger:
         self._waited += 1
         said = [trigger.observe(turn) for trigger in self._semantic]
         fired = [decision for decision in said if decision.scope and decision.scope.is_enough]
-        stale = self._staleness.observe(turn) if self._staleness else NOTHING
-        decision = max(
-            fired, key=lambda each: each.confidence, default=stale
-        )  # the first of equals
-        if not decision.fires:
-            decision = self._counted(self._start, turn.number + 1 - NEWEST_TURNS)
+        decision = self._staleness.observe(turn) if self._staleness else NOTHING
+        if fired:
+            decision = max(fired, key=lambda each: each.confidence)  # the first of equals
+        stop = turn.number + 1 - NEWEST_TURNS
+        is_due = 0 < self._fallback_turns <= self._waited and self._start < stop
+        if is_due and not decision.fires:
+            scope = self._outcomes.scope(self._start, stop)
+            if scope.is_enough:
+                decision = TriggerDecision(
+                    kind="turn_count",
+                    scope=scope,
+                    confidence=COUNT_CONFIDENCE,
+                    details={"turns_without_a_proposal": self._waited},
+                )
         if decision.scope:
             self._waited, self._start = 0, max(self._start, decision.scope.stop)
         return decision
-
-    def _counted(self, start: int, stop: int) -> TriggerDecision:
-        """Turns of which nothing was proposed for some turns."""
-        if not 0 < self._fallback_turns <= self._waited or stop <= start:
-            return NOTHING
-        scope = self._outcomes.scope(start, stop)
-        details = {"turns_without_a_proposal": self._waited}
-        decision = TriggerDecision(
-            kind="turn_count", scope=scope, confidence=COUNT_CONFIDENCE, details=details
-        )
-        return decision if scope.is_enough else NOTHING
 
 
 class SubtaskTrigger:
@@ -134,95 +136,89 @@ class SubtaskTrigger:
     """
 
     def __init__(self) -> None:
-        self._subtask: _Subtask | None = None
         self._outcomes = Outcomes()
+        self._start: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._changed: int | None = None  # the last turn that changed something
+        self._files: set[str] = set()  # changed, no tries
+        self._met: set[str] = set()  # changed or looked at
+        self._edits = 0  # turns in a row, up to the last
+        self._worked = self._looked = False
+        self._read_first = False  # before a change
+        self._failing = False  # in what ran last
+        self._proven: int | None = (
+            None  # the last run, where it went well and nothing changed since
+        )
 
     def observe(self, turn: Turn) -> TriggerDecision:
         """What is proposed after one more turn."""
         outcome = self._outcomes.add(turn)
-        subtask = self._subtask = self._subtask or _Subtask(start=turn.number)
-        signs = list(subtask.signs(turn, outcome))
+        start = self._start = turn.number if self._start is None else self._start
+        signs = list(self._signs(turn, outcome))
         if not signs:
-            subtask.add(turn, outcome)
+            self._add(turn, outcome)
             return NOTHING
-        name, stop = max(signs, key=lambda sign: SIGNALS[sign[0]])
-        self._subtask = _Subtask(start=stop)
-        if stop <= turn.number:
-            self._subtask.add(turn, outcome)
-        sure = SIGNALS[name]
-        level = "high" if sure >= HIGH_FROM else "medium" if sure >= MEDIUM_FROM else "low"
+        name, self._start = max(signs, key=lambda sign: SIGNALS[sign[0]])
+        self._begin()
+        if self._start <= turn.number:
+            self._add(turn, outcome)
         report = () if turn.steps else (turn.number,)
         return TriggerDecision(
             kind="subtask",
-            scope=self._outcomes.scope(subtask.start, stop, more=report),
-            confidence=sure,
-            details={"signal": name, "level": level},
+            scope=self._outcomes.scope(start, self._start, more=report),
+            confidence=SIGNALS[name],
+            details={"signal": name},
         )
 
-
-@dataclass(slots=True, kw_only=True)
-class _Subtask:
-    """What is known of the subtask that is open."""
-
-    start: int
-    changed: int | None = None  # the last turn that changed something
-    files: set[str] = field(default_factory=set[str])  # changed, no tries
-    met: set[str] = field(default_factory=set[str])  # changed or looked at
-    edits: int = 0  # turns in a row, up to the last
-    worked: bool = False
-    looked: bool = False
-    read_first: bool = False  # before a change
-    failing: bool = False  # in what ran last
-    proven: int | None = None  # the last run, where it went well and nothing was changed since
-
-    def add(self, turn: Turn, outcome: Outcome) -> None:
+    def _add(self, turn: Turn, outcome: Outcome) -> None:
         """Take one more turn in."""
-        self.worked = self.worked or bool(turn.steps)
-        self.edits = self.edits + 1 if outcome.edited else 0
-        for action in (step.action for step in turn.steps if len(self.met) < MOST_FILES):
-            self.met.update(action.writes, (view.path for view in action.views))
-            self.looked = self.looked or action.kind in {"read", "search"}
+        self._worked = self._worked or bool(turn.steps)
+        self._edits = self._edits + 1 if outcome.edited else 0
+        for action in (step.action for step in turn.steps if len(self._met) < MOST_FILES):
+            self._met.update(action.writes, (view.path for view in action.views))
+            self._looked = self._looked or action.kind in {"read", "search"}
         if outcome.changed:
-            self.changed, self.proven = turn.number, None
-            self.read_first = self.looked
+            self._changed, self._proven = turn.number, None
+            self._read_first = self._looked
             kept = [path for path in outcome.written if sort_of(path) != "try"]
-            self.files.update(kept[: MOST_FILES - len(self.files)])
+            self._files.update(kept[: MOST_FILES - len(self._files)])
         if outcome.ran:
-            self.failing = outcome.failed
-            self.proven = None if outcome.failed else turn.number
+            self._failing = outcome.failed
+            self._proven = None if outcome.failed else turn.number
 
-    def signs(self, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
+    def _signs(self, turn: Turn, outcome: Outcome) -> Iterator[tuple[SignalName, int]]:
         """The signals that a turn gives, each with the number behind the last turn of the subtask that it ends."""
-        has_changed = outcome.changed or self.changed is not None
+        has_changed = outcome.changed or self._changed is not None
         if outcome.verdict == "passed" and outcome.went_well and has_changed:
             yield "tests_passed", turn.number + 1
         clauses = [labels for labels in labels_of(turn.reasoning) if "?" not in labels]
         said = frozenset[str]().union(*clauses)
         sure = [labels for labels in clauses if "doubt" not in labels]
-        is_done = (
-            any(labels & {"done", "whole"} for labels in sure) or "TERMINATE" in turn.reasoning
-        )
-        if self.worked and (outcome.finished or not turn.steps):
+        is_done = any(labels & {"done", "whole"} for labels in sure)
+        is_done |= "TERMINATE" in turn.reasoning
+        if self._worked and (outcome.finished or not turn.steps):
             reported = any("reported" in labels and "looked" not in labels for labels in sure)
-            claims = is_done or (self.changed is not None and reported)
-            if outcome.finished or (claims and "planned" not in said and not self.failing):
+            claims = is_done or (self._changed is not None and reported)
+            if outcome.finished or (claims and "planned" not in said and not self._failing):
                 yield "said_done", turn.number + 1
             return
-        if self.changed is None or self.failing or not turn.steps or outcome.ran:
+        if self._changed is None or self._failing or not turn.steps or outcome.ran:
             return
         # The agent turns to something else, with what it changed behind it.
         if is_done and "denied" not in said:
             yield "said_done", turn.number
-        if not self.files:
+        if not self._files:
             return
         is_praised = bool(clauses) and "praised" in clauses[0] and "denied" not in said
-        if self.read_first and self.proven is not None and is_praised:
+        if self._read_first and self._proven is not None and is_praised:
             yield "worked_through", turn.number
-        if self.edits >= EDITS_IN_A_ROW and not outcome.edited:
+        if self._edits >= EDITS_IN_A_ROW and not outcome.edited:
             yield "edits_in_a_row", turn.number
         if "elsewhere" in said or ("denied" not in said and self._is_left(turn, outcome, clauses)):
             yield "moving_on", turn.number
-        last = max(self.changed, self.proven or 0)
+        last = max(self._changed, self._proven or 0)
         if turn.number - last >= QUIET_TURNS:
             yield "quiet", last + 1
 
@@ -232,13 +228,16 @@ class _Subtask:
         It changes other files, or goes on changing after the last change was tried out; or, where it says what it makes
         next, it reads a file that is new to the subtask.
         """
+        views = [view.path for step in turn.steps for view in step.action.views]
+        files = {
+            path
+            for path in (outcome.written if outcome.changed else views)
+            if sort_of(path) != "try"
+        }
         if outcome.changed:
-            files = {path for path in outcome.written if sort_of(path) != "try"}
-            others = bool(files) and files.isdisjoint(self.files)
-            return any("next" in c for c in clauses) and (self.proven is not None or others)
-        views = {view.path for step in turn.steps for view in step.action.views}
-        opened = {path for path in views if sort_of(path) != "try"}
-        is_new = bool(opened) and opened.isdisjoint(self.met)
+            others = bool(files) and files.isdisjoint(self._files)
+            return any("next" in c for c in clauses) and (self._proven is not None or others)
+        is_new = bool(files) and files.isdisjoint(self._met)
         return is_new and any({"next", "making"} <= labels for labels in clauses)
 
 
@@ -259,11 +258,9 @@ def staleness(
         ValueError: an argument is negative, not a number, or not in its range.
     """
     for name, value in (("age", age), ("recent_references", recent_references)):
-        if not (isfinite(value) and value >= 0):
-            raise ValueError(f"{name}={value}: give a finite number, 0 or more")
-    check_fraction("similarity", similarity)
-    check_least("max_age", max_age, 1)
-    check_least("max_references", max_references, 0)
+        if not 0 <= value < inf:
+            raise wrong_argument(name, value, "a finite number, 0 or more")
+    require_fraction("similarity", similarity, give="a number in 0..1")
     aged = AGE_WEIGHT * min(age / max_age, 1.0)
     apart = SIMILARITY_WEIGHT * (1 - similarity)
     if max_references == 0:
@@ -281,7 +278,6 @@ class StalenessTracker:
         max_age: turns; what is older counts like this. 1 or more.
         max_references: recent turns that are looked at for references. 0: references say nothing.
         threshold: staleness above which a turn is stale, 0..1.
-        confidence: that a developer would call a proposal right, 0..1.
         similarity: for the number of a turn, how near it is to what the work is about now, 0..1: by embeddings, say. By
             the names that it shares with the newest turns where nothing is given.
 
@@ -294,16 +290,14 @@ class StalenessTracker:
         max_age: int = 50,
         max_references: int = 10,
         threshold: float = 0.7,
-        confidence: float = STALE_CONFIDENCE,
         *,
         similarity: Callable[[int], float] | None = None,
     ) -> None:
-        check_least("max_age", max_age, 1)
-        check_least("max_references", max_references, 0)
-        check_fraction("threshold", threshold)
-        check_fraction("confidence", confidence)
+        require_whole("max_age", max_age, least=1, give="1 or more")
+        require_whole("max_references", max_references, least=0, give="0 or more")
+        require_fraction("threshold", threshold, give="a number in 0..1")
         self._max_age, self._max_references = max_age, max_references
-        self._threshold, self._confidence = threshold, confidence
+        self._threshold = threshold
         self._similarity = similarity or self._shared
         self._outcomes = Outcomes()
         self._turns: dict[int, tuple[frozenset[str], frozenset[str]]] = {}  # names said, and shown
@@ -335,7 +329,7 @@ class StalenessTracker:
                 return TriggerDecision(
                     kind="staleness",
                     scope=scope,
-                    confidence=self._confidence,
+                    confidence=STALE_CONFIDENCE,
                     details={"least_staleness": least, "threshold": self._threshold},
                 )
         return NOTHING

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from autogen_context.argument import wrong_argument
 from autogen_context.messages.message import content_digest
 from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.models.background import Background
@@ -28,7 +29,6 @@ from autogen_context.triggers.turn import (
     Outcomes,
     TriggerDecision,
     Turn,
-    check_fraction,
     labels_of,
     outcome_of,
     sort_of,
@@ -78,16 +78,9 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     if outcome.finished or kinds <= {"other"}:
         return None
     clauses = labels_of(turn.reasoning)
-    labels = frozenset[str]().union(*clauses)
-    said: list[Intent] = [  # the last first, since what comes next is said last
-        each
-        for clause in reversed(clauses)
-        for each in _SAYABLE
-        if each in clause and not (each == "VERIFY" and "doubtful" in clause)
-    ]
+    # The last first, since what comes next is said last.
+    said: list[Intent] = [each for one in reversed(clauses) for each in _SAYABLE if each in one]
     sorts = _changed_sorts(turn)
-    if "write" in kinds and labels & {"clearing", "probing"}:
-        return None if "clearing" in labels else "DEBUG"
     if "write" in kinds or sorts - {"try"}:
         return _of_change(sorts, said, standing)
     if kinds & RUNNING or sorts:
@@ -99,20 +92,15 @@ def intent_of(turn: Turn, standing: Standing = AT_FIRST) -> Intent | None:
     return "DEBUG" if standing.failing or "DEBUG" in said else "EXPLORE"
 
 
-DOCUMENTS: frozenset[FileSort] = frozenset({"document"})
-TESTS: frozenset[FileSort] = frozenset({"test"})
-TRIES: frozenset[FileSort] = frozenset({"try"})
-
-
 def _of_change(sorts: frozenset[FileSort], said: list[Intent], standing: Standing) -> Intent:
     """What a change is for, by the files and by what is said."""
-    if sorts == DOCUMENTS:
+    if [*sorts] == ["document"]:
         return "DOCUMENT"
     if "try" in sorts and sorts <= {"try", "test"}:
         return "VERIFY" if standing.changed else "DEBUG"
     if standing.broken:
         return "DEBUG"
-    if sorts == TESTS:
+    if [*sorts] == ["test"]:
         return "VERIFY"
     if said and said[0] in {"REFACTOR", "DOCUMENT"}:
         return said[0]
@@ -138,7 +126,7 @@ def _changed_sorts(turn: Turn) -> frozenset[FileSort]:
 
 def _has_changed(turn: Turn, outcome: Outcome) -> bool:
     """Whether a turn changed something that is no try."""
-    return outcome.changed and _changed_sorts(turn) != TRIES
+    return outcome.changed and [*_changed_sorts(turn)] != ["try"]
 
 
 class _Phase(NamedTuple):
@@ -153,16 +141,10 @@ class IntentBasedTrigger:
     """Proposes a phase when what the agent is after changes, at the transitions that count.
 
     Args:
-        confidence: that a developer would call a proposal right, 0..1.
         known: what a model says, where it has answered; the rules decide where not. An ``IntentModel``, asked ahead.
-
-    Raises:
-        ValueError: the confidence is not in 0..1.
     """
 
-    def __init__(self, confidence: float = CONFIDENCE, *, known: KnownIntent | None = None) -> None:
-        check_fraction("confidence", confidence)
-        self._confidence = confidence
+    def __init__(self, *, known: KnownIntent | None = None) -> None:
         self.known = known
         self._phase: _Phase | None = None
         self._odd: _Phase | None = None  # begun with the turn before, as far as can be told
@@ -217,7 +199,7 @@ class IntentBasedTrigger:
         return TriggerDecision(
             kind="intent",
             scope=self._outcomes.scope(last.start, begun.start),
-            confidence=self._confidence,
+            confidence=CONFIDENCE,
             details={"from": last.intent, "to": begun.intent, "by": begun.by},
         )
 
@@ -268,12 +250,12 @@ class IntentModel:
         timeout_s: how long an answer may take, in seconds.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: ``timeout_s`` is not positive.
     """
 
     def __init__(self, complete: Complete, *, timeout_s: float = 5.0) -> None:
         if not timeout_s > 0:
-            raise ValueError(f"timeout_s={timeout_s}: give a positive number of seconds")
+            raise wrong_argument("timeout_s", timeout_s, "a positive number of seconds")
         self._complete = complete
         self._timeout_s = timeout_s
         self._kept: dict[bytes, Intent | None] = {}
@@ -293,19 +275,20 @@ class IntentModel:
         """
         text = told(turn)
         key = content_digest(text)
-        if key not in self._kept:
-            try:
-                async with asyncio.timeout(self._timeout_s):
-                    prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
-                    intent = read(await self._complete(prompt))
-            except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its answer, not the turn
-                reason = type(error).__name__
-                logger.warning("a model told no intent; the rules decide", extra={"reason": reason})
-                intent = None
-            self._kept[key] = intent
-            if len(self._kept) > ENTRIES:
-                del self._kept[next(iter(self._kept))]
-        return self._kept[key]
+        if key in self._kept:
+            return self._kept[key]
+        intent = None
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                prompt = _PROMPT.format(turn=json.dumps(text, ensure_ascii=False))
+                intent = read(await self._complete(prompt))
+        except Exception as error:  # noqa: BLE001 - a model that fails in any way costs its answer, not the turn
+            reason = type(error).__name__
+            logger.warning("a model told no intent; the rules decide", extra={"reason": reason})
+        self._kept[key] = intent
+        if len(self._kept) > ENTRIES:
+            del self._kept[next(iter(self._kept))]
+        return intent
 
 
 def read(answer: str) -> Intent | None:

@@ -1,19 +1,12 @@
 """What a rewrite of the history costs, whether it is worth that now, and what of a conversation is best cut.
 
-Promise: plain arithmetic on tokens; every number that decided is in the result. Only what triggers proposed is cut;
-outcomes, what must stay and what was cut before are never offered.
-
-N tokens are in the window, a rewrite leaves the first p untouched and takes S away. With cached input at r of the price and
-writing at w it costs (N - S - p)(w - r) once and saves S r in each turn. The newest tokens, which no request had yet, are
-written in any case and do not count; with a cold cache that is all of them. A rewrite that nothing forces must pay back in
-the turns that are expected, and waiting must have cost as much as it does now: the first alone rewrites far too often.
-
-Source: docs/decisions/0014-price-of-a-rewrite.md.
+Promise: plain arithmetic on tokens; every number that decided is in the result. Only what triggers proposed is offered;
+never outcomes, what must stay, or what was cut before. The formula and its figures: docs/decisions/0014-price-of-a-rewrite.md.
 """
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -22,23 +15,19 @@ from autogen_context.messages.tool_call import ToolKinds
 from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.turn import Trigger, TriggerKind, turn_of
 from autogen_context.view.decision import Candidate, Decision
-from autogen_context.view.view import Pace, Situation
+from autogen_context.view.view import Pace
 
 LEAST_FRACTION = 0.1  # of the window; for less nobody should lose anything, however cheap it is
-LEFT_FRACTIONS = (0.25, 0.5)  # of the tokens of what is cut, least and most
+EARLY_FROM = (
+    0.25  # cached input at so much of the price: what is finished is cut without being asked for
+)
+LEFT_FRACTION = 0.5  # of the tokens of what is cut
 TOLD_FRACTION = 0.1  # of the same, for what is told of the rest
 LEAST_TOKENS = 64  # that a cut saves; a notice and marks cost about as much
 MOST_SPANS = 100  # proposals that are kept, the newest; what is older was cut or never will be
 
 Why = Literal[
-    "forced",
-    "nothing to save",
-    "too little",
-    "tried in vain",
-    "soon full",
-    "not paid back",
-    "not yet",
-    "pays",
+    "forced", "too little", "tried in vain", "soon full", "not paid back", "not yet", "pays"
 ]
 
 
@@ -51,30 +40,17 @@ class Rewrite:
     saved_tokens: int  # S, how many of the others go
     new_tokens: int = 0  # how many of the last of the N were in no request yet
 
-    @property
-    def left_tokens(self) -> int:
-        """What the request has after it."""
-        return self.window_tokens - self.saved_tokens
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritePrice:
     """What a rewrite costs and saves, in uncached input tokens."""
 
     rewrite: Rewrite
-    cost_tokens: float  # once; below 0 where the request is cheaper by more than what a turn saves
+    cost_tokens: float  # once; below 0 where the request is cheaper by more than a turn saves
     saving_tokens: (
         float  # in each turn, this one too; below 0 where too little is left to be cached
     )
     is_cold: bool  # whether nothing was cached any more
-
-    @property
-    def turns_to_pay_back(self) -> float:
-        """After how many turns it has cost no more than no rewrite; 0 at once, infinite never."""
-        if self.saving_tokens > 0:
-            return max(0.0, self.cost_tokens / self.saving_tokens)
-        is_gift = self.saving_tokens == 0 and self.cost_tokens < 0
-        return 0.0 if is_gift else math.inf
 
     def gain_tokens(self, turns: float) -> float:
         """What it has brought after so many turns."""
@@ -118,7 +94,7 @@ class FinishedEstimate:
 
 def price_of_rewrite(rewrite: Rewrite, rates: Rates, *, is_cold: bool = False) -> RewritePrice:
     """What a rewrite costs and saves; ``is_cold`` where the provider's cache is empty by now."""
-    window, left = rewrite.window_tokens, rewrite.left_tokens
+    window, left = rewrite.window_tokens, rewrite.window_tokens - rewrite.saved_tokens
     sent = 0 if is_cold else window - rewrite.new_tokens
     held = rates.cost_tokens(window, rates.cached_tokens(sent))
     cut = rates.cost_tokens(left, rates.cached_tokens(min(sent, rewrite.untouched_tokens)))
@@ -146,22 +122,17 @@ def estimate(
     waited, rewrite = waited_tokens + max(0.0, price.saving_tokens), price.rewrite
     if is_forced:
         why: Why = "forced"
-    elif rewrite.saved_tokens == 0:
-        why = "nothing to save"
     elif rewrite.saved_tokens < LEAST_FRACTION * rewrite.window_tokens:
         why = "too little"
     elif is_vain:
         why = "tried in vain"
     elif turns_to_full <= turns:
         why = "soon full"
-    elif turns <= price.turns_to_pay_back:
+    elif price.gain_tokens(turns) <= 0:
         why = "not paid back"
     else:
         why = "pays" if waited >= price.cost_tokens else "not yet"
     return CostEstimate(why=why, price=price, turns=turns, waited_tokens=waited)
-
-
-# From turn to turn
 
 
 def is_cold(pace: Pace, rates: Rates, now_s: float | None) -> bool:
@@ -185,9 +156,6 @@ def after_turn(
         finished_waited_tokens=0.0 if rewrote else waited,
         finished_saving_tokens=0.0 if rewrote else pace.finished_saving_tokens,
     )
-
-
-# What is finished
 
 
 class ProposedSpan(NamedTuple):
@@ -247,91 +215,38 @@ class Proposals:
         return fired
 
 
-class NextRequest(NamedTuple):
-    """What the next request has if nothing is cut; the movable tokens of its situation are all of the request."""
+class Offer(NamedTuple):
+    """What a cut of a span leaves untouched in front of it, and what it saves, in tokens."""
 
-    situation: Situation
-    new_tokens: int
-    turns_to_full: float
-    is_cold: bool
-
-
-def judge_finished(
-    pace: Pace,
-    spans: Sequence[ProposedSpan],
-    decisions: Sequence[Decision],
-    *,
-    stays: frozenset[int],
-    ahead: NextRequest,
-    rates: Rates,
-    acts: bool,
-) -> tuple[Pace, tuple[ProposedSpan, ...], FinishedEstimate | None]:
-    """What is best cut of what is finished, and whether that pays; the pace goes on with it.
-
-    All from one place on is cut, since what stands behind it is written anyway: of all places the one that brings in most.
-    Where it is not acted upon, what it costs not to cut goes on being counted.
-    """
-    offers = sorted(offers_of(spans, decisions, stays, left_fraction(rates)), key=lambda o: o[0])
-    turns = turns_expected(pace.turns)
-    best, first, saved = None, len(offers), 0
-    for i in reversed(range(len(offers))):
-        saved += offers[i][1]
-        rewrite = Rewrite(
-            window_tokens=ahead.situation.movable_tokens,
-            untouched_tokens=offers[i][0],
-            saved_tokens=saved,
-            new_tokens=ahead.new_tokens,
-        )
-        price = price_of_rewrite(rewrite, rates, is_cold=ahead.is_cold)
-        if price.gain_tokens(turns) >= (best.gain_tokens(turns) if best else 0):
-            best, first = price, i
-    if best is None:
-        return pace, (), None
-    cost = estimate(
-        best,
-        waited_tokens=pace.finished_waited_tokens,
-        turns=turns,
-        is_vain=pace.is_vain(ahead.situation),
-        turns_to_full=ahead.turns_to_full,
-    )
-    is_done = acts and cost.rewrites
-    # This turn's saving is in what was waited; it is counted once more when the turn passes.
-    saving = 0.0 if is_done else max(0.0, best.saving_tokens)
-    waited = 0.0 if is_done else cost.waited_tokens - saving
-    told = tuple(
-        FinishedSpan(
-            start=decisions[span.start].start,
-            stop=decisions[span.stop - 1].stop,
-            kind=span.kind,
-            confidence=span.confidence,
-            saved_tokens=tokens,
-        )
-        for _, tokens, span in sorted(offers[first:], key=lambda offer: offer[2].start)
-    )
-    finished = FinishedEstimate(spans=told, cost_estimate=cost, is_done=is_done)
-    pace = replace(pace, finished_waited_tokens=waited, finished_saving_tokens=saving)
-    return pace, tuple(span for _, _, span in offers[first:]), finished
-
-
-def left_fraction(rates: Rates) -> float:
-    """What stays of a span that is cut, of its tokens: more where cached input is dear, and much is saved anyway."""
-    least, most = LEFT_FRACTIONS
-    return min(most, max(least, rates.cached_fraction))
+    untouched_tokens: int
+    saved_tokens: int
+    span: ProposedSpan
 
 
 def offers_of(
-    spans: Sequence[ProposedSpan],
-    decisions: Sequence[Decision],
-    stays: frozenset[int],
-    left_fraction: float,
-) -> Iterator[tuple[int, int, ProposedSpan]]:
-    """What stands in front of each span and what a cut of it saves, in tokens; what several have is offered by the first."""
+    spans: Sequence[ProposedSpan], decisions: Sequence[Decision], stays: frozenset[int]
+) -> Iterator[Offer]:
+    """What each span offers; what several have is offered by the first."""
     starts = list(accumulate((each.tokens_after for each in decisions), initial=0))
     taken: set[int] = set()
     for span in spans:
         inner = [i for i in span.inner(decisions, stays) if i not in taken]
         taken.update(inner)
         tokens = sum(decisions[i].tokens_after for i in inner)
-        saved = int(tokens * (1 - left_fraction - TOLD_FRACTION))
+        saved = int(tokens * (1 - LEFT_FRACTION - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
-            yield starts[inner[0]], saved, span
+            yield Offer(starts[inner[0]], saved, span)
+
+
+def best_cuts(
+    offers: Iterable[Offer], uncut: Rewrite, rates: Rates, *, turns: float, is_cold: bool
+) -> tuple[RewritePrice, list[Offer]] | None:
+    """Of all places to begin at the one that brings in most, with all behind it: that is written again anyway."""
+    ordered, best, saved = sorted(offers, key=lambda offer: offer.untouched_tokens), None, 0
+    for i in reversed(range(len(ordered))):
+        saved += ordered[i].saved_tokens
+        rewrite = replace(uncut, untouched_tokens=ordered[i].untouched_tokens, saved_tokens=saved)
+        price = price_of_rewrite(rewrite, rates, is_cold=is_cold)
+        if price.gain_tokens(turns) >= (best[0].gain_tokens(turns) if best else 0):
+            best = price, ordered[i:]
+    return best

@@ -5,14 +5,14 @@ were. A call that failed changed nothing; output of tests that does not tell is 
 """
 
 import re
-import reprlib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import takewhile
-from typing import Literal, NamedTuple, Protocol, cast
+from typing import Literal, NamedTuple, Protocol
 
+from autogen_context.argument import require_kind
 from autogen_context.language.phrases import package_phrases, phrases
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolAction, ToolKind, answers_of, is_failure
@@ -54,18 +54,14 @@ def turn_of(unit: Unit, number: int, *, kinds: ToolKinds = BY_NAME) -> Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Turns that belong together, by number: from ``start`` to before ``stop``; of these ``outcomes`` stay.
-
-    Raises:
-        ValueError: it is empty, or an outcome lies outside.
-    """
+    """Turns that belong together, by number: from ``start`` to before ``stop``; of these ``outcomes`` stay."""
 
     start: int
     stop: int
     outcomes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Refuse an empty one, and outcomes outside of it."""
         if not 0 <= self.start < self.stop:
             raise ValueError(f"start={self.start}, stop={self.stop}: give 0 <= start < stop")
         outside = [turn for turn in self.outcomes if not self.start <= turn < self.stop]
@@ -104,44 +100,10 @@ class Trigger(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriggerSettings:
-    """Which triggers there are.
-
-    Raises:
-        ValueError: the threshold is not in 0..1, or the number of turns is below 0.
-    """
-
-    subtasks: bool = True
-    intents: bool = True
-    boundaries: bool = True
-    staleness: bool = True
-    staleness_threshold: float = 0.7  # above which a turn is stale, 0..1
-    fallback_turns: int = 10  # turns without a proposal, after which some are proposed; 0: never
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_fraction("staleness_threshold", self.staleness_threshold)
-        check_least("fallback_turns", self.fallback_turns, 0)
-
-
-def check_fraction(name: str, value: float) -> None:
-    """Refuse what is not in 0..1."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name}={value}: give a number in 0..1")
-
-
-def check_least(name: str, value: int, least: int) -> None:
-    """Refuse what is too small."""
-    if value < least:
-        raise ValueError(f"{name}={value}: give {least} or more")
-
-
 # What is said: the tables ``work`` and ``clause`` of language/*.toml
 
 # Of a text, from its beginning and its end: what was done is said first or last.
 SAID_CHARS = (600, 300)
-CLAUSE_CHARS = 300  # a longer one is pasted, not said
 _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{1,200}`"  # code
     r"|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d|(?<!\w)'[^'\n]{2,100}'(?!\w)|^[ \t]*>[^\n]*$"  # quotes
@@ -153,10 +115,11 @@ _LEFT_OUT = re.compile(
 @cache
 def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What clauses are parted by, and what stands in front of one that says something else as well."""
-    words: dict[str, list[str]] = {"joint": [], "interjection": []}
-    for label, word in package_phrases().listed("clause"):
-        words[label].append(re.escape(word))
-    joints, interjections = map("|".join, words.values())
+    listed = list(package_phrases().listed("clause"))
+    joints, interjections = (
+        "|".join(re.escape(word) for label, word in listed if label == wanted)
+        for wanted in ("joint", "interjection")
+    )
     breaks = rf"(?<=[.!?;:])\s+|\s*\n\s*| [\u2013\u2014-] |, (?=(?:{joints})(?!\w))"
     opening = rf"\A(?:[\W_]*(?<!\w)(?:{interjections})(?!\w))+(?=.*[^\W_])"
     return re.compile(breaks, re.IGNORECASE), re.compile(opening, re.IGNORECASE | re.DOTALL)
@@ -174,14 +137,14 @@ def labels_of(text: str) -> tuple[frozenset[str], ...]:
     breaks, interjections = _joints()
     for part in breaks.split(text):
         clause = interjections.sub("", part, count=1).strip()
-        if not clause or len(clause) > CLAUSE_CHARS:
-            continue
         labels = {
             each.label
             for each in phrases("work").find(clause)
             if each.label != "whole" or not re.search(r"[^\W_]", clause[each.stop :])
         }
-        found.append(frozenset({*labels, "?"} if clause.rstrip("\"') ").endswith("?") else labels))
+        if clause:
+            asked = {"?"} if clause.rstrip("\"') ").endswith("?") else set[str]()
+            found.append(frozenset(labels | asked))
     return tuple(found)
 
 
@@ -213,7 +176,8 @@ _PASSED = re.compile(
     re.MULTILINE,
 )
 _NOT_RUN = re.compile(
-    r"no tests? (?:to run|ran|were)|not found|no module named|ModuleNotFound|no such", re.IGNORECASE
+    r"no tests? (?:to run|ran|were)|not found|no module named|ModuleNotFound|no such|\b0 (?:tests|examples)\b(?! fail)",
+    re.IGNORECASE,
 )
 _TROUBLE = re.compile(
     r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|^panic: |panicked at|^make: \*\*\*"
@@ -232,15 +196,14 @@ def verdict_of(text: str) -> Verdict | None:
         if len(found) == 1 and re.search(r"[^\W\d_]", _BESIDE.sub("", _COUNT.sub("", line))):
             continue  # a number in a sentence
         for before, word, name, behind in (item.groups() for item in found):
-            if (word or name).lower() in _BAD.split("|"):
-                bad.append(int(before or behind))
-            elif (word or name).lower() in _GOOD.split("|"):
-                good.append(int(before or behind))
+            kind, count = (word or name).lower(), int(before or behind)
+            bad += [count] if kind in _BAD.split("|") else []
+            good += [count] if kind in _GOOD.split("|") else []
     if sum(bad) or _FAILED.search(text):
         return "failed"
     if sum(good):
         return "passed"
-    if good or _NOT_RUN.search(text) or re.search(r"\b0 (?:tests|examples)\b(?! fail)", text):
+    if good or _NOT_RUN.search(text):
         return None
     if bad or _PASSED.search(text):
         return "passed"
@@ -294,19 +257,16 @@ _FINISHING = re.compile(  # names of tools that hand the work in
 
 
 class Outcome(NamedTuple):
-    """What a turn came to: the files that it changed, the tools by which it read what is no file, the verdict of its tests.
-
-    ``edited``: a call whose purpose is to write worked; ``failed``: a change did not, or what ran ended in trouble.
-    """
+    """What a turn came to."""
 
     turn: int
-    written: tuple[str, ...]
-    answered: tuple[str, ...]
-    verdict: Verdict | None
-    edited: bool
+    written: tuple[str, ...]  # files
+    answered: tuple[str, ...]  # tools by which it read what is no file
+    verdict: Verdict | None  # of its tests
+    edited: bool  # a call whose purpose is to write worked
     ran: bool
-    failed: bool
-    finished: bool
+    failed: bool  # a change, or what ran
+    finished: bool  # handed its work in
 
     @property
     def changed(self) -> bool:
@@ -362,10 +322,7 @@ class Outcomes:
 
     def add(self, turn: Turn) -> Outcome:
         """What came out of one more turn."""
-        if not isinstance(cast("object", turn), Turn):
-            raise ValueError(  # noqa: TRY004 - a wrong argument is a ValueError, of whatever type it is
-                f"turn={reprlib.repr(turn)}: give a Turn; turn_of(unit, number) makes one of a message and its results"
-            )
+        require_kind("turn", turn, Turn, give="a Turn; turn_of(unit, number) makes one")
         if turn.number <= self._newest:
             raise ValueError(
                 f"turn {turn.number} came after turn {self._newest}: give turns in order, each once"

@@ -7,6 +7,7 @@ never the cause of that.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -99,111 +100,94 @@ def satisfied(decisions: Sequence[Decision], protected: Mapping[int, Protection]
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectedPlan:
-    """Chooses what becomes of the units that must stay."""
+def choose_protected(
+    candidates: Sequence[Candidate],
+    protected: Mapping[int, Protection],
+    *,
+    limit_tokens: int,
+    fit: Fit,
+) -> dict[int, Decision]:
+    """A decision for each unit that must stay, by position; a memory or a first task without any room is left out."""
+    whole = {i: kept(candidates[i], f"must stay: {why}") for i, why in protected.items()}
+    if tokens_of(whole) <= limit_tokens:
+        return whole
+    impossible = too_little(limit_tokens, candidates, protected)
+    chosen = {i: d for i, d in whole.items() if protected[i] in VERBATIM}
+    newest = len(candidates) - 1
+    last = candidates[newest] if newest in whole and newest not in chosen else None
 
-    candidates: Sequence[Candidate]
-    protected: Mapping[int, Protection]
-    limit_tokens: int
-    fit: Fit
+    def left() -> int:
+        return limit_tokens - tokens_of(chosen)
 
-    def choose(self) -> dict[int, Decision]:
-        """A decision for each unit that must stay, by position; a memory or a first task without any room is left out."""
-        whole = {
-            i: kept(self.candidates[i], f"must stay: {why}") for i, why in self.protected.items()
-        }
-        if tokens_of(whole) <= self.limit_tokens:
-            return whole
-        newest = len(self.candidates) - 1
-        chosen = {i: d for i, d in whole.items() if self.protected[i] in VERBATIM}
-        if not whole:
-            raise self._impossible()
-        for i in self._marked("instruction"):
-            chosen[i] = self._required(i, self._instruction_room(i, chosen))
-        for i in self._marked("memory"):
-            chosen |= self._if_worth_it(i, self._left(chosen) - self._least_of_newest(chosen))
-        if newest not in chosen:
-            chosen[newest] = self._newest(newest, self._left(chosen))
-        for i in self._marked("task"):
-            left = self._left(chosen)
-            is_cut = chosen[newest].action == "shorten"
-            chosen |= self._if_worth_it(i, left // 2 if is_cut else left)
-        if tokens_of(chosen) > self.limit_tokens:
-            raise self._impossible()
-        return chosen
-
-    def _marked(self, reason: Protection) -> list[int]:
-        return [i for i, why in self.protected.items() if why == reason]
-
-    def _left(self, chosen: Mapping[int, Decision]) -> int:
-        return self.limit_tokens - tokens_of(chosen)
-
-    def _instruction_room(self, i: int, chosen: Mapping[int, Decision]) -> int:
-        """What the latest instruction may have: what the newest unit leaves, or half; never less than tells something."""
-        room = self._left(chosen)
-        newest = self.candidates[-1]
-        if len(self.candidates) - 1 in chosen:
-            return room
-        if waits_whole(newest):
-            return room - newest.tokens
-        part = min(int(room * INSTRUCTION_FRACTION), room - self._least_of_newest(chosen))
-        return max(room - newest.tokens, part, min(LEAST_TEXT, self.candidates[i].tokens))
-
-    def _least_of_newest(self, chosen: Mapping[int, Decision]) -> int:
-        """What the newest unit must have, if it is not decided on: a stub, or all of a call without any result."""
-        newest = self.candidates[-1]
-        if len(self.candidates) - 1 in chosen:
-            return 0
-        if waits_whole(newest):
-            return newest.tokens
-        return min(newest.tokens, LEAST_STUB * len(newest.unit.messages))
-
-    def _newest(self, i: int, room: int) -> Decision:
-        """The newest unit whole, or cut so far that the turns to come can hold what is decided now."""
-        candidate = self.candidates[i]
-        if room < min(candidate.tokens, LEAST_STUB * len(candidate.unit.messages)):
-            raise self._impossible()
+    def take(i: int, room: int, *, required: bool = True) -> bool:
+        """Have a unit within a room, whole or shortened, if that is enough to tell something."""
+        candidate = candidates[i]
         if candidate.tokens <= room:
-            return self._required(i, room)
-        is_person = is_instruction(self.candidates, i)
-        fraction = INSTRUCTION_FRACTION if is_person else NEWEST_FRACTION
-        least = min(room, LEAST_NEWEST * len(candidate.unit.messages))
-        return self._within(i, max(int(room * fraction), least)) or self._required(i, room)
+            chosen[i] = whole[i]
+        elif (required or room >= LEAST_TEXT) and (fitted := fit(candidate, room)):
+            reason = f"must stay: {protected[i]}; shortened to fit"
+            chosen[i] = replaced(candidate, "shorten", reason, *fitted)
+        return i in chosen
 
-    def _required(self, i: int, room: int) -> Decision:
-        """A unit within a room."""
-        decision = self._within(i, room)
-        if decision is None:
-            raise self._impossible()
-        return decision
-
-    def _if_worth_it(self, i: int, room: int) -> dict[int, Decision]:
-        """A unit within a room, if that is enough to tell something."""
-        if room < min(LEAST_TEXT, self.candidates[i].tokens):
-            return {}
-        decision = self._within(i, room)
-        return {} if decision is None else {i: decision}
-
-    def _within(self, i: int, room: int) -> Decision | None:
-        """A unit whole if it fits the room, otherwise shortened, or ``None``."""
-        candidate, why = self.candidates[i], self.protected[i]
-        if candidate.tokens <= room:
-            return kept(candidate, f"must stay: {why}")
-        fitted = self.fit(candidate, room)
-        if fitted is None:
-            return None
-        return replaced(candidate, "shorten", f"must stay: {why}; shortened to fit", *fitted)
-
-    def _impossible(self) -> ContextWindowExceeded:
-        parts: dict[str, int] = {}
-        for i, why in self.protected.items():
-            parts[why] = parts.get(why, 0) + self.candidates[i].tokens
-        return ContextWindowExceeded(
-            limit_tokens=self.limit_tokens, floor_tokens=sum(parts.values()), parts=parts
-        )
+    at = {why: i for i, why in protected.items()}
+    instruction, memory, task = at.get("instruction"), at.get("memory"), at.get("task")
+    if instruction is not None and not take(
+        instruction, instruction_room(candidates[instruction], last, left())
+    ):
+        raise impossible
+    if memory is not None:
+        take(memory, left() - least_tokens(last), required=False)
+    if last:
+        cut = newest_room(last, left(), is_person=is_instruction(candidates, newest))
+        if cut is None or not (take(newest, cut) or take(newest, left())):
+            raise impossible
+    if task is not None:
+        is_cut = chosen[newest].action == "shorten"
+        take(task, left() // 2 if is_cut else left(), required=False)
+    if not whole or left() < 0:
+        raise impossible
+    return chosen
 
 
-def waits_whole(candidate: Candidate) -> bool:
-    """Whether a unit is a call that has no result yet: nothing of it can be shortened."""
-    return bool(candidate.unit.unanswered) and len(candidate.unit.messages) == 1
+def too_little(
+    limit_tokens: int, candidates: Sequence[Candidate], protected: Mapping[int, Protection]
+) -> ContextWindowExceeded:
+    """The error that says what needs how much."""
+    parts = Counter[str]()
+    for i, why in protected.items():
+        parts[why] += candidates[i].tokens
+    return ContextWindowExceeded(
+        limit_tokens=limit_tokens, floor_tokens=parts.total(), parts=dict(parts)
+    )
+
+
+def least_tokens(last: Candidate | None) -> int:
+    """What a newest unit that is not decided on must have: a stub, or all of a call without any result."""
+    if last is None:
+        return 0
+    stub = min(last.tokens, LEAST_STUB * len(last.unit.messages))
+    return last.tokens if waits_whole(last) else stub
+
+
+def waits_whole(last: Candidate) -> bool:
+    """Whether it is a call that has no result yet: nothing of it can be shortened."""
+    return bool(last.unit.unanswered) and len(last.unit.messages) == 1
+
+
+def instruction_room(instruction: Candidate, last: Candidate | None, left: int) -> int:
+    """What the latest instruction may have: what the newest unit leaves, or half; never less than tells something."""
+    if last is None or waits_whole(last):
+        return left - least_tokens(last)
+    half = min(int(left * INSTRUCTION_FRACTION), left - least_tokens(last))
+    return max(left - last.tokens, half, min(LEAST_TEXT, instruction.tokens))
+
+
+def newest_room(last: Candidate, left: int, *, is_person: bool) -> int | None:
+    """The newest unit whole, or cut so far that the turns to come can hold what is decided now; ``None`` without a stub."""
+    messages = len(last.unit.messages)
+    if left < min(last.tokens, LEAST_STUB * messages):
+        return None
+    if last.tokens <= left:
+        return left
+    fraction = INSTRUCTION_FRACTION if is_person else NEWEST_FRACTION
+    return max(int(left * fraction), min(left, LEAST_NEWEST * messages))

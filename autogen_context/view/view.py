@@ -4,7 +4,6 @@ Promise: immutable. A turn makes a new one that shares what it has with the one 
 the same one, a refused change leaves the one before, and a saved state is it in JSON.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
@@ -14,10 +13,9 @@ from autogen_context.messages.message import Message, Text
 from autogen_context.messages.piece import Piece
 from autogen_context.tokens.calibrate import Calibration
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import Notice, Notices
+from autogen_context.view.notice import Notices, PreambleOffer
 
 HELPED_FRACTION = 0.5  # of what a rewrite promised; one that brought less did not help
-BETWEEN = "\n\n"
 
 
 def from_hex(value: object) -> bytes:
@@ -112,42 +110,18 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """What is to stand behind the system prompt."""
-
-    parts: tuple[Text, ...] = ()
-    most_tokens: int = 0
-
-    def fitted(self, room_tokens: int, *, count: Callable[[Message], int]) -> str:
-        """The first part and as many of the others as have room; empty where no other has."""
-        taken: list[str] = []
-        for part in self.parts:
-            if count(as_message(BETWEEN.join([*taken, part]))) <= room_tokens:
-                taken.append(part)
-            elif not taken:
-                return ""
-        return BETWEEN.join(taken) if len(taken) > 1 else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Preamble:
-    """What stands behind the system prompt, and what is to stand there next."""
+    """What stands behind the system prompt, what is to stand there next, and whether that stands there or was told."""
 
     text: Text = ""
-    head: Head = field(default_factory=Head)
+    offer: PreambleOffer = field(default_factory=PreambleOffer)
     is_placed: bool = False
     is_told: bool = False
-    since: tuple[Notice, ...] = ()
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is a head, or one that is to go: a folder that is gone has nothing to tell."""
-        return bool(self.head.parts or self.text)
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is a head that has no place yet."""
-        return bool(self.head.parts) and not self.is_placed
+        """Whether there is an offer, or one that is to go: a folder that is gone has nothing to tell."""
+        return bool(self.offer.parts or self.text)
 
 
 def as_message(text: str) -> Message:

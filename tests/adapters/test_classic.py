@@ -15,7 +15,7 @@ from autogen_context.adapters.classic import AFTER_CALL, BEFORE_CALL, ContextTra
 from autogen_context.adapters.classic_conversations import CONVERSATIONS
 from autogen_context.config import ContextConfig
 from autogen_context.errors import ContextWindowExceeded, InvalidTranscript
-from autogen_context.manager.given import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.manager.prepared import Prepared
 from autogen_context.testing import ChatMessage, approximate_tokens
 from autogen_context.testing.chat_rules import check_chat

@@ -23,24 +23,27 @@ from autogen_context import (
     ManagedChatCompletionContext,
     register,
 )
+from autogen_context.adapters.ag2 import register_ag2
+from autogen_context.adapters.agent_framework import register_agent_framework
 from autogen_context.adapters.agentchat import register_agentchat
 from autogen_context.adapters.classic import register_classic
 from autogen_context.adapters.classic_conversations import Conversations
 from autogen_context.errors import ManagerClosed
-from autogen_context.manager.given import ManagerOptions
+from autogen_context.manager.parts import ManagerOptions
 from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
 from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel
 from autogen_context.tokens.message_counter import MessageCounter
 
 MODEL = "gpt-4-0613"
 COUNTER = MessageCounter.for_model(MODEL)
-ENTRIES: list[Callable[..., object]] = [
+OF_AN_AGENT: list[Callable[..., object]] = [
     register,
     register_agentchat,
     register_classic,
-    ManagedChatCompletionContext,
-    ContextTransform,
+    register_ag2,
+    register_agent_framework,
 ]
+CONTEXTS: list[Callable[..., object]] = [ManagedChatCompletionContext, ContextTransform]
 
 
 def read_log(number: int) -> str:
@@ -71,7 +74,7 @@ def said(text: str, source: str = "user") -> UserMessage:
 # The same arguments everywhere
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
+@pytest.mark.parametrize("entry", [*OF_AN_AGENT, *CONTEXTS], ids=lambda entry: entry.__name__)
 def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., object]) -> None:
     """All but the host's format, which the entry knows; each hands on what it was given."""
     of_manager = inspect.signature(IncrementalContextManager).parameters.keys() - {"host", "model"}
@@ -79,7 +82,7 @@ def test_every_entry_takes_the_arguments_of_the_manager(entry: Callable[..., obj
     parameters = inspect.signature(entry).parameters
     assert "model" in parameters
     assert inspect.Parameter.VAR_KEYWORD in {parameter.kind for parameter in parameters.values()}
-    if entry in ENTRIES[3:]:
+    if entry in CONTEXTS:
         with pytest.raises(TypeError, match="window_token"):  # at once, not at the first turn
             entry("gpt-4o", window_token=8_000)
 
@@ -139,7 +142,9 @@ def test_register_keeps_a_classic_agent_inside_its_window() -> None:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        pytest.param(object(), "known are an AssistantAgent .* and a ConversableAgent", id="other"),
+        pytest.param(
+            object(), "known are an AssistantAgent .* a ConversableAgent .* AG2", id="other"
+        ),
         pytest.param("coder", r"builtins\.str is no agent", id="a name"),
         pytest.param(UserProxyAgent("ann"), "_model_client and _model_context", id="asks no model"),
         pytest.param(ConversableAgent("ann", llm_config=False), "no llm_config", id="classic"),
@@ -364,7 +369,7 @@ async def test_a_closed_manager_is_an_error_with_a_way_out() -> None:
         pytest.param({"original_store": "redis://there"}, "original_store", id="original store"),
     ],
 )
-@pytest.mark.parametrize("entry", ENTRIES[3:], ids=lambda entry: entry.__name__)
+@pytest.mark.parametrize("entry", CONTEXTS, ids=lambda entry: entry.__name__)
 def test_an_argument_of_the_wrong_kind_names_itself(
     entry: Callable[..., object], arguments: dict[str, object], named: str
 ) -> None:

@@ -9,11 +9,12 @@ from typing import cast
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from autogen_context import ContextConfig, IncrementalContextManager
 from autogen_context.budget.manager import TokenBudgetManager
 from autogen_context.budget.policy import BudgetRequest, CompactionBudget, Profile, TurnBudget
-from autogen_context.budget.task import TaskDefinition
+from autogen_context.budget.task import Complexity, TaskDefinition
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.models.completion import Complete
 from autogen_context.prioritizer.advice import key_of
@@ -137,6 +138,34 @@ def test_complexity_moves_the_budget() -> None:
     assert easy.kept_fraction == hard.kept_fraction
 
 
+class Judged(TokenBudgetManager):
+    """Takes each task for one of a complexity."""
+
+    def __init__(self, complexity: Complexity) -> None:
+        super().__init__()
+        self.complexity: Complexity = complexity
+
+    @override
+    def for_compaction(self, request: BudgetRequest, /) -> CompactionBudget:
+        """As for that complexity."""
+        return super().for_compaction(
+            replace(request, task=replace(request.task, complexity=self.complexity))
+        )
+
+
+def test_complexity_moves_the_view() -> None:
+    """The same conversation, judged easy and judged hard, is sent differently (F3)."""
+    easy, hard = (
+        IncrementalContextManager(
+            model="gpt-4", window_tokens=1_400, counter=Characters(), budget=Judged(level)
+        ).prepare_nowait(worked(24))
+        for level in ("low", "high")
+    )
+    assert easy.compacted
+    assert hard.compacted
+    assert easy.messages != hard.messages
+
+
 def test_role_and_usage_move_the_budget() -> None:
     """A tester has more of the newest steps; what later turns used of a section moves its part, within bounds (B2)."""
     usual = TokenBudgetManager().for_compaction(request(CASUAL))
@@ -198,7 +227,7 @@ def test_a_halved_budget_halves_what_is_sent() -> None:
     assert sent[2] < 0.8 * sent[0]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(transcripts(), st.sampled_from(PROFILES), st.integers(200, 2_000))
 def test_every_profile_keeps_the_limit(
     messages: list[ChatMessage], profile: Profile, window: int

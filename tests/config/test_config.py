@@ -95,11 +95,7 @@ KINDS = "Input should be one of read, write, search, run, test, other, shell"
             {"compression_threshold": 0.5, "compression_ratio": 0.7},
             "'compression_ratio' (now 'compact_to_fraction') is 0.7: Input should be below",
         ),
-        (
-            {"tools": {"peek": "read", "x": "reed"}},
-            f"'x' of 'tools' is 'reed': {KINDS}; did you mean 'read'?; the default",
-        ),
-        ({"tools": {"x": "fly"}}, f"'x' of 'tools' is 'fly': {KINDS}; the default"),
+        ({"tools": {"a": "read", "x": "fly"}}, f"'x' of 'tools' is 'fly': {KINDS}; the default"),
         ({"people": ["Ann", 5]}, "item 1 of 'people' is 5: Input should be a valid"),
     ],
 )

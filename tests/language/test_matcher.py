@@ -119,22 +119,6 @@ def test_hostile_text_costs_its_length(text: str) -> None:
     assert time.process_time() - began < 3
 
 
-LANGUAGES = {
-    "de": "Erinnerst du dich an den Fehler?",
-    "en": "Do you remember the bug?",
-    "es": "\u00bfRecuerdas el error?",
-    "fr": "Te souviens-tu de l'erreur ?",
-    "it": "Ti ricordi l'errore?",
-    "pt": "Voc\u00ea se lembra do erro?",
-}
-
-
-@pytest.mark.parametrize("text", LANGUAGES.values(), ids=LANGUAGES)
-def test_language_of_the_package(text: str) -> None:
-    """Each language has phrases."""
-    assert "recall" in phrases("gate").labels(text)
-
-
 def test_language_is_added_by_a_file(tmp_path: Path) -> None:
     """A file more is a language more, of all topics that it has."""
     (tmp_path / "nl.toml").write_text(

@@ -19,7 +19,7 @@ from autogen_context.ledger import Author
 from autogen_context.ledger.rendering import entry_of
 from autogen_context.manager.change import ChangeType, ContextChange
 from autogen_context.manager.compaction import stated
-from autogen_context.manager.notices import block_of
+from autogen_context.manager.injected import block_of
 from autogen_context.messages.message import Message
 from autogen_context.testing import ChatMessage
 from autogen_context.view.notice import LABELS, Notice, Notices
@@ -300,8 +300,8 @@ async def test_the_result_says_what_the_context_is() -> None:
 
 WRONG: list[tuple[Callable[[], ContextChange], str]] = [
     (lambda: ContextChange.file_modified(""), "key='' of a change 'file modified': give the path"),
-    (lambda: ContextChange.file_moved("a", " "), "moved_to='' of a change 'file moved': give the path that the file has now"),
-    (lambda: ContextChange.requirement_added(" \n"), "text='' of a change 'requirement added': give what is to be known"),
+    (lambda: ContextChange.file_moved("a", " "), "moved_to=' ' of a change 'file moved': give the path that the file has now"),
+    (lambda: ContextChange.requirement_added(" \n"), r"text=' \\n' of a change 'requirement added': give what is to be known"),
     (lambda: ContextChange.requirement_changed("x", key=""), "key='' of a change 'requirement changed'"),
     (lambda: ContextChange.task_started(""), "text=''"),
     (lambda: ContextChange.message_added(None), "message of a change 'message added': give the host's message"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from autogen_context import ContextConfig, IncrementalContextManager, Prepared
 from autogen_context.errors import ContextWindowExceeded, NotInHistory, OriginalNotFound
 from autogen_context.manager.parts import limits_of
-from autogen_context.prioritizer.score import Explanation
+from autogen_context.prioritizer.selection import Explanation
 from autogen_context.testing import ChatMessage, LoopbackServer, ScriptedModel
 from autogen_context.tokens.measure import Count, TokenCounter
 from autogen_context.view.decision import Decision

@@ -12,9 +12,8 @@ from autogen_context.manager.plan import FRAME, Fill, Means, notice_of, plan
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.piece import Written, messages_of
 from autogen_context.messages.segment import Unit
-from autogen_context.prioritizer.prioritizer import ValueScores
+from autogen_context.prioritizer.prioritizer import Need, ValueScores
 from autogen_context.prioritizer.references import References
-from autogen_context.prioritizer.score import Need
 from autogen_context.prioritizer.selection import BlockSelector, Filled
 from autogen_context.testing.transcripts import transcripts
 from autogen_context.view.decision import Candidate, Decision, handle_of, kept

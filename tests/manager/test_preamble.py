@@ -7,7 +7,7 @@ from itertools import takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_context.manager.notices import without_heads
+from autogen_context.manager.injected import without_preambles
 from autogen_context.manager.request import placed
 from autogen_context.messages.message import Message
 from autogen_context.messages.piece import Piece, Verbatim, Written, coalesce
@@ -110,7 +110,7 @@ def test_heads_in_front_of_units_go_alone(rows: list[tuple[list[Piece], int]]) -
         )
         for before, tokens in rows
     ]
-    found = without_heads(decisions, OPENING, cost)
+    found = without_preambles(decisions, OPENING, cost)
     assert list(found) == [sent(before, tokens) for before, tokens in left]
     for before, after in zip(decisions, found, strict=True):
         assert after is before or len(after.before) < len(before.before)

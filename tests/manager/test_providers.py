@@ -11,8 +11,7 @@ from typing_extensions import override
 from autogen_context import IncrementalContextManager
 from autogen_context.errors import StateError
 from autogen_context.testing import ChatMessage
-from autogen_context.view.notice import Notice
-from autogen_context.view.provider import ContextProvider, PreambleOffer, ProviderTurn, Told
+from autogen_context.view.notice import ContextProvider, Notice, PreambleOffer, ProviderTurn, Told
 from support.counting import Characters
 
 GO: ChatMessage = {"role": "user", "content": "Go."}

@@ -21,9 +21,9 @@ from autogen_context.testing import ChatMessage
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.view.decision import Decision
 from autogen_context.view.decisions import Decisions
-from autogen_context.view.notice import LABELS, Notice, Notices
+from autogen_context.view.notice import LABELS, Notice, Notices, PreambleOffer
 from autogen_context.view.versions import Version
-from autogen_context.view.view import ContextView, Head, Preamble, Usage
+from autogen_context.view.view import ContextView, Preamble, Usage
 from support.counting import Characters
 
 TEXTS = st.text(max_size=5) | st.just("\ud800")
@@ -141,12 +141,14 @@ NEWER = st.lists(
 PREAMBLES = st.builds(
     Preamble,
     text=TEXTS,
-    head=st.builds(
-        Head, parts=st.lists(TEXTS, max_size=3).map(tuple), most_tokens=st.integers(0, 99)
+    offer=st.builds(
+        PreambleOffer,
+        parts=st.lists(TEXTS, max_size=3).map(tuple),
+        most_tokens=st.integers(0, 99),
+        newer=NEWER.map(tuple),
     ),
     is_placed=st.booleans(),
     is_told=st.booleans(),
-    since=NEWER.map(tuple),
 )
 VIEWS = st.builds(
     ContextView,
@@ -210,9 +212,10 @@ def saved() -> dict[str, object]:
     newer = Notice(topic="project", key="a.py", text="a.py is gone.")
     preamble = Preamble(
         text="[A project]\n\nWhat it is.",
-        head=Head(parts=("[A project]", "What it is.", "Where."), most_tokens=99),
+        offer=PreambleOffer(
+            parts=("[A project]", "What it is.", "Where."), most_tokens=99, newer=(newer,)
+        ),
         is_placed=True,
-        since=(newer,),
     )
     whole = load(keeper.save_state())
     return dump(
@@ -378,16 +381,13 @@ def test_damage_is_refused_or_harmless(path: tuple[str | int, ...], value: objec
             id="a version with a gap",
         ),
         pytest.param(
-            damaged(("view", "preamble", "since"), [ONE_NOTICE]),
+            damaged(("view", "preamble", "offer", "newer"), [ONE_NOTICE]),
             "a notice that is none of a project",
             id="a front of something else",
         ),
         pytest.param(
-            damaged(
-                ("advice",),
-                {"t": {"multipliers": {}, "complexity": "low"}},
-            ),
-            "advice beyond its bounds",
+            damaged(("advice",), {"t": {"multipliers": {"memory": 9.0}, "complexity": "low"}}),
+            "a value is not as it was written|less than or equal to 4",
             id="advice",
         ),
     ],

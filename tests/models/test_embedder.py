@@ -7,7 +7,6 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
 from importlib.util import find_spec
 from math import hypot
 from pathlib import Path
@@ -66,7 +65,7 @@ async def test_one_vector_per_text_in_order() -> None:
 
 async def test_any_text() -> None:
     """Nothing, spaces, what UTF-8 cannot hold, and far too much are read as far as they can be; what passes is waited out."""
-    texts = ["", " ", "a \ud800 b", "word " * 1_000_000, "é" * 9_000]
+    texts = ["", " ", "a \ud800 b", "word " * 100_000, "é" * 9_000]
     async with serving(Fault.rate_limit(0.01), Fault.drop()) as server:
         vectors = await embedder_of(server).embed(texts)
         assert len(server.requests) == 3
@@ -106,17 +105,17 @@ def body(*rows: tuple[int, object]) -> bytes:
     return json.dumps({"data": [{"index": n, "embedding": v} for n, v in rows]}).encode()
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        pytest.param([(0, [1])], id="few"),
-        pytest.param([(0, [1]), (0, [1])], id="twice"),
-        pytest.param([(1, [1]), (2, [1])], id="from one"),
-        pytest.param([(0, [1]), (1, [1]), (1, [1])], id="many"),
-        pytest.param([(0, [1]), (1, "AAAA")], id="packed"),
-        pytest.param([(0, [1]), (1, [float("nan")])], id="nan"),
-    ],
-)
+LIES: dict[str, list[tuple[int, object]]] = {
+    "few": [(0, [1])],
+    "twice": [(0, [1]), (0, [1])],
+    "from one": [(1, [1]), (2, [1])],
+    "many": [(0, [1]), (1, [1]), (1, [1])],
+    "packed": [(0, [1]), (1, "AAAA")],
+    "nan": [(0, [1]), (1, [float("nan")])],
+}
+
+
+@pytest.mark.parametrize("rows", LIES.values(), ids=LIES)
 def test_a_lie_is_an_error(rows: list[tuple[int, object]]) -> None:
     """Not one vector of finite numbers for each text: nothing is guessed; the index says whose vector it is."""
     with pytest.raises(EmbeddingFailed, match=r"2 texts|no list"):
@@ -191,7 +190,7 @@ async def test_a_vector_is_that_of_its_text(model: SentenceTransformerEmbedder) 
         assert len(vector) == DIMENSIONS
         assert hypot(*vector) == pytest.approx(1, abs=1e-4)
     head = "The quick brown fox jumps over the lazy dog. " * 200
-    short, long = await model.embed([head, head + "Other things. " * 100_000])
+    short, long = await model.embed([head, head + "Other things. " * 2_000])
     assert long == pytest.approx(short, abs=1e-5)  # the beginning counts
 
 
@@ -237,19 +236,11 @@ async def test_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(await VectorStore(own).vectors(["a", "bc"])) == 2
 
 
-@pytest.mark.parametrize(
-    ("module", "make", "extra"),
-    [
-        pytest.param(local, SentenceTransformerEmbedder, "embeddings", id="local"),
-    ],
-)
-def test_without_the_extra(
-    module: object, make: Callable[[], object], extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It says what to install, when it is made and not in the middle of a conversation."""
-    monkeypatch.setattr(module, "find_spec", dict[str, None]().get)
-    with pytest.raises(MissingExtra, match=rf"autogen-context\[{extra}\]"):
-        make()
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says what to install, when it is made and not in the middle of a conversation (D4)."""
+    monkeypatch.setattr(local, "find_spec", dict[str, None]().get)
+    with pytest.raises(MissingExtra, match=r"autogen-context\[embeddings\]"):
+        SentenceTransformerEmbedder()
 
 
 @given(ANY_TEXT | ANY_TEXT.map(lambda text: text * 999))

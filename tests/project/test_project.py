@@ -235,14 +235,6 @@ async def test_a_file_that_becomes_a_link_is_gone(tmp_path: Path) -> None:
     assert read_text(root, "bom.py")[0] == "x = 1\n"
 
 
-async def test_files_beyond_the_limit_are_left_out(tmp_path: Path) -> None:
-    """What lies deepest is."""
-    root = grown(tmp_path / "root", {"a.py": "", "b.py": "", "deep/c.py": HIDDEN, "deep/d.py": ""})
-    view = await ProjectContext(root, budget_tokens=4_000, count=len, most_files=2).current()
-    assert "./ has 2 files" in view.head
-    assert "secret" not in view.head
-
-
 def test_what_was_written_just_now_proves_nothing(tmp_path: Path) -> None:
     """14: a second write may come within the tick of the clock; later any write shows, also of as many bytes at the same time."""
     file = grown(tmp_path / "root", PLAIN) / "plain.py"

@@ -35,7 +35,7 @@ HEADS = {
 }
 PYTHON = LANGUAGES[".py"]
 SCRIPT = LANGUAGES[".js"]
-HOSTILE_CHARS = 10_000
+HOSTILE_CHARS = 4_000
 languages = st.sampled_from(list(LANGUAGES.values()))
 read_both_ways = pytest.mark.parametrize("by_grammar", [True, False], ids=["grammar", "words"])
 

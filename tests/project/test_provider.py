@@ -89,7 +89,8 @@ async def test_a_head_is_written_once_for_a_compaction(
         turn = await keeper.prepare(messages)
         front = cast("dict[str, dict[str, object]]", keeper.save_state()["view"])["preamble"]
         offered += [set()] if turn.compacted else []
-        offered[-1].add(json.dumps(front["head"]))
+        offer = cast("dict[str, object]", front["offer"])
+        offered[-1].add(json.dumps(offer["parts"]))
     assert len(offered) > 2
     assert {len(each) for each in offered[:-1]} == {2}  # the one in force, and the next
 

@@ -10,16 +10,14 @@ import pytest
 from typing_extensions import override
 
 from autogen_context import IncrementalContextManager, Prepared, ProjectContext
-from autogen_context.errors import ContextWindowExceeded
 from autogen_context.project.index import Builder, Kept
 from autogen_context.testing import ChatMessage
 from support.counting import Characters
 from support.hearing import wait_until
-from support.late import Slow, slow
+from support.late import slow
 from support.shop import (
     OTHERS,
     SYSTEM,
-    Outcome,
     Shop,
     Transcript,
     heads_in,
@@ -29,46 +27,12 @@ from support.shop import (
 )
 
 
-def late(builds: Slow, keeper: IncrementalContextManager, messages: Transcript) -> None:
-    """A head that comes after the first turn stands before the newest message, and in front after a compaction."""
+def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
+    """Without a loop it is read in a thread; it stands before what was the newest, until a compaction puts it in front."""
+    builds, keeper = slow(shop.root)
+    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
     assert not any(map(is_own, keeper.prepare_nowait(messages).messages))
     builds.go.set()
-
-
-def checked_late(keeper: IncrementalContextManager, messages: Transcript, turn: Outcome) -> None:
-    """It stands before what was the newest, where it stays, until a compaction puts it in front."""
-    assert not isinstance(turn, ContextWindowExceeded)
-    assert [is_own(m) for m in turn.messages[-2:]] == [True, False]
-    for more in talk(40):
-        messages.append(more)
-        after = keeper.prepare_nowait(messages)
-        assert len(heads_in(after.messages)) == 1
-        if after.compacted:
-            assert is_own(after.messages[1])
-            return
-        assert after.messages[: len(turn.messages)] == turn.messages
-    raise AssertionError
-
-
-async def test_a_head_that_comes_late_waits_at_the_tail(shop: Shop) -> None:
-    """In a loop: a turn that does not wait takes what is there."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    late(builds, keeper, messages)
-    rest, turn = talk(400, words=0), keeper.prepare_nowait(messages)
-    while not heads_in(turn.messages):
-        await asyncio.sleep(0.05)
-        messages.append(next(rest))
-        turn = keeper.prepare_nowait(messages)
-    checked_late(keeper, messages, turn)
-    await keeper.aclose()
-
-
-def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
-    """For hosts whose hooks are plain functions."""
-    builds, keeper = slow(shop.root)
-    messages: Transcript = [SYSTEM, {"role": "user", "content": "Go."}]
-    late(builds, keeper, messages)
     turns: list[Prepared[ChatMessage]] = []
     rest = talk(400, words=0)
 
@@ -78,7 +42,17 @@ def test_without_a_loop_it_is_read_in_a_thread(shop: Shop) -> None:
         return bool(heads_in(turns[-1].messages))
 
     wait_until(has_come, "a head", pause_s=0.05)
-    checked_late(keeper, messages, turns[-1])
+    came = turns[-1].messages
+    assert [is_own(m) for m in came[-2:]] == [True, False]
+    for more in talk(40):
+        messages.append(more)
+        after = keeper.prepare_nowait(messages)
+        assert len(heads_in(after.messages)) == 1
+        if after.compacted:
+            assert is_own(after.messages[1])
+            return
+        assert after.messages[: len(came)] == came
+    raise AssertionError
 
 
 @pytest.mark.parametrize("asked", ["nobody", "a thread", "this loop"])

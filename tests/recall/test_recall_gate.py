@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_context.errors import InvalidTranscript
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.recall.gate import RecallGate, asked_about, authors_of, decided, stands_in
 
@@ -115,7 +116,7 @@ def test_arguments_that_mean_nothing() -> None:
     """A string as what is known, and a number in sight are refused."""
     with pytest.raises(ValueError, match="known='falcon': give a set of names"):
         RecallGate("falcon")
-    with pytest.raises(ValueError, match="what is in sight must be a dict or a client object, got"):
+    with pytest.raises(InvalidTranscript, match="message 0: a message must be a dict or a client"):
         RecallGate(KNOWN).decide("falcon", in_sight=[7])
 
 

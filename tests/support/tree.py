@@ -38,14 +38,6 @@ We keep all prices as whole cents. Nobody divides them.
 
 Discounts are rounded.
 """
-SETTINGS = """\
-[project]
-requires-python = ">=3.11"
-[tool.ruff]
-line-length = 100
-[tool.pytest.ini_options]
-addopts = "-q"
-"""
 PRICE = """\
 def price_of(thing: str) -> int:
     return 7
@@ -57,7 +49,6 @@ class Basket:
 """
 SHOP: Files = {
     "README.md": README,
-    "pyproject.toml": SETTINGS,
     "docs/decisions/0001-cents.md": RECORD,
     "AGENTS.md": "# Agents\n\nRun the tests with make test. Write short functions.\n",
     "shop/__init__.py": "",

@@ -15,7 +15,6 @@ from autogen_context.tokens.limits import (
     ModelLimits,
     known_rows,
     read_table,
-    shared_window,
     shipped_text,
     squash,
     standard_files,
@@ -338,7 +337,8 @@ def test_any_name_has_an_answer(name: str, window: int, output: int) -> None:
         assert 0 < found.prompt_tokens <= found.input_tokens <= found.window_tokens
         assert found.model == name
         assert limits().lookup(name) == found
-    shared = shared_window("m", window, source="s", output_tokens=output)
+    given = {"window_tokens": window, "output_tokens": min(output, window)}
+    shared = ModelLimit.model_validate({"model": "m", **given})
     assert window - shared.prompt_tokens == min(output, window // 4)
 
 

@@ -77,9 +77,8 @@ def test_rates_that_cannot_be(cached: float, minimum: int, block: int, ttl_s: fl
 
 @given(name=st.text(max_size=60))
 def test_every_name_has_a_rule(name: str) -> None:
-    """No text is refused, and dollars are stated for both ways or for none."""
-    price = price_of(name)
-    assert (price.input_per_million is None) == (price.output_per_million is None)
+    """No text is refused."""
+    assert price_of(name).source
 
 
 def test_each_row_says_where_it_is_from() -> None:
@@ -93,7 +92,7 @@ def test_each_row_says_where_it_is_from() -> None:
     for price in TABLE.models.values():
         assert "; caching: " in price.source
         assert date.fromisoformat(price.checked) <= date(2026, 11, 21)
-        assert 0.01 <= (price.input_per_million or 0) <= (price.output_per_million or 0) <= 1_000
+        assert 0.01 <= (price.input_per_million or 0) <= 1_000
         assert 0 < price.cached_fraction <= 1 <= price.write_fraction <= 2
     assert TABLE.providers.keys() - {OTHER} <= {row.provider for row in known_rows().values()}
 

@@ -1,8 +1,8 @@
 """What triggers propose for a conversation, and which of its units must stay, kept up turn by turn."""
 
 import json
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,21 +15,20 @@ from autogen_context.tokens.prices import Rates
 from autogen_context.triggers.hybrid import SemanticHybridTrigger
 from autogen_context.triggers.price import (
     LEAST_TOKENS,
+    LEFT_FRACTION,
     MOST_SPANS,
     TOLD_FRACTION,
-    NextRequest,
+    Offer,
     Proposals,
     ProposedSpan,
     Rewrite,
-    judge_finished,
-    left_fraction,
+    best_cuts,
     offers_of,
     price_of_rewrite,
 )
-from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, TriggerSettings, Turn
+from autogen_context.triggers.turn import NOTHING, Scope, TriggerDecision, Turn
 from autogen_context.view.conversation import Conversation
 from autogen_context.view.decision import Decision
-from autogen_context.view.view import Pace, Situation
 from support.counting import COUNTER
 from support.units import candidates_of, read_all
 
@@ -62,7 +61,7 @@ EDITS = st.lists(
 
 def proposals() -> Proposals:
     """Of triggers that propose often."""
-    return Proposals(SemanticHybridTrigger(TriggerSettings(fallback_turns=4)), BY_NAME)
+    return Proposals(SemanticHybridTrigger(fallback_turns=4), BY_NAME)
 
 
 @settings(max_examples=20)
@@ -163,42 +162,28 @@ def test_each_unit_is_offered_once(
         inside = set(range(span.start, min(span.stop, len(units)))) - span.outcomes - stays - taken
         inner = sorted(i for i in inside if not decisions[i].hides)
         taken.update(inner)
-        saved = int(sum(units[i][0] for i in inner) * (1 - 0.25 - TOLD_FRACTION))
+        saved = int(sum(units[i][0] for i in inner) * (1 - LEFT_FRACTION - TOLD_FRACTION))
         if saved >= LEAST_TOKENS:
             expected.append((sum(tokens for tokens, _ in units[: inner[0]]), saved))
-    offers = list(offers_of(spans, decisions, stays, 0.25))
+    offers = list(offers_of(spans, decisions, stays))
     assert [(start, saved) for start, saved, _ in offers] == expected
-    best_of(spans, decisions, stays)
 
 
-def best_of(spans: list[ProposedSpan], decisions: list[Decision], stays: frozenset[int]) -> None:
-    """No other place to begin brings in more, and all from there on go; none where none pays."""
-    window, rates = sum(d.tokens_after for d in decisions) + 100, Rates(cached_fraction=0.1)
-    ahead = NextRequest(Situation(movable_tokens=window), 50, math.inf, is_cold=False)
-    pace, cut, found = judge_finished(
-        Pace(turns=9), spans, decisions, stays=stays, ahead=ahead, rates=rates, acts=False
-    )
-    offers = sorted(offers_of(spans, decisions, stays, left_fraction(rates)), key=lambda o: o[0])
-    gains = [
-        price_of_rewrite(
-            Rewrite(
-                window_tokens=window,
-                untouched_tokens=offers[i][0],
-                saved_tokens=sum(saved for _, saved, _ in offers[i:]),
-                new_tokens=50,
-            ),
-            rates,
-        ).gain_tokens(10)
-        for i in range(len(offers))
-    ]
-    assert list(cut) == [span for _, _, span in offers[len(offers) - len(cut) :]]
-    gain = found.cost_estimate.price.gain_tokens(10) if found else 0.0
-    assert gain == pytest.approx(max([0.0, *gains]))
-    assert found is None or not found.is_done
-    assert pace.finished_saving_tokens == (found.cost_estimate.price.saving_tokens if found else 0)
+OFFERS = st.lists(st.tuples(st.integers(0, 9_000), st.integers(LEAST_TOKENS, 2_000)), max_size=6)
 
 
-@pytest.mark.parametrize("cached", [0.0, 0.3, 1.0])
-def test_what_stays_of_a_cut_goes_by_the_price(cached: float) -> None:
-    """What a cached token costs, between a quarter and a half."""
-    assert left_fraction(Rates(cached_fraction=cached)) == sorted([0.25, cached, 0.5])[1]
+@settings(max_examples=50)
+@given(OFFERS)
+def test_the_best_place_to_begin(drawn: list[tuple[int, int]]) -> None:
+    """No other brings in more, and all from there on go; none where none pays."""
+    span, rates = ProposedSpan(start=0, stop=1), Rates(cached_fraction=0.1)
+    offers = sorted(Offer(untouched, saved, span) for untouched, saved in drawn)
+    uncut = Rewrite(window_tokens=30_000, untouched_tokens=30_000, saved_tokens=0, new_tokens=50)
+    price, cut = best_cuts(offers, uncut, rates, turns=10, is_cold=False) or (None, [])
+    assert cut == offers[len(offers) - len(cut) :]
+    gains = [0.0]
+    for i in range(len(offers)):
+        saved = sum(each.saved_tokens for each in offers[i:])
+        rewrite = replace(uncut, untouched_tokens=offers[i].untouched_tokens, saved_tokens=saved)
+        gains.append(price_of_rewrite(rewrite, rates).gain_tokens(10))
+    assert (price.gain_tokens(10) if price else 0.0) == pytest.approx(max(gains))

@@ -34,8 +34,6 @@ ALONE: dict[str, tuple[Intent | None, Turn]] = {
     "writes a docstring": ("DOCUMENT", turn(0, "I'll add a docstring.", edit("loader.py"))),
     "reads a page to write it": ("DOCUMENT", turn(0, "Now the manual.", read("manual.md"))),
     "extracts": ("REFACTOR", turn(0, "Let me extract this into a helper.", edit("loader.py"))),
-    "adds a print": ("DEBUG", turn(0, "Let me add a debug print.", edit("loader.py"))),
-    "clears away": (None, turn(0, "I'll remove the reproduction script.", shell("rm x.py"))),
     "speaks": (None, turn(0, "I have fixed the bug and tested it.")),
     "hands in": (None, turn(0, "Fixed.", called("submit", {}, ""))),
 }  # fmt: skip  # a row a case
@@ -150,7 +148,6 @@ def test_the_scope_is_the_whole_phase() -> None:
 def test_a_model_decides_where_it_answered() -> None:
     """And the rules where it did not; the decision tells which."""
     turns = [turn(0, "", read("a.py")), turn(1, "", read("a.py")), turn(2, "im", edit("a.md"))]
-    [decision] = fired(turns, IntentBasedTrigger(0.5, known=by_letter))
+    [decision] = fired(turns, IntentBasedTrigger(known=by_letter))
     assert (told([decision]), decision.details["by"]) == (["EXPLORE IMPLEMENT"], "model")
-    assert decision.confidence == 0.5
     assert fired(turns) == []  # by rules, a page is written

@@ -6,10 +6,10 @@ import pytest
 
 from autogen_context.errors import ContextWindowExceeded
 from autogen_context.messages.message import Message, ToolCall, ToolResult
-from autogen_context.view.decision import Action, Candidate, replaced, tokens_of
+from autogen_context.view.decision import Action, Candidate, Decision, replaced, tokens_of
 from autogen_context.view.protected import (
-    ProtectedPlan,
     Protection,
+    choose_protected,
     protected_of,
     satisfied,
     voices_of,
@@ -104,10 +104,10 @@ def test_what_satisfies_a_floor(*, action: Action, floor: Protection, holds: boo
 
 def planned(
     candidates: Sequence[Candidate], limit: int, pinned: frozenset[int] = frozenset()
-) -> ProtectedPlan:
+) -> dict[int, Decision]:
     """What is under test."""
     floors = protected_of(candidates, pinned, voices_of(candidates))
-    return ProtectedPlan(candidates=candidates, protected=floors, limit_tokens=limit, fit=fit)
+    return choose_protected(candidates, floors, limit_tokens=limit, fit=fit)
 
 
 TASK, STEP = message("user", "t" * 4_000), message("assistant", "n" * 4_000)
@@ -126,7 +126,7 @@ TASK, STEP = message("user", "t" * 4_000), message("assistant", "n" * 4_000)
 def test_who_gives_first(limit: int, actions: list[str | None]) -> None:
     """The instruction, down to half of the room, before the newest unit, which has a least of its own."""
     candidates = candidates_of([TASK, STEP])
-    chosen = planned(candidates, limit).choose()
+    chosen = planned(candidates, limit)
     found = [chosen[i].action if i in chosen else None for i in range(2)]
     assert found == actions
     assert sum(d.tokens_after for d in chosen.values()) <= limit
@@ -153,7 +153,7 @@ def test_what_is_impossible(messages: list[Message], limit: int, pinned: frozens
     candidates = candidates_of(messages)
     floors = protected_of(candidates, pinned, voices_of(candidates))
     with pytest.raises(ContextWindowExceeded) as caught:
-        planned(candidates, limit, pinned).choose()
+        planned(candidates, limit, pinned)
     for floor in set(floors.values()):
         whole = sum(c.tokens for i, c in enumerate(candidates) if floors.get(i) == floor)
         assert caught.value.parts[floor] == whole
@@ -169,7 +169,7 @@ def test_the_latest_instruction_goes_before_the_newest_unit(limit: int, results:
     ]
     old, latest = message("user", "first " * 300), message("user", "now do this instead " * 5)
     step = Message(role="assistant", calls=calls)
-    chosen = planned(candidates_of([old, ANSWER, latest, step, *given]), limit).choose()
+    chosen = planned(candidates_of([old, ANSWER, latest, step, *given]), limit)
     assert chosen[2].action == "keep"
     assert tokens_of(chosen) <= limit
 
@@ -177,6 +177,6 @@ def test_the_latest_instruction_goes_before_the_newest_unit(limit: int, results:
 def test_a_memory_is_never_the_cause_of_an_error() -> None:
     """What a host says as the system behind others gives way to the newest unit and the instruction (F7)."""
     memory = message("system", "m" * 40_000)
-    chosen = planned(candidates_of([SYSTEM, PERSON, memory, STEP]), 400).choose()
+    chosen = planned(candidates_of([SYSTEM, PERSON, memory, STEP]), 400)
     assert chosen[1].action == "keep"
     assert 3 in chosen

@@ -8,10 +8,10 @@ from types import FrameType
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_context.manager.injected import FilesShown
 from autogen_context.messages.message import Message, ToolCall, ToolResult
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_call import BY_NAME
-from autogen_context.project.shown import FilesShown
 from autogen_context.view.decision import Candidate
 
 PATHS = st.lists(st.sampled_from(["a.py", "src/a.py", "/r/a.py", "/r/src/a.py", "b.py"]))

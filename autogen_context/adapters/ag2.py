@@ -1,0 +1,297 @@
+"""Keep the agents of AG2 1.x inside their window, through a middleware around each call of the model.
+
+Promise: what an agent's model is sent fits, system prompt and tools included; the history of a stream is never changed.
+
+Why a middleware: a ``CompactStrategy`` rewrites the stored history between turns, for good, and does not see the calls in a
+turn; an ``AssemblyPolicy`` sees neither tools nor bills. ``on_llm_call`` stands around each call with its answer.
+"""
+
+import asyncio
+import json
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import asdict, is_dataclass
+from functools import partial
+from typing import Any, Self, Unpack, cast
+
+from ag2 import Agent
+from ag2.annotations import Context
+from ag2.context import ConversationContext
+from ag2.events import BaseEvent, ModelRequest, ModelResponse, ToolCallEvent, ToolResultEvent
+from ag2.knowledge import KnowledgeStore
+from ag2.middleware import BaseMiddleware
+from ag2.stream import MemoryStream
+from ag2.tools.final import FunctionDefinition, FunctionToolSchema
+from ag2.tools.schemas import ToolSchema
+from ag2.tools.tool import Tool
+from fast_depends.pydantic import PydanticSerializer
+from typing_extensions import override
+
+from autogen_context.adapters.ag2_format import Ag2Format, Payloads, Prompt, events_of
+from autogen_context.adapters.register import AgentContext, settings_in
+from autogen_context.errors import CompletionFailed, StateError
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.tool_schema import (
+    RECALL_TOOL_NAME,
+    answer_recall,
+    recall_tool_schema,
+)
+from autogen_context.models.completion import Complete
+
+CONVERSATIONS = (
+    64  # of one agent, whose managers are kept; the one that was used longest ago is closed
+)
+STATE_PATH = "/autogen_context/{agent}/{stream}.json"  # in the agent's knowledge store
+CACHED_BESIDE = frozenset({"anthropic", "bedrock"})  # whose bill has cached input beside the prompt
+
+
+class Ag2Context(AgentContext[BaseEvent]):
+    """What ``register`` returns for an agent of AG2 1.x: a manager for each stream of the agent.
+
+    ``manager`` and ``last_prepared`` are of the stream that was prepared last. Where the agent has a knowledge store, the
+    state of a conversation is kept there after each turn and taken up again by another process.
+
+    Attributes:
+        agent: the agent.
+    """
+
+    def __init__(self, agent: Agent, options: ManagerOptions) -> None:
+        self.agent = agent
+        self._new_manager = partial(IncrementalContextManager, host=Ag2Format(), **options)
+        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self.manager = self._new_manager()  # of the first stream, so that it can be asked before
+        self._first: IncrementalContextManager | None = self.manager
+        self.last_prepared: Prepared[BaseEvent] | None = None
+
+    def manager_of(self, stream_id: object) -> IncrementalContextManager | None:
+        """The manager of a stream, by the stream's ``id``; ``None`` where it has none (any more)."""
+        conversation = self._conversations.get(str(stream_id))
+        return conversation.manager if conversation else None
+
+    async def conversation(self, context: Context) -> "Conversation":
+        """The conversation of a stream; its state is taken up from the agent's knowledge store."""
+        key = str(context.stream.id)
+        conversation = self._conversations.get(key)
+        if conversation is None:
+            manager, self._first = self._first or self._new_manager(), None
+            conversation = Conversation(manager)
+            await conversation.load(self._store(context), self._path(key))
+            self._conversations[key] = conversation
+            while len(self._conversations) > CONVERSATIONS:
+                _, oldest = self._conversations.popitem(last=False)
+                await oldest.manager.aclose()
+        self._conversations.move_to_end(key)
+        self.manager = conversation.manager
+        return conversation
+
+    async def call_model(
+        self,
+        ask: Callable[..., Awaitable[ModelResponse]],
+        events: Sequence[BaseEvent],
+        context: Context,
+    ) -> ModelResponse:
+        """Ask the model with what was prepared of these events; what it bills calibrates the count."""
+        conversation = await self.conversation(context)
+        prompt = conversation.prompt_of(context.prompt)
+        payloads = [*([prompt] if prompt.text else []), *conversation.payloads.of(events)]
+        prepared = await conversation.manager.prepare(payloads, schemas_of(ask))
+        self.last_prepared = cast("Prepared[BaseEvent]", prepared)
+        sent = prepared.messages[1:] if prompt.text else prepared.messages
+        response = await ask(events_of(sent), context)
+        usage = response.usage
+        if usage.prompt_tokens:
+            cached, billed = usage.cache_read_input_tokens or 0, usage.prompt_tokens
+            if response.provider in CACHED_BESIDE:
+                billed += cached + (usage.cache_creation_input_tokens or 0)
+            conversation.manager.record_usage(
+                prepared, prompt_tokens=int(billed), cached_tokens=int(cached)
+            )
+        return response
+
+    async def turn_ended(self, context: Context) -> None:
+        """Keep the state of a conversation in the agent's knowledge store, where it has one."""
+        key = str(context.stream.id)
+        store, conversation = self._store(context), self._conversations.get(key)
+        if store is not None and conversation is not None:
+            state = await asyncio.to_thread(conversation.manager.save_state)
+            await store.write(self._path(key), json.dumps(state))
+
+    @override
+    async def aclose(self) -> None:
+        for conversation in self._conversations.values():
+            await conversation.manager.aclose()
+        await self.manager.aclose()
+
+    def _path(self, stream: str) -> str:
+        return STATE_PATH.format(agent=self.agent.name, stream=stream)
+
+    @staticmethod
+    def _store(context: Context) -> KnowledgeStore | None:
+        store: object = context.dependencies.get(KnowledgeStore)
+        return store if isinstance(store, KnowledgeStore) else None
+
+
+class Conversation:
+    """One stream: its manager, and the payloads that were made of its events."""
+
+    def __init__(self, manager: IncrementalContextManager) -> None:
+        self.manager = manager
+        self.payloads = Payloads()
+        self._prompt = Prompt("")
+
+    def prompt_of(self, prompts: Iterable[str]) -> Prompt:
+        """The system prompt; the same object as long as it is the same text."""
+        text = "\n".join(prompts)
+        if text != self._prompt.text:
+            self._prompt = Prompt(text)
+        return self._prompt
+
+    async def load(self, store: KnowledgeStore | None, path: str) -> None:
+        """Take up a state; one that is damaged is left, with a warning of the manager's."""
+        kept = await store.read(path) if store else None
+        if kept is None:
+            return
+        try:
+            self.manager.load_state(json.loads(kept))
+        except (StateError, ValueError) as error:
+            warnings.warn(
+                f"{path}: begun anew, since the state cannot be read: {error}", stacklevel=2
+            )
+
+
+class ContextMiddleware(BaseMiddleware):
+    """Stands around each call of the model; AG2 makes one for each turn."""
+
+    def __init__(self, event: BaseEvent, context: Context, *, of: Ag2Context) -> None:
+        super().__init__(event, context)
+        self._of = of
+
+    @override
+    async def on_turn(self, call_next: Any, event: BaseEvent, context: Context) -> ModelResponse:
+        try:
+            response: ModelResponse = await call_next(event, context)
+            return response
+        finally:
+            await self._of.turn_ended(context)
+
+    @override
+    async def on_llm_call(
+        self, call_next: Any, events: Sequence[BaseEvent], context: Context
+    ) -> ModelResponse:
+        return await self._of.call_model(call_next, events, context)
+
+
+class RecallTool(Tool):
+    """``recall_context`` for an agent that has other tools; it answers for the stream in which it is called."""
+
+    name = RECALL_TOOL_NAME
+
+    def __init__(self, of: Ag2Context) -> None:
+        self._of = of
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """The tool itself: AG2 copies the tools that it is given."""
+        return self
+
+    @override
+    async def schemas(self, context: Context) -> Iterable[ToolSchema]:
+        if {tool.name for tool in self._of.agent.tools} <= {self.name}:
+            return []
+        function: Any = recall_tool_schema()["function"]
+        return [FunctionToolSchema(function=FunctionDefinition(**function))]
+
+    @override
+    def register(
+        self,
+        stack: ExitStack | AsyncExitStack,
+        context: Context,
+        *,
+        middleware: Iterable[BaseMiddleware] = (),
+    ) -> None:
+        async def answer(event: ToolCallEvent, context: Context) -> ToolResultEvent:
+            manager = self._of.manager_of(context.stream.id)
+            text = "Nothing has left this conversation so far: all of it is in sight."
+            if manager is not None:
+                text = await asyncio.to_thread(answer_recall, manager, event.arguments)
+            return ToolResultEvent.from_call(event, result=text)
+
+        execution: Callable[..., Awaitable[Any]] = answer
+        for each in middleware:
+            execution = partial(each.on_tool_execution, execution)
+
+        async def execute(event: ToolCallEvent, context: Context) -> None:
+            if event.name == RECALL_TOOL_NAME:
+                await context.send(await execution(event, context))
+
+        stack.enter_context(context.stream.where(ToolCallEvent).sub_scope(execute))
+
+
+def register_ag2(
+    agent: Agent, model: str | None = None, **options: Unpack[ManagerOptions]
+) -> Ag2Context:
+    """Put an agent of AG2 1.x inside its window; see ``autogen_context.register``."""
+    if any(
+        getattr(each.middleware, "func", None) is ContextMiddleware for each in agent.middleware
+    ):
+        raise ValueError("agent: it is registered already; register each once")
+    config = agent.config
+    named = getattr(config, "model", None)
+    options["config"] = settings_in(
+        model,
+        options,
+        {
+            "model": named if isinstance(named, str) else "",
+            "single_system": True,
+            "reserve_tokens": 0,
+        },
+    )
+    if options.get("model_client") == "host":
+        options["model_client"] = complete_with(agent)
+    options.setdefault("clock", time.time)
+    context = Ag2Context(agent, options)
+    agent.add_tool(RecallTool(context))
+    agent.add_middleware(partial(ContextMiddleware, of=context))
+    return context
+
+
+def schemas_of(ask: object) -> list[Mapping[str, object]]:
+    """The schemas that go with a call of the model, of the answer's form as well: they stand in the innermost partial."""
+    while isinstance(ask, partial) and "tools" not in ask.keywords and ask.args:
+        ask = ask.args[0]
+    given = ask.keywords if isinstance(ask, partial) else {}
+    schemas = [plain(tool) for tool in given.get("tools", ())]
+    answer = getattr(given.get("response_schema"), "json_schema", None)
+    return [*schemas, {"json_schema": answer}] if answer else schemas
+
+
+def plain(schema: ToolSchema) -> Mapping[str, object]:
+    """A tool's schema as the API takes it."""
+    return asdict(schema) if is_dataclass(schema) else vars(schema)
+
+
+def complete_with(agent: Agent) -> Complete:
+    """The model of an agent as what a ``SemanticCompressor`` asks."""
+    serializer = PydanticSerializer(
+        pydantic_config={"arbitrary_types_allowed": True}, use_fastdepends_errors=False
+    )
+
+    async def complete(prompt: str, /) -> str:
+        if agent.config is None:
+            raise CompletionFailed("the agent has no config of a model")
+        response = await agent.config.create()(
+            [ModelRequest.ensure_request([prompt])],
+            ConversationContext(MemoryStream()),
+            tools=[],
+            response_schema=None,
+            serializer=serializer,
+        )
+        if response.tool_calls or response.finish_reason in ("length", "content_filter"):
+            raise CompletionFailed("it is broken off, filtered, or calls a tool")
+        return response.content or ""
+
+    return complete

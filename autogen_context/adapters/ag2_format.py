@@ -1,0 +1,313 @@
+"""Read and write what an agent of AG2 1.x sends: the events of its stream.
+
+Promise: what is read is what AG2's clients send of an event; what a provider needs back to rebuild one response (reasoning,
+calls of its own tools) stays with that response or leaves with it; an event that is rewritten is a copy with every field
+but those that were rewritten.
+
+Source: ``ag2/config/*/mappers.py`` of AG2 1.2.1: requests, responses, results by the step, and summaries are sent, and of
+all others those that are a ``ProviderReplay`` or a call or result of a built-in tool.
+"""
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from ag2.compact import CompactionSummary
+from ag2.events import (
+    BaseEvent,
+    BinaryInput,
+    BuiltinToolCallEvent,
+    BuiltinToolResultEvent,
+    DataInput,
+    Input,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ProviderReplay,
+    TextInput,
+    ToolCallEvent,
+    ToolCallsEvent,
+    ToolResult,
+    ToolResultEvent,
+    ToolResultsEvent,
+)
+
+from autogen_context.messages.message import Image, Message, ToolCall, content_digest
+from autogen_context.messages.message import ToolResult as Result
+from autogen_context.messages.openai_chat import canonical
+
+SENT = (ModelRequest, ModelResponse, ToolResultsEvent, CompactionSummary)
+OF_A_RESPONSE = (ProviderReplay, BuiltinToolCallEvent, BuiltinToolResultEvent)
+TEXTS = (TextInput, DataInput)  # a tuple: AG2's classes make conditions of ``|``
+SUMMARY = "[Summary of earlier conversation]\n"  # what AG2's clients put before one
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The system prompt, which AG2 has beside its events."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response with what its provider needs back for it, in the order in which they came."""
+
+    events: tuple[BaseEvent, ...]
+
+    @property
+    def said(self) -> ModelResponse:
+        """The response itself; an empty one where the turn was broken off before it."""
+        last = self.events[-1]
+        return last if isinstance(last, ModelResponse) else ModelResponse()
+
+
+class Payloads:
+    """What of a stream's events is sent, as a payload each: the same objects for the same events."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]] = {}
+
+    def of(self, events: Iterable[BaseEvent]) -> list[object]:
+        """The payloads; what was made of events that are no longer there is forgotten."""
+        made, self._made = self._made, {}
+        return list(self._sent(events, made))
+
+    def _sent(
+        self,
+        events: Iterable[BaseEvent],
+        made: dict[tuple[int, ...], tuple[tuple[BaseEvent, ...], object]],
+    ) -> Iterator[object]:
+        attached: list[BaseEvent] = []
+        loose: dict[str, ToolResultEvent] = {}  # results that no step has taken yet
+
+        def grouped(kind: type, parts: Sequence[BaseEvent]) -> object:
+            key = tuple(map(id, parts))
+            known = made.get(key)
+            if known is None:
+                known = (
+                    tuple(parts),
+                    kind(list(parts) if kind is ToolResultsEvent else tuple(parts)),
+                )
+            self._made[key] = known
+            return known[1]
+
+        for event in events:
+            if isinstance(event, OF_A_RESPONSE):
+                attached.append(event)
+            elif isinstance(event, ToolResultEvent):
+                loose[event.parent_id] = event
+            elif isinstance(event, SENT):
+                if isinstance(event, ToolResultsEvent):
+                    loose.clear()
+                elif (
+                    loose
+                ):  # a final result ends a turn, and an interrupted step has no event of its own
+                    yield grouped(ToolResultsEvent, list(loose.values()))
+                    loose.clear()
+                if attached:
+                    parts = [*attached, event] if isinstance(event, ModelResponse) else attached
+                    yield grouped(Response, parts)
+                    attached = []
+                    if isinstance(event, ModelResponse):
+                        continue
+                yield event
+        if attached:
+            yield grouped(Response, attached)
+
+
+def events_of(payloads: Iterable[object]) -> list[BaseEvent]:
+    """The events to send for what was prepared."""
+    events: list[BaseEvent] = []
+    for payload in payloads:
+        events.extend(
+            payload.events if isinstance(payload, Response) else [cast("BaseEvent", payload)]
+        )
+    return events
+
+
+class Ag2Format:
+    """The host format of AG2 1.x."""
+
+    own_name = ""
+
+    def read(self, payload: object, /) -> Message:
+        """The message in a payload; a ``ValueError`` where it is none."""
+        if isinstance(payload, Prompt):
+            return Message(role="system", text=payload.text)
+        if isinstance(payload, Response):
+            said = read_response(payload.said)
+            beside = payload.events[:-1] if payload.said is payload.events[-1] else payload.events
+            return Message(
+                role="assistant",
+                text=said.text,
+                calls=said.calls,
+                extra="\n".join([*map(as_json, beside), *([said.extra] if said.extra else [])]),
+            )
+        if isinstance(payload, ModelResponse):
+            return read_response(payload)
+        if isinstance(payload, ToolResultsEvent):
+            parts = [part for each in payload.results for part in each.result.parts]
+            results = [
+                Result(
+                    call_id=each.parent_id, name=each.name or "", text=text_of(each.result.parts)
+                )
+                for each in payload.results
+            ]
+            return Message(role="tool", results=tuple(results), images=images_of(parts))
+        if isinstance(payload, CompactionSummary):
+            return Message(role="user", text=SUMMARY + payload.summary)
+        if isinstance(payload, ModelRequest):
+            texts = sum(isinstance(part, TEXTS) for part in payload.parts)
+            return Message(
+                role="user",
+                text=text_of(payload.parts),
+                text_parts=max(1, texts),
+                images=images_of(payload.parts),
+            )
+        raise ValueError(
+            "a message must be a ModelRequest, ModelResponse, ToolResultsEvent or CompactionSummary of ag2, got "
+            f"{type(payload).__name__}"
+        )
+
+    def snapshot(self, payload: object, /) -> object:
+        """What is sent of it, as an immutable value."""
+        if isinstance(payload, (Prompt, CompactionSummary)):
+            return self.read(payload)
+        if isinstance(payload, Response):
+            return tuple(as_json(each) for each in payload.events[:-1]), self.snapshot(payload.said)
+        parts: Sequence[Input] = ()
+        if isinstance(payload, ModelRequest):
+            parts = payload.parts
+        elif isinstance(payload, ToolResultsEvent):
+            parts = [part for each in payload.results for part in each.result.parts]
+        media = tuple(map(as_json, (part for part in parts if not isinstance(part, TextInput))))
+        return self.read(payload), media
+
+    def digest(self, snapshot: object, /) -> bytes:
+        """16 bytes that stand for a snapshot."""
+        return content_digest(repr(snapshot))
+
+    def rewrite(self, payload: object, message: Message, /) -> object:
+        """A copy with the texts of ``message`` and all other fields of ``payload``."""
+        if isinstance(payload, Response) and message.role == "assistant":
+            beside = payload.events[:-1] if payload.said is payload.events[-1] else payload.events
+            return Response((*beside, written_response(payload.said, message)))
+        if isinstance(payload, ModelResponse) and message.role == "assistant":
+            return written_response(payload, message)
+        if isinstance(payload, ToolResultsEvent) and message.results:
+            written = copy.copy(payload)
+            written.results = [
+                written_result(each, new, with_media=bool(message.images))
+                for each, new in zip(payload.results, message.results, strict=False)
+            ]
+            return written
+        if isinstance(payload, ModelRequest) and message.role == "user":
+            written_request = copy.copy(payload)
+            written_request.parts = written_parts(
+                payload.parts, message.text, with_media=bool(message.images)
+            )
+            return written_request
+        return Prompt(message.text) if isinstance(payload, Prompt) else self.compose(message)
+
+    def compose(self, message: Message, /) -> BaseEvent:
+        """An event for a message of our own; AG2 has no system messages among its events."""
+        if message.results:
+            results = [
+                ToolResultEvent(
+                    parent_id=each.call_id, name=each.name, result=ToolResult(TextInput(each.text))
+                )
+                for each in message.results
+            ]
+            return ToolResultsEvent(results)
+        if message.role == "assistant":
+            return ModelResponse(ModelMessage(message.text))
+        return ModelRequest([TextInput(message.text)])
+
+
+def read_response(response: ModelResponse) -> Message:
+    """A model's answer: its text and calls, and what a provider wants back with a call."""
+    calls = response.tool_calls.calls
+    beside = [call.vendor_metadata for call in calls if call.vendor_metadata]
+    return Message(
+        role="assistant",
+        text=response.content or "",
+        calls=tuple(ToolCall(id=c.id, name=c.name, arguments=c.arguments or "{}") for c in calls),
+        extra=canonical(beside) if beside else "",
+    )
+
+
+def text_of(parts: Iterable[Input]) -> str:
+    """The text of a content, data as JSON."""
+    return "\n".join(
+        part.content if isinstance(part, TextInput) else canonical(part.data)
+        for part in parts
+        if isinstance(part, TEXTS)
+    )
+
+
+def images_of(parts: Iterable[Input]) -> tuple[Image, ...]:
+    """What is no text, each counted as an image of unknown size: no provider says what a document or a sound costs."""
+    return tuple(Image() for part in parts if not isinstance(part, TEXTS))
+
+
+def as_json(event: BaseEvent) -> str:
+    """An event as text; of data a digest."""
+    if isinstance(event, BinaryInput):
+        return canonical([event.kind, event.media_type, content_digest(event.data).hex()])
+    fields = event.to_dict()
+    fields.pop("created_at", None)
+    return canonical(fields)
+
+
+def written_response(response: ModelResponse, message: Message) -> ModelResponse:
+    """The response with other texts and arguments."""
+    written = copy.copy(response)
+    if message.text != (response.content or ""):
+        written.message = ModelMessage(message.text, metadata=response.metadata)
+    pairs = zip(response.tool_calls.calls, message.calls, strict=False)
+    written.tool_calls = ToolCallsEvent([written_call(call, new) for call, new in pairs])
+    return written
+
+
+def written_call(call: ToolCallEvent, new: ToolCall) -> ToolCallEvent:
+    """The call with other arguments, which AG2's clients parse before they send them."""
+    if new.arguments == (call.arguments or "{}"):
+        return call
+    written = copy.copy(call)
+    written.arguments = new.arguments
+    try:
+        written.serialized_arguments = json.loads(new.arguments)
+    except ValueError:
+        written.serialized_arguments = {"shortened": new.arguments}
+        written.arguments = json.dumps(written.serialized_arguments)
+    return written
+
+
+def written_result(result: ToolResultEvent, new: Result, *, with_media: bool) -> ToolResultEvent:
+    """The result with another text, under the id of its call."""
+    written = copy.copy(result)
+    written.parent_id = new.call_id
+    before = result.result
+    written.result = ToolResult(
+        parts=written_parts(before.parts, new.text, with_media=with_media),
+        final=before.final,
+        metadata=before.metadata,
+    )
+    return written
+
+
+def written_parts(parts: Sequence[Input], text: str, *, with_media: bool) -> list[Input]:
+    """The parts with this text in the place of the first text; what is no text only where it stays."""
+    if text_of(parts) == text:
+        return [p for p in parts if with_media or isinstance(p, TEXTS)]
+    written: list[Input] = []
+    for part in parts:
+        if isinstance(part, TEXTS):
+            written += [TextInput(text)] if text else []
+            text = ""
+        elif with_media:
+            written.append(part)
+    return [*written, TextInput(text)] if text or not written else written

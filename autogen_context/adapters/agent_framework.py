@@ -1,0 +1,227 @@
+"""Keep the agents of Microsoft Agent Framework 1.x inside their window, through a middleware around each call of the model.
+
+Promise: what an agent's model is sent fits, instructions and tools included; the messages of a session are never changed,
+and what is known of a conversation is part of its session, with which it is saved.
+
+Why a middleware: a ``CompactionStrategy`` marks the stored messages themselves, and sees neither instructions nor tools nor
+what the provider bills. A ``ChatMiddleware`` stands around each call, within the loop that runs tools.
+"""
+
+import asyncio
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, Self, Unpack, cast
+
+from agent_framework import (
+    Agent,
+    AgentSession,
+    ChatContext,
+    ChatMiddleware,
+    ChatResponse,
+    FunctionInvocationContext,
+    FunctionTool,
+    Message,
+)
+from pydantic import BaseModel
+from typing_extensions import override
+
+from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
+from autogen_context.adapters.register import AgentContext, settings_in
+from autogen_context.errors import CompletionFailed, StateError
+from autogen_context.manager.manager import IncrementalContextManager
+from autogen_context.manager.parts import ManagerOptions
+from autogen_context.manager.prepared import Prepared
+from autogen_context.messages.tool_schema import (
+    RECALL_DESCRIPTION,
+    RECALL_TOOL_NAME,
+    answer_recall,
+    recall_tool_schema,
+)
+from autogen_context.models.completion import Complete
+
+MOST_NAMED = 256  # answers of runs that are under way
+STATE_KEY = "autogen_context"  # in a session's state, for each agent
+
+
+class SessionState:
+    """A conversation's manager in the state of its session; the session is saved with what another process needs."""
+
+    def __init__(self, manager: IncrementalContextManager) -> None:
+        self.manager = manager
+
+    def to_dict(self) -> dict[str, object]:
+        """What ``AgentSession.to_dict`` writes."""
+        return self.manager.save_state()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """A session that is copied goes on by itself."""
+        return type(self)(self.manager.branch())
+
+
+class AgentFrameworkContext(AgentContext[Message], ChatMiddleware):
+    """What ``register`` returns for an agent of Agent Framework: a manager for each of its sessions.
+
+    ``manager`` and ``last_prepared`` are of the session that was prepared last.
+
+    Attributes:
+        agent: the agent.
+    """
+
+    def __init__(self, agent: Agent[Any], options: ManagerOptions) -> None:
+        self.agent = agent
+        self._key = f"{STATE_KEY}:{agent.name or agent.id}"
+        self._new_manager = partial(
+            IncrementalContextManager, host=AgentFrameworkFormat(), **options
+        )
+        self.manager = self._new_manager()
+        self._without_session = self.manager
+        self.last_prepared: Prepared[Message] | None = None
+        self._instructions = Message("system", [])
+        self._under_name: dict[int, tuple[Message, Message]] = {}
+
+    def manager_of(self, session: AgentSession | None) -> IncrementalContextManager:
+        """The manager of a session; a state that was loaded with it is taken up."""
+        if session is None:
+            return self._without_session
+        kept: object = session.state.get(self._key)
+        if isinstance(kept, SessionState):
+            return kept.manager
+        manager = self._new_manager()
+        if isinstance(kept, Mapping):
+            try:
+                manager.load_state(cast("Mapping[str, object]", kept))
+            except StateError as error:
+                warnings.warn(
+                    f"session {session.session_id}: begun anew, since its state cannot be read: {error}",
+                    stacklevel=2,
+                )
+        session.state[self._key] = SessionState(manager)
+        return manager
+
+    @override
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Prepare one request, and record what it is billed."""
+        options = context.options or {}
+        if options.get("conversation_id"):
+            warnings.warn(
+                "the provider keeps this conversation itself (conversation_id): what it sends to its model cannot be managed",
+                stacklevel=2,
+            )
+            await call_next()
+            return
+        manager = self.manager = self.manager_of(context.session)
+        instructions = self._of_instructions(options)
+        before = [instructions] if instructions.contents else []
+        messages = [self._named(message) for message in context.messages]
+        prepared = await manager.prepare([*before, *messages], schemas_in_options(options))
+        self.last_prepared = prepared
+        context.messages = prepared.messages[len(before) :]
+
+        def record(response: ChatResponse[Any]) -> ChatResponse[Any]:
+            usage = response.usage_details or {}
+            if billed := usage.get("input_token_count"):
+                cached = usage.get("cache_read_input_token_count") or 0
+                manager.record_usage(prepared, prompt_tokens=billed, cached_tokens=cached)
+            return response
+
+        if context.stream:
+            context.stream_result_hooks.append(record)
+        await call_next()
+        if isinstance(context.result, ChatResponse):
+            record(context.result)
+
+    def _named(self, message: Message) -> Message:
+        """An answer of the agent under its name.
+
+        The framework gives the name when a run ends, so that the next run would send other messages than the provider has
+        cached.
+        """
+        if message.role != "assistant" or message.author_name or not self.agent.name:
+            return message
+        source, named = self._under_name.get(id(message), (None, message))
+        if source is not message:
+            named = copy(message)
+            named.author_name = self.agent.name
+            self._under_name[id(message)] = message, named
+            while len(self._under_name) > MOST_NAMED:
+                del self._under_name[next(iter(self._under_name))]
+        return named
+
+    def _of_instructions(self, options: Mapping[str, Any]) -> Message:
+        """The instructions as the message that a client makes of them; the same object for the same text."""
+        given: str | Sequence[str] = options.get("instructions") or ""
+        text = given if isinstance(given, str) else "\n".join(given)
+        if text != self._instructions.text:
+            self._instructions = Message("system", [text] if text else [])
+        return self._instructions
+
+    def recall_tool(self) -> FunctionTool:
+        """The tool with which the agent asks back what left the window of the session in which it is called."""
+
+        async def recall_context(ctx: FunctionInvocationContext, **arguments: object) -> str:
+            manager = self.manager_of(ctx.session)
+            return await asyncio.to_thread(answer_recall, manager, arguments)
+
+        function: Any = recall_tool_schema()["function"]
+        return FunctionTool(
+            name=RECALL_TOOL_NAME,
+            description=RECALL_DESCRIPTION,
+            func=recall_context,
+            input_model=function["parameters"],
+        )
+
+
+def register_agent_framework(
+    agent: Agent[Any], model: str | None = None, **options: Unpack[ManagerOptions]
+) -> AgentFrameworkContext:
+    """Put an agent of Agent Framework inside its window; see ``autogen_context.register``."""
+    own = list(agent.middleware or ())
+    if any(isinstance(each, AgentFrameworkContext) for each in own):
+        raise ValueError("agent: it is registered already; register each once")
+    named = agent.default_options.get("model") or getattr(agent.client, "model", None)
+    said = {"model": named if isinstance(named, str) else "", "reserve_tokens": 0}
+    options["config"] = settings_in(model, options, said)
+    if options.get("model_client") == "host":
+        options["model_client"] = complete_with(agent)
+    options.setdefault("clock", time.time)
+    context = AgentFrameworkContext(agent, options)
+    agent.middleware = [*own, context]
+    tools: list[Any] = agent.default_options.get("tools") or []
+    if tools:
+        agent.default_options["tools"] = [*tools, context.recall_tool()]
+    return context
+
+
+def schemas_in_options(options: Mapping[str, Any]) -> list[Mapping[str, object]]:
+    """The schemas that go with a request: of the tools, and of the answer."""
+    given: object = options.get("tools") or ()
+    tools = cast("Sequence[object]", given if isinstance(given, list | tuple) else [given])
+    schemas: list[Mapping[str, object]] = []
+    for tool in tools:
+        if isinstance(tool, FunctionTool):
+            schemas.append(tool.to_json_schema_spec())
+        elif isinstance(tool, Mapping):
+            schemas.append(cast("Mapping[str, object]", tool))
+        else:
+            schemas.append({"tool": str(tool)})
+    answer: object = options.get("response_format")
+    if isinstance(answer, type) and issubclass(answer, BaseModel):
+        schemas.append(answer.model_json_schema())
+    elif isinstance(answer, Mapping):
+        schemas.append(cast("Mapping[str, object]", answer))
+    return schemas
+
+
+def complete_with(agent: Agent[Any]) -> Complete:
+    """The client of an agent as what a ``SemanticCompressor`` asks."""
+
+    async def complete(prompt: str, /) -> str:
+        response = await agent.client.get_response([Message("user", [prompt])])
+        if response.finish_reason in ("length", "content_filter", "tool_calls"):
+            raise CompletionFailed(f"it ended with {response.finish_reason}")
+        return response.text
+
+    return complete

@@ -1,0 +1,376 @@
+"""What is injected: notices, and what a question asks for of the past, in front of the newest unit; a preamble behind the system prompt.
+
+Promise: what was sent is not touched: a notice stands in front of a unit that was not sent yet, or waits for one. All that is
+told at once has its fraction of the room at most, leaves as much again to the turns to come, and never makes a request
+impossible. A preamble is placed where nothing of what was sent is continued; until then it is told as a notice is.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autogen_context.budget.policy import BudgetPolicy
+from autogen_context.compressor.shorten import CountText, shorten_text
+from autogen_context.messages.message import SYSTEM_ROLES, Message
+from autogen_context.messages.piece import Piece, Written, messages_of, same_at_front
+from autogen_context.messages.tool_action import path_of
+from autogen_context.messages.tool_call import ToolKinds, actions_of
+from autogen_context.prioritizer.references import Superseded
+from autogen_context.recall.exchanges import said_now
+from autogen_context.recall.recaller import Recaller
+from autogen_context.tokens.message_counter import MessageCounter
+from autogen_context.view.conversation import Conversation
+from autogen_context.view.decision import Candidate, Decision
+from autogen_context.view.decisions import Decisions
+from autogen_context.view.notice import FURTHER, RANKS, Name, Notice, PreambleOffer
+from autogen_context.view.view import ContextView, Preamble, as_message
+
+LEAST_RETRIEVED = 64  # tokens; with less room nothing is brought back
+ROOM_NEEDED = 2  # times what it costs: with less left, the next turn would compact for it
+OPENING, CLOSING = "[Told beside the conversation:", "]"
+LATE: Name = ("project", "")  # a preamble that stands in front of a unit
+BETWEEN = "\n\n"  # parts of a preamble
+FREE_FRACTION = 0.5  # of the room that must stay for nothing else, for a preamble
+AGAIN = "{name} is again as the project's context says"
+
+Candidates = Sequence[Candidate]
+Count = Callable[[Message], int]
+
+
+class NoticeWriter:
+    """Tells what is due in one conversation; which units show which file can be read again from them."""
+
+    def __init__(self, counter: MessageCounter, kinds: ToolKinds, budget: BudgetPolicy) -> None:
+        self._budget = budget
+        self._counter = counter
+        self._files = FilesShown(kinds)
+
+    def stale(self, view: ContextView, candidates: Candidates) -> frozenset[int]:
+        """The units that show a file as it was before it changed on disk."""
+        files = view.notices.files
+        if files:
+            self._files.follow(candidates)
+        return self._files.stale(files)
+
+    def is_shown(self, path: str, view: ContextView, candidates: Candidates) -> bool:
+        """Whether the context shows a file; of messages that were not read yet it may."""
+        stop = view.decisions.stop
+        if not candidates or candidates[-1].unit.stop < stop:
+            return bool(stop)
+        self._files.follow(candidates)
+        shown = self._files.units(path, position=stop)
+        return any(view.decisions[unit].action != "drop" for unit in shown)
+
+    def without_unseen(self, view: ContextView, candidates: Candidates) -> ContextView:
+        """The view without notices on files that it no longer shows as they were."""
+        notices = view.notices
+        if not notices.files:
+            return view
+        self._files.follow(candidates)
+        for notice in notices.files:
+            shown = self._files.units(notice.key, position=notice.position)
+            if all(view.decisions[unit].action == "drop" for unit in shown):
+                notices = notices.withdraw(notice.name)
+        return replace(view, notices=notices)
+
+    def room_due(self, view: ContextView, candidates: Candidates, room_tokens: int) -> int:
+        """The room that what is due in the next request needs, in tokens; 0 where nothing is, or it has no place."""
+        notices = view.notices
+        if not notices.due or notices.waits or not has_place(view, candidates):
+            return 0
+        return self._needed(notices.due, room_tokens)
+
+    def room_kept_free(self, view: ContextView, room_tokens: int) -> int:
+        """The room that a compaction leaves to what is told behind it, in tokens."""
+        return self._needed(view.notices.anew().due, room_tokens)
+
+    def told(
+        self, view: ContextView, candidates: Candidates, *, room_tokens: int, used_tokens: int
+    ) -> ContextView:
+        """The view with what is due in front of the newest unit, if that was not sent yet and there is room."""
+        if not has_place(view, candidates):
+            return view
+        view, used_tokens = self._late(view, room_tokens, used_tokens)
+        if not view.notices.due:
+            return view
+        text, names = self._block(view.notices.due, room_tokens)
+        message = as_message(text)
+        tokens = self._counter.message(message)
+        if not names or ROOM_NEEDED * tokens > room_tokens - used_tokens:
+            return view
+        view = view.with_before_last(Written(message=message), tokens)
+        return replace(view, notices=view.notices.after_telling(names))
+
+    def anew(
+        self,
+        view: ContextView,
+        candidates: Candidates,
+        *,
+        overruled: Collection[Name] = (),
+        waits: bool = False,
+    ) -> ContextView:
+        """The view after a rewrite: nothing that was told stands in front of a unit any more."""
+        notices = view.notices.anew(overruled=overruled, waits=waits)
+        return self.without_unseen(replace(view, notices=notices, sent=0), candidates)
+
+    def _late(
+        self, view: ContextView, room_tokens: int, used_tokens: int
+    ) -> tuple[ContextView, int]:
+        """The view with a preamble that came too late to be placed, and what is used then."""
+        preamble = view.preamble
+        if not preamble.offer.parts or preamble.is_placed or is_in_sight(view):
+            return view, used_tokens
+        room = (room_tokens - used_tokens) // ROOM_NEEDED
+        message = as_message(fitted(preamble.offer, room, self._counter.message))
+        if not message.text:
+            return view, used_tokens
+        tokens = self._counter.message(message)
+        view = view.with_before_last(Written(message=message), tokens)
+        notices = view.notices.after_telling(frozenset({LATE}))
+        view = replace(view, notices=notices, preamble=replace(preamble, is_told=True))
+        return with_newer(view), used_tokens + tokens
+
+    def _block(self, notices: Collection[Notice], room_tokens: int) -> tuple[str, frozenset[Name]]:
+        room = self._budget.for_turn(room_tokens).notice_tokens
+        frame = self._counter.message(as_message(""))
+        return block_of(notices, room_tokens=room - frame, count=self._counter.text)
+
+    def _needed(self, notices: Collection[Notice], room_tokens: int) -> int:
+        text, names = self._block(notices, room_tokens)
+        return ROOM_NEEDED * self._counter.message(as_message(text)) if names else 0
+
+
+class FilesShown:
+    """The files that one conversation shows; a unit is read once, and what a later unit shows again the older one does no more."""
+
+    def __init__(self, kinds: ToolKinds) -> None:
+        self._kinds = kinds
+        self._read: list[Candidate] = []
+        self._superseded = Superseded()
+        self._from_root: defaultdict[str, set[str]] = defaultdict(set)  # by their ends
+
+    def follow(self, candidates: Sequence[Candidate]) -> None:
+        """Read what is new, and forget what is no longer there."""
+        same = len(self._read)
+        if same and (same > len(candidates) or self._read[-1] is not candidates[same - 1]):
+            same = same_at_front(self._read, candidates)
+            self._superseded.truncate(same)
+            del self._read[same:]
+        for candidate in candidates[same:]:
+            actions = actions_of(candidate.unit, self._kinds)
+            for path in {view.path for action in actions for view in action.views}:
+                for end in ends_of(path):
+                    self._from_root[end].add(path)
+            self._superseded.add(candidate.unit, actions)
+            self._read.append(candidate)
+
+    def units(self, path: str, *, position: int) -> frozenset[int]:
+        """The units in front of a position that show a file, or look for it, and that no later unit shows again.
+
+        A path from the root and one that it ends with may be the same file.
+        """
+        file = path_of(path)
+        same = {file, *ends_of(file), *self._from_root.get(file, ())}
+        shown = (unit for each in same for unit in self._superseded.showing(each))
+        return frozenset(unit for unit in shown if self._read[unit].unit.start < position)
+
+    def stale(self, notices: Iterable[Notice]) -> frozenset[int]:
+        """The units that show what these notices say has changed."""
+        units = (self.units(notice.key, position=notice.position) for notice in notices)
+        return frozenset[int]().union(*units)
+
+
+def ends_of(path: str) -> Iterator[str]:
+    """The paths that one from the root ends with; any other has none."""
+    end = path
+    while path.startswith("/") and "/" in end:
+        end = end.partition("/")[2]
+        yield end
+
+
+def has_place(view: ContextView, candidates: Candidates) -> bool:
+    """Whether the newest unit was not sent yet, and something may stand in front of it."""
+    last = view.decisions.last
+    if last is None or last.start < view.sent:
+        return False
+    return candidates[-1].unit.messages[0].role not in SYSTEM_ROLES
+
+
+def messages_due(view: ContextView) -> tuple[Message, ...]:
+    """What is due, all of it: one message, or none where nothing is."""
+    text, _ = block_of(view.notices.due, room_tokens=2**62, count=len)
+    return (as_message(text),) if text else ()
+
+
+def block_of(
+    notices: Iterable[Notice], *, room_tokens: int, count: CountText
+) -> tuple[str, frozenset[Name]]:
+    """Notices within a room as one text, the most important ones first, and the names of those that are in it."""
+    parts: list[str] = []
+    names: set[Name] = set()
+    for notice in sorted(notices, key=lambda notice: RANKS[notice.topic]):
+        if count(framed([*parts, notice.told])) <= room_tokens:
+            parts.append(notice.told)
+            names.add(notice.name)
+        elif not parts:  # too long for any block
+            room = room_tokens - count(framed([])) - 2
+            short = shorten_text(notice.told, room_tokens=room, count=count)
+            if short and not short.startswith(("[…", "…")):
+                parts.append(short)
+                names.add(notice.name)
+    text = framed(parts) if parts else ""
+    return (text, frozenset(names)) if count(text) <= room_tokens else ("", frozenset())
+
+
+def framed(parts: Iterable[str]) -> str:
+    """Notices with what says what they are."""
+    return "\n".join([OPENING, *parts, CLOSING])
+
+
+# What is retrieved
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The messages of which something is out of sight, by their positions."""
+
+    decisions: Decisions
+
+    def __contains__(self, position: object) -> bool:
+        """Whether that of a position is."""
+        if not isinstance(position, int) or not 0 <= position < self.decisions.stop:
+            return False
+        at = bisect_right(self.decisions, position, key=lambda decision: decision.start) - 1
+        return self.decisions[at].hides
+
+
+class Retriever:
+    """Brings back what a person asks for of the past: only what is out of sight, and with nothing out of sight it reads nothing."""
+
+    def __init__(self, memory: Recaller, counter: MessageCounter, budget: BudgetPolicy) -> None:
+        self._budget = budget
+        self._memory = memory
+        self._counter = counter
+
+    def answer(
+        self,
+        view: ContextView,
+        messages: Sequence[Message],
+        pieces: Sequence[Piece],
+        room_tokens: int,
+        used_tokens: int,
+    ) -> tuple[bool, Message | None]:
+        """Whether a person asks now for what is out of sight and not in front of the question yet, and what has room of it."""
+        if not view.decisions.hidden or view.decisions[-1].before:
+            return False, None
+        query = said_now(messages)
+        if not query:
+            return False, None
+
+        def seen() -> Iterator[Message]:  # put together when it is looked at
+            yield from messages_of(pieces, messages)[:-1]
+
+        self._memory.follow(messages[:-1])  # a question is no answer to itself
+        if not self._memory.decide(query, seen()).retrieve:
+            return False, None
+        most = self._budget.for_turn(room_tokens).retrieved_tokens
+        free = min(most, room_tokens - used_tokens)
+        if free < LEAST_RETRIEVED:
+            return True, None
+        text = self._memory.text(
+            query,
+            Hidden(view.decisions),
+            room_tokens=free - self._counter.message(Message(role="user", own=True)),
+            count=self._counter.text,
+        )
+        return True, Message(role="user", text=text, own=True) if text else None
+
+
+# The preamble
+
+
+def offered(view: ContextView, offer: PreambleOffer) -> ContextView:
+    """The view with the newest preamble ready, and what is newer than it to be told."""
+    known, before = view.preamble, view.preamble.offer
+    if offer == before:
+        return view
+    is_same = replace(offer, newer=before.newer) == before
+    is_placed, is_told = known.is_placed and is_same, known.is_told and is_same
+    preamble = replace(known, offer=offer, is_placed=is_placed, is_told=is_told)
+    view = replace(view, preamble=preamble)
+    if is_same:
+        view = taken_back(view, {notice.name for notice in before.newer})
+    return with_newer(view)
+
+
+def chosen(
+    view: ContextView, conversation: Conversation, free_tokens: int, count: Count
+) -> Preamble:
+    """What would stand behind the system prompt if it were placed anew."""
+    known, is_place = view.preamble, conversation.system_messages < len(conversation.messages)
+    text = fitted(known.offer, int(FREE_FRACTION * free_tokens), count) if is_place else ""
+    return replace(known, text=text, is_placed=is_place and known.is_offered)
+
+
+def fitted(offer: PreambleOffer, room_tokens: int, count: Count) -> str:
+    """The first part of a preamble and as many of the others as have room; empty where no other has."""
+    room, taken = min(room_tokens, offer.most_tokens), list(offer.parts[:1])
+    for part in offer.parts[1:]:
+        if count(as_message(BETWEEN.join([*taken, part]))) <= room:
+            taken.append(part)
+    return BETWEEN.join(taken) if len(taken) > 1 else ""
+
+
+def placed_anew(view: ContextView, preamble: Preamble, count: Count) -> ContextView:
+    """The view with another preamble, where nothing of what was sent is continued; what was told has to agree with it."""
+    view = replace(view, preamble=preamble)
+    if LATE in view.notices.in_sight and preamble.offer.parts:
+        # a version that everything was set back to had one in front of a unit
+        decisions = without_preambles(view.decisions, preamble.offer.parts[0], count)
+        notices = replace(view.notices, in_sight=view.notices.in_sight - {LATE})
+        view = replace(view, decisions=decisions, notices=notices)
+    return with_newer(taken_back(view, {("project", key) for key in view.notices.of("project")}))
+
+
+def is_in_sight(view: ContextView) -> bool:
+    """Whether a preamble is read, the newest or another."""
+    return bool(view.preamble.text) or LATE in view.notices.in_sight
+
+
+def with_newer(view: ContextView) -> ContextView:
+    """The view with what is newer than the preamble to be told, where one is in sight."""
+    notices = view.notices
+    for notice in view.preamble.offer.newer if is_in_sight(view) else ():
+        notices = notices.put(notice)
+    return replace(view, notices=notices)
+
+
+def taken_back(view: ContextView, names: Collection[Name]) -> ContextView:
+    """The view where some of what was told is newer than the preamble no more; beside an older one it cannot be said so."""
+    preamble, notices = view.preamble, view.notices
+    is_told = preamble.is_told and LATE in notices.in_sight
+    is_older = is_in_sight(view) and not (preamble.is_placed or is_told)
+    for name in sorted(set(names) - {notice.name for notice in preamble.offer.newer}):
+        key = name[1]
+        if is_older:
+            notices = notices.put(Notice(topic="project", key=key, text=FURTHER.format(name=key)))
+        else:
+            notices = notices.withdraw(name, AGAIN.format(name=key))
+    return replace(view, notices=notices)
+
+
+def without_preambles(decisions: Decisions, opening: str, count: Count) -> Decisions:
+    """Decisions without preambles in front of their units."""
+
+    def without(decision: Decision) -> Decision:
+        before = tuple(
+            piece
+            for piece in decision.before
+            if not (isinstance(piece, Written) and piece.message.text.startswith(opening))
+        )
+        gone = [p.message for p in decision.before if p not in before and isinstance(p, Written)]
+        tokens = decision.tokens_after - sum(map(count, gone))
+        return replace(decision, before=before, tokens_after=tokens) if gone else decision
+
+    return Decisions(map(without, decisions))

@@ -1,0 +1,257 @@
+"""Agents of Microsoft Agent Framework, with its own client against a server that is as strict as OpenAI's."""
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from agent_framework import Agent, AgentSession, Content, Message
+from agent_framework_openai import OpenAIChatCompletionClient
+from openai import AsyncOpenAI
+from pydantic import BaseModel
+
+from autogen_context import register
+from autogen_context.adapters.agent_framework import AgentFrameworkContext
+from autogen_context.adapters.agent_framework_format import AgentFrameworkFormat
+from autogen_context.messages.message import Message as Read
+from autogen_context.messages.tool_schema import RECALL_TOOL_NAME
+from autogen_context.testing import Call, LoopbackServer, Say, ScriptedModel, ServedRequest, Step
+from autogen_context.tokens.message_counter import MessageCounter
+
+MODEL, WINDOW = "gpt-4-0613", 4_000
+COUNTER = MessageCounter.for_model(MODEL)
+HOST = AgentFrameworkFormat()
+
+
+def read_log(number: int) -> str:
+    """Read one of the log files."""
+    return "".join(f"worker {number} wrote block {n * 7919 + number}\n" for n in range(60))
+
+
+@asynccontextmanager
+async def serving(
+    *steps: Step,
+) -> AsyncGenerator[tuple[LoopbackServer, OpenAIChatCompletionClient]]:
+    """A server that counts as OpenAI does and refuses what is larger than the window, and who asks it."""
+    script = ScriptedModel(steps, count=lambda text: COUNTER.count(text).tokens)
+    async with (
+        LoopbackServer(script, window_tokens=WINDOW) as server,
+        AsyncOpenAI(api_key="none", base_url=server.base_url) as client,
+    ):
+        yield server, OpenAIChatCompletionClient(MODEL, async_client=client)
+
+
+def agent_of(client: OpenAIChatCompletionClient, **options: Any) -> Agent[Any]:
+    """An agent that asks the server."""
+    return Agent(client, "You read logs. " * 60, name="reader", **options)
+
+
+def fourteen_logs() -> list[Step]:
+    """A run that reads more than the window holds, and asks for a part of it at its end."""
+    asks = Call(RECALL_TOOL_NAME, {"query": f"block {41 * 7919 + 2}"})
+    return [*(Call("read_log", {"number": n}) for n in range(14)), asks, Say("Done.")]
+
+
+async def run(agent: Agent[Any], text: str, session: AgentSession, *, stream: bool) -> str:
+    """What the agent answers."""
+    if not stream:
+        return (await agent.run(text, session=session)).text
+    return "".join([update.text async for update in agent.run(text, session=session, stream=True)])
+
+
+def sent(requests: list[ServedRequest]) -> list[list[Any]]:
+    """The messages of each request."""
+    return [list(request.messages) for request in requests]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_agent_stays_inside_its_window_and_asks_back_what_left_it(*, stream: bool) -> None:
+    """Instructions and tools are measured, bills are fed back, and between compactions the list only grows."""
+    async with serving(*fourteen_logs(), Say("You are welcome.")) as (server, client):
+        agent = agent_of(client, tools=[read_log])
+        context = register(agent, window_tokens=WINDOW)
+        session = agent.create_session()
+        await run(agent, "Read all logs. Never delete one.", session, stream=stream)
+        assert await run(agent, "Thanks.", session, stream=stream) == "You are welcome."
+    requests = sent(server.requests)
+    assert [request.error for request in server.rejected] == []
+    assert max(request.prompt_tokens for request in server.requests) > 3_000
+    assert f"worker 2 wrote block {41 * 7919 + 2}" in str(requests[-2][-1])
+    assert context.manager.usage.requests == len(requests)
+    assert context.last_prepared is not None
+    assert context.last_prepared.certificate.fits
+    assert any("Never delete one." in str(message) for message in requests[-1])
+    assert sum(b[: len(a)] == a for a, b in pairwise(requests)) >= len(requests) // 2
+
+
+async def test_a_run_that_follows_sends_what_the_provider_has_cached() -> None:
+    """The framework names the answers of a run when it ends, which changed the whole prefix of the next."""
+    steps: list[Step] = [
+        Call("read_log", {"number": 1}),
+        Say("One."),
+        Call("read_log", {"number": 2}),
+        Say("Two."),
+    ]
+    async with serving(*steps) as (server, client):
+        agent = agent_of(client, tools=[read_log])
+        register(agent, window_tokens=WINDOW)
+        session = agent.create_session()
+        await agent.run("Read one.", session=session)
+        await agent.run("And the next.", session=session)
+    assert all(b[: len(a)] == a for a, b in pairwise(sent(server.requests)))
+
+
+async def test_a_session_through_json_continues_to_the_byte() -> None:
+    """What is known of a conversation is in its session, and goes where the session goes; a copy goes on by itself."""
+    steps = [*fourteen_logs(), Say("a"), Say("b"), Say("c")]
+    async with serving(*steps) as (server, client):
+        agent = agent_of(client, tools=[read_log])
+        context = register(agent, window_tokens=WINDOW)
+        assert isinstance(context, AgentFrameworkContext)
+        session = agent.create_session()
+        await agent.run("Read all logs.", session=session)
+        saved = json.loads(json.dumps(session.to_dict()))
+        copied = copy.deepcopy(session)
+        for each in (session, AgentSession.from_dict(saved), copied):
+            again = agent_of(client, tools=[read_log])
+            register(again, window_tokens=WINDOW)
+            await again.run("And now?", session=each)
+        assert context.manager_of(copied) is not context.manager_of(session)
+    first, second, third = sent(server.requests)[-3:]
+    assert first == second == third
+    assert len(first) < 20
+
+
+async def test_a_damaged_state_is_begun_anew_with_a_warning() -> None:
+    """Nothing is lost: the session has the conversation."""
+    async with serving(Say("ok")) as (_, client):
+        agent = agent_of(client)
+        register(agent, window_tokens=WINDOW)
+        session = agent.create_session()
+        session.state["autogen_context:reader"] = {"schema": "?"}
+        with pytest.warns(UserWarning, match="begun anew"):
+            assert (await agent.run("Hi.", session=session)).text == "ok"
+
+
+async def test_what_the_provider_keeps_itself_goes_through() -> None:
+    """With a conversation of the provider's only what is new is sent, so there is nothing to manage."""
+    async with serving(Say("ok")) as (server, client):
+        agent = agent_of(client)
+        context = register(agent, window_tokens=WINDOW)
+        with pytest.warns(UserWarning, match="conversation_id"):
+            await client.get_response(
+                [Message("user", ["Hi."])],
+                options={"conversation_id": "c"},
+                client_kwargs={"middleware": [context]},
+            )
+    assert context.last_prepared is None
+    assert len(server.requests) == 1
+
+
+async def test_the_agents_own_model_writes_summaries() -> None:
+    """``model_client="host"`` asks the agent's client, beside its session."""
+    steps: list[Step] = [*fourteen_logs()[:14], *[Say("x")] * 50]
+    async with serving(*steps) as (server, client):
+        agent = agent_of(client, tools=[read_log])
+        context = register(agent, window_tokens=WINDOW, model_client="host")
+        await agent.run("Read all logs.")
+        await context.aclose()
+    assert any(len(request.messages) == 1 and not request.tools for request in server.requests)
+
+
+async def test_two_runs_at_once_are_two_conversations() -> None:
+    """Sessions do not see each other; an agent is registered once."""
+    async with serving(Say("ok"), Say("ok")) as (server, client):
+        agent = agent_of(client)
+        register(agent, window_tokens=WINDOW)
+        with pytest.raises(ValueError, match="registered already"):
+            register(agent, window_tokens=WINDOW)
+        one, other = agent.create_session(), agent.create_session()
+        await asyncio.gather(agent.run("One.", session=one), agent.run("Two.", session=other))
+    said = [[message["content"] for message in request] for request in sent(server.requests)]
+    assert sorted(texts[-1] for texts in said) == ["One.", "Two."]
+    assert {len(texts) for texts in said} == {2}
+
+
+# What is read and written
+
+CALL = Content.from_function_call("c1", "find", arguments='{"q": "a long question"}')
+IMAGE = Content.from_uri("data:image/png;base64,iVBORw0KGgo=", media_type="image/png")
+REASONING = Content.from_text_reasoning(text="Hm.", protected_data='{"signature": "xyz"}')
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (Message("user", ["a", "b"]), Read(role="user", text="a\nb", text_parts=2)),
+        (Message("user", ["a", IMAGE]), Read(role="user", text="a")),
+        (
+            Message("assistant", [REASONING, "I look.", CALL]),
+            Read(role="assistant", text="I look."),
+        ),
+        (
+            Message("tool", [Content.from_function_result("c1", result="r")], author_name="x"),
+            Read(role="tool"),
+        ),
+        (Message("system", ["Be kind."]), Read(role="system", text="Be kind.")),
+    ],
+)
+def test_what_is_read_comes_back(message: Message, expected: Read) -> None:
+    """The text as it is sent; written back with the same texts, the same is sent, and a copy is the same."""
+    read = HOST.read(message)
+    assert (read.role, read.text, read.text_parts) == (
+        expected.role,
+        expected.text,
+        expected.text_parts,
+    )
+    written = HOST.read(HOST.rewrite(message, read))
+    assert (written.text, written.calls, written.results) == (read.text, read.calls, read.results)
+    again = Message.from_dict(message.to_dict())
+    assert HOST.digest(HOST.snapshot(again)) == HOST.digest(HOST.snapshot(message))
+
+
+def test_what_a_provider_wants_back_stays_with_its_message() -> None:
+    """D3: reasoning is counted and comes back untouched; the call keeps its id with other arguments."""
+    message = Message("assistant", [REASONING, "I look.", CALL])
+    read = HOST.read(message)
+    assert "signature" in read.extra
+    [call] = read.calls
+    short = type(call)(id=call.id, name=call.name, arguments="{}")
+    written = HOST.rewrite(message, Read(role="assistant", text="short", calls=(short,)))
+    assert written.contents[0] is REASONING
+    assert [content.type for content in written.contents] == [
+        "text_reasoning",
+        "text",
+        "function_call",
+    ]
+    assert HOST.read(written).calls == (short,)
+    assert HOST.read(message) == read
+
+
+def test_approvals_are_not_sent_and_not_counted() -> None:
+    """They stay at home, as the framework's clients leave them."""
+    request = Content.from_function_approval_request(id="a", function_call=CALL)
+    assert HOST.read(Message("assistant", ["x", request])) == HOST.read(Message("assistant", ["x"]))
+
+
+class Found(BaseModel):
+    """The form of an answer."""
+
+    place: str
+
+
+async def test_the_form_of_an_answer_is_counted() -> None:
+    """A provider bills the schema as it bills a tool's."""
+    async with serving(Say('{"place": "x"}'), Say("ok")) as (_, client):
+        agent = agent_of(client)
+        context = register(agent, window_tokens=WINDOW)
+        tokens: list[int] = []
+        for options in ({"response_format": Found}, {}):
+            await agent.run("Where?", options=options)
+            assert context.last_prepared is not None
+            tokens.append(context.last_prepared.certificate.counted_tokens)
+    assert tokens[0] > tokens[1]
