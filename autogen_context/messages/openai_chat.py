@@ -101,12 +101,7 @@ class OpenAIChat:
 
 
 def messages_in(given: Iterable[object]) -> Iterator[Message]:
-    """The messages in a list of them, be they in OpenAI's format or ``Message`` already.
-
-    Raises:
-        InvalidTranscript: one is neither.
-        ValueError: it is no list.
-    """
+    """The messages in a list of them, be they in OpenAI's format or ``Message`` already; ``InvalidTranscript`` where one is neither."""
     require_several("messages", given, give="a list of messages")
     for index, message in enumerate(given):
         try:
