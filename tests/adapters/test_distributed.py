@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from support.redis_server import LocalRedis, running
 
 TEAM = Path(__file__).parents[2] / "examples" / "distributed" / "team.py"
