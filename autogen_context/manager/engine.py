@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_AHEAD_FRACTION = 0.5  # of the window; with more in it, turns read for the compaction to come
-
 
 class Room(NamedTuple):
     """What a request may have, as we count, and what of it is for what."""
@@ -130,8 +128,6 @@ class Engine:
             more = max(beside, more + 1) if compacted else more  # each time less room: this ends
             view, compacted = self.compacted(view, more), True
             request = self._request(view, fixed)
-        if not compacted and view.decisions.tokens > READ_AHEAD_FRACTION * self.window.limit_tokens:
-            self.planner.read_ahead(self.conversation)
         pace = after_turn(view.pace, cost, rewrote=compacted, units=len(candidates), now_s=now_s)
         view = replace(view, pace=pace, must_replan=False, sent=view.decisions.stop)
         self._arrived = view.decisions
@@ -344,12 +340,11 @@ class Engine:
         """Whether the next request, with so much beside messages, fills at least this fraction of the room."""
         return self.used_tokens(view, fixed_tokens) >= at_fraction * self.room(view).tokens
 
-    def takes_long(self, view: ContextView, fixed_tokens: int) -> bool:
-        """Whether the next turn, with so much beside messages, is likely to compact, or loads what plans a compaction."""
+    def is_due(self, view: ContextView, fixed_tokens: int) -> bool:
+        """Whether the next turn, with so much beside messages, is likely to compact."""
         new = sum(each.tokens for each in self.conversation.candidates[len(view.decisions) :])
-        used, room = self.used_tokens(view, fixed_tokens) + new, self.room(view)
-        loads = used > READ_AHEAD_FRACTION * room.tokens and "planner" not in vars(self)
-        return loads or used > room.budget.compact_at_tokens
+        used = self.used_tokens(view, fixed_tokens) + new
+        return used > self.room(view).budget.compact_at_tokens
 
     def used_tokens(self, view: ContextView, fixed_tokens: int) -> int:
         """What the next request has so far, with so much beside messages and preamble."""

@@ -149,12 +149,7 @@ class RequestWriter:
 
     def _settle(self, decision: Decision) -> None:
         """Put its pieces behind those that will not change any more."""
-        last = self._settled[-1] if self._settled else None
-        untouched = decision.action == "keep" and not decision.before
-        if untouched and isinstance(last, Verbatim) and last.stop == decision.start:
-            self._settled[-1] = Verbatim(start=last.start, stop=decision.stop)
-        else:
-            self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
+        self._settled[-1:] = coalesce([*self._settled[-1:], *decision.sent])
 
 
 def placed(pieces: Sequence[Piece], preamble: Piece, *, at: int) -> tuple[Piece, ...]:

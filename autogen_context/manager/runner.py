@@ -119,7 +119,7 @@ class TurnRunner:
             if not known or len(payloads) - known > MANY_NEW:
                 return True
             self.read(payloads)
-            return kept.engine.takes_long(kept.view, fixed.tokens)
+            return kept.engine.is_due(kept.view, fixed.tokens)
 
     async def look_up(self) -> None:
         """Have the model's tokenizer, if it comes within the time that is set, and ask for its limits; both once."""

@@ -105,13 +105,8 @@ class References:
         """The units in which the model named a value, oldest first."""
         return self._uses.get(value, ())
 
-    def follow(
-        self,
-        candidates: Sequence[Candidate],
-        *,
-        most: int | None = None,
-    ) -> None:
-        """Read what is new, in all at most so many units; where a candidate is the same as before, so are those before it."""
+    def follow(self, candidates: Sequence[Candidate]) -> None:
+        """Read what is new; where a candidate is the same as before, so are those before it."""
         same = len(self.units)
         if same and (
             same > len(candidates) or self.units[-1].candidate is not candidates[same - 1]
@@ -120,7 +115,7 @@ class References:
         self.superseded.truncate(same)
         while len(self.units) > same:
             self._forget_last()
-        for candidate in candidates[same:most]:
+        for candidate in candidates[same:]:
             text = unit_text(candidate, self._kinds)
             for value in text.used:
                 self._uses[value].append(len(self.units))

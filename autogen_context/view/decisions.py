@@ -157,10 +157,6 @@ class Decisions(Sequence[Decision]):
     def __hash__(self) -> int:
         return hash((len(self), self.tokens, self.last))
 
-    @override
-    def __repr__(self) -> str:
-        return f"Decisions({list(self)!r})"
-
     @classmethod
     def __get_pydantic_core_schema__(
         cls, _source: object, handler: GetCoreSchemaHandler

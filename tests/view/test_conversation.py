@@ -43,7 +43,7 @@ KINDS = st.sampled_from(
 EDITS = st.tuples(st.integers(0, 8), st.lists(KINDS, max_size=5))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(EDITS, min_size=1, max_size=6), st.sampled_from(["repair", "report", "refuse"]))
 def test_whatever_the_host_did_the_candidates_are_those_of_its_list(
     edits: list[tuple[int, list[ChatMessage]]], orphans: Orphans
