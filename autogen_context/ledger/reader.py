@@ -538,7 +538,7 @@ def fact_of(sentence: Sentence) -> tuple[Kind | None, bool]:
     link = sentence.has("is", "becomes") or bool(sentence.key)
     if link and sentence.values:
         return "constraint" if sentence.has("bounds") else "fact", True
-    if sentence.opens("unbound") or sentence.has("vague"):
+    if sentence.has("vague"):
         return None, False
     if link:
         return ("fact", True) if sentence.opens("definite") else (None, False)
