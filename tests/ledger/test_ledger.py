@@ -32,7 +32,7 @@ def stated(*texts: str, author: Author = "person") -> list[tuple[Kind, str]]:
     ("text", "kind"),
     [
         ("Never push to main!", "safety rule"),
-        ("Never use tabs here", "constraint"),
+        ("As I said, never use tabs here", "constraint"),
         ("No photos of children without consent of the parents.", "safety rule"),
         ("If a payment fails twice, stop and call the customer.", "safety rule"),
         ("we agreed to use Postgres 15", "decision"),
