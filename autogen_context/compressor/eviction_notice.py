@@ -125,7 +125,7 @@ class EvictionNotice(Generic[Name]):
 
     def overruled(self) -> frozenset[Name]:
         """The notices about which messages said something else since."""
-        return overruled(self.statements, self._ledger.entries)
+        return overruled(self.statements, list(self._ledger))
 
     def said(
         self,

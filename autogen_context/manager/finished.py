@@ -64,7 +64,7 @@ class Finishing:
             return view, None
         spoken = conversation.voices.instructions
         stays = frozenset(conversation.protected(engine.pinned(view))).union(spoken)
-        situation, room = engine.situation(view, used_tokens), engine.room_tokens(view)
+        situation, room = engine.situation(view, used_tokens), engine.room(view).tokens
         pace, turns = view.pace, turns_expected(view.pace.turns)
         uncut = Rewrite(
             window_tokens=situation.movable_tokens,

@@ -290,11 +290,7 @@ def compared(
 
 
 def content_of(real: Path) -> Content:
-    """What a file holds now; how lines end, and whether the last one does, makes no difference to a text.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """What a file holds now, or ``OSError``; how lines end, and whether the last one does, makes no difference to a text."""
     try:
         content = read_regular(real, most_bytes=MOST_BYTES_PER_FILE)
     except OSError as error:

@@ -102,11 +102,7 @@ def files_below(root: Path, most_files: int) -> tuple[frozenset[str], dict[str, 
 
 
 def read_text(root: Path, name: str) -> tuple[str, bytes]:
-    """The text of a file and a digest of its bytes.
-
-    Raises:
-        OSError: it is no regular file, too large, binary, or leads out of the root.
-    """
+    """The text of a file and a digest of its bytes; ``OSError`` where it is no text, too large, or out of the root."""
     path = root / name
     data = read_regular(path, most_bytes=MOST_BYTES)
     if path.resolve() != path or not path.is_relative_to(root):  # a folder has become a link

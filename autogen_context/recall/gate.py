@@ -14,7 +14,7 @@ from itertools import islice
 from autogen_context.argument import require_kind, require_several, require_text, wrong_argument
 from autogen_context.language.phrases import phrases
 from autogen_context.language.query import QueryKind, ends_of, is_question, kind_of, sentences
-from autogen_context.language.terms import STOP_WORDS
+from autogen_context.language.terms import stop_words
 from autogen_context.messages.identifiers import is_telling, values_of
 from autogen_context.messages.message import Message, joined_text
 from autogen_context.messages.openai_chat import messages_in
@@ -165,7 +165,7 @@ class Known:
         for match in known:
             word, start = lower(match), match.start("word")
             common = (each for each in marks if each.label == "common")
-            if word in STOP_WORDS or any(each.start <= start < each.stop for each in common):
+            if word in stop_words() or any(each.start <= start < each.stop for each in common):
                 continue
             is_rare = self._said[word] <= RARE
             inside = match["opens"] is None and match["word"][0].isupper()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_context import ContextConfig, IncrementalContextManager
-from autogen_context.manager.parts import Window
+from autogen_context.manager.request import Window
 from autogen_context.tokens.calibrate import Bill, Calibration
 from autogen_context.tokens.measure import Count
 from autogen_context.view.certificate import Certificate
@@ -56,7 +56,7 @@ def test_what_fits_the_room_fits_the_limit(tokens: int, reserve: int, bills: lis
     for bill in bills:
         known = given_window.billed(known, certificate(bill), bill.billed) or known
         for rewrites in (bill.rewrites, 3):
-            room = given_window.room(known, rewrites)
+            room = known.room(given_window.limit_tokens, rewrites=rewrites)
             bound = given_window.bound(known, room, rewrites).tokens
             assert bound <= given_window.limit_tokens or not room
             more = given_window.bound(known, room + 1, rewrites).tokens
