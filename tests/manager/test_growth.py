@@ -83,8 +83,10 @@ def test_a_turn_that_holds_passes_few_files_and_calls() -> None:
 
     for turn in range(12):
         history.extend(step(turn))
-        prepared, *own = passed(lambda: manager.prepare_nowait(history))
-        _, *asked = passed(lambda: asyncio.run(ask(len(history))))
+        manager.prepare_nowait(history[:-2])
+        asyncio.run(ask(turn))
+    prepared, *own = passed(lambda: manager.prepare_nowait(history))
+    _, *asked = passed(lambda: asyncio.run(ask(12)))
     assert not prepared.compacted
     assert (own[0] <= 28, own[1] <= 290) == (True, True), own
     assert (asked[0] <= 26, asked[1] <= 290) == (True, True), asked
