@@ -12,10 +12,11 @@ from autogen_context.triggers.price import (
     CostEstimate,
     Rewrite,
     RewritePrice,
+    after_turn,
     estimate,
     price_of_rewrite,
 )
-from autogen_context.view.view import HELPED_FRACTION, Attempt, Situation
+from autogen_context.view.view import HELPED_FRACTION, Attempt, Pace, Situation
 
 TENTH = Rates(cached_fraction=0.1)
 PLAIN = st.builds(Rates, cached_fraction=st.floats(0.01, 0.99), write_fraction=st.floats(1, 2))
@@ -134,6 +135,16 @@ def test_reasons(cost: CostEstimate, why: str) -> None:
     """8,000 tokens of which 4,000 would go cost 2,700 once and save 400 a turn."""
     assert cost.why == why
     assert cost.rewrites == (why == "pays")
+
+
+@pytest.mark.parametrize("rewrote", [False, True])
+def test_what_waiting_has_cost(*, rewrote: bool) -> None:
+    """It adds up from turn to turn until everything is planned anew."""
+    pace = Pace(finished_waited_tokens=50, finished_saving_tokens=7)
+    after = after_turn(pace, estimate_of(8_000, 100), rewrote=rewrote, units=3, now_s=None)
+    waited = (after.waited_tokens, after.finished_waited_tokens, after.finished_saving_tokens)
+    assert waited == ((0, 0, 0) if rewrote else (pytest.approx(500), 57, 7))
+    assert (after.turns, after.seen_units) == (1, 3)
 
 
 SITUATIONS = st.builds(Situation, movable_tokens=st.integers(0, 100_000), changes=st.integers(0, 3))
