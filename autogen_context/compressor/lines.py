@@ -7,8 +7,8 @@ say how much is hidden. While an error line is left out, nothing of a lower rank
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
 
 from autogen_context.compressor.shorten import CountText, is_error_line
 
@@ -29,7 +29,8 @@ EVERYWHERE_LINES = 10  # but so few lines are never everywhere
 TIED = re.compile(r"(?<!lines as above …\])\n(?!\[the line above |\[… [^\n]{0,12}lines as above)")
 
 
-class Room(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Room:
     """What a text may have in tokens, and which lower-case words, identifiers and paths are asked for in it."""
 
     tokens: int
@@ -37,7 +38,8 @@ class Room(NamedTuple):
     wanted: frozenset[str] = frozenset()
 
 
-class Reducer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reducer:
     """One kind of content; deterministic, linear in the text, raises on no input, and never makes a text longer."""
 
     kind: str

@@ -8,11 +8,12 @@ first, then searches; what failed last and was not done again since stays longes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
-from autogen_context.compressor.passage import sentences_of
 from autogen_context.compressor.shorten import CountText, is_error_line
 from autogen_context.ledger import Entry, Ledger
+from autogen_context.ledger.reader import STOP
 from autogen_context.ledger.rendering import render
 from autogen_context.messages.segment import Unit
 from autogen_context.messages.tool_action import ToolKind, answers_of, is_failure
@@ -135,14 +136,19 @@ def stated_in(text: str, /) -> str:
     """The sentences of a person's text that state something, with marks where others were; empty where none does."""
     parts: list[str] = []
     gap = ""
-    for line in text.splitlines(keepends=True):
-        for sentence in sentences_of(line):
-            if Ledger().learn_text(sentence):
-                parts += [marked(gap), sentence]
-                gap = ""
-            else:
-                gap += sentence
+    for sentence in spoken_in(text):
+        if Ledger().learn_text(sentence):
+            parts += [marked(gap), sentence]
+            gap = ""
+        else:
+            gap += sentence
     return "".join([*parts, marked(gap)]) if parts else ""
+
+
+def spoken_in(text: str) -> list[str]:
+    """The sentences of a text as the ledger parts them, each with what stands behind it."""
+    ends = [0, *(stop.end() for stop in STOP.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 class ActionLog:
@@ -212,10 +218,9 @@ def note_of(step: UnitText) -> UnitNote:
     decided: list[str] = []  # in sentences that are short enough to be told whole
     for message in step.unit.messages:
         text = message.text if message.role == "assistant" and is_decision(message.text) else ""
-        for line in ends_of(text).split("\n"):
-            sentences = [sentence.strip(" -*#\t") for sentence in sentences_of(line)]
-            told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
-            decided += filter(is_decision, told)
+        sentences = [sentence.strip(" -*#\t\n") for sentence in spoken_in(ends_of(text))]
+        told = [each for each in sentences if each[-1:] != ":" and len(each) <= LINE_CHARS]
+        decided += filter(is_decision, told)
     return UnitNote(step.unit, actions, decided)
 
 

@@ -19,7 +19,7 @@ MARKED = re.compile(
     r'^\[reduced from \d+ tokens; the whole: recall_context\(handle="(\w+)"\)\]\Z', re.MULTILINE
 )
 PAGE = re.compile(r"\[Original \w+, [^\n]*?(?:; more with lines=\"([^\"]+)\")?\]")
-RUNS = transcripts(max_repeats=400) | runs(RESULTS | st.sampled_from([*LONG.values()]))
+RUNS = transcripts(max_repeats=100) | runs(RESULTS | st.sampled_from([*LONG.values()]))
 WINDOWS = st.integers(1_000, 12_000)
 
 
@@ -58,7 +58,7 @@ def asked_back(one: IncrementalContextManager, handle: str) -> str:
     return text
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -> None:
     """The whole unit, as the host had it; also after a restart."""
@@ -76,7 +76,7 @@ def test_by_the_handle_of_a_decision(messages: list[ChatMessage], window: int) -
             assert again.recall(handle) == one.recall(handle)
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(RUNS, WINDOWS)
 def test_by_the_handle_of_a_mark(messages: list[ChatMessage], window: int) -> None:
     """What the tool returned, read with the tool itself, as an agent would."""

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_context.compressor.compressor import CompressedPart, SemanticCompressor
-from autogen_context.compressor.steps import BORDER, read_source, without_outdated
+from autogen_context.compressor.steps import BORDER, read_source
 from autogen_context.ledger import Ledger
 from autogen_context.prioritizer.attention import AttentionScore, ContextPart
 from support.prose import REPORT, TEXTS, Letters
@@ -66,14 +66,6 @@ def test_rounds_do_not_wear_it_down(times: int, fraction: int) -> None:
     assert ("650" in again) >= ("700" in text)
     assert "700" not in again
     assert ", by the system" not in text
-
-
-def test_what_was_overruled_is_not_told() -> None:
-    """A sentence of a summary of which a newer statement says otherwise."""
-    newer = Ledger().learn_text("The budget for the pilot is now 700 euros.")
-    said = "The budget for the pilot is 500 euros. The tests were slow."
-    assert without_outdated(said, newer) == "The tests were slow."
-    assert without_outdated(said, []) == said
 
 
 @pytest.mark.parametrize("turn", ["[tool] ", "tool: ", "[system] [tool] ", "[tool] [system] "])

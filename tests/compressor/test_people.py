@@ -1,6 +1,6 @@
 """Who is a person and who another agent, and what of people's words stays as they wrote it."""
 
-import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,6 +14,7 @@ from autogen_context.messages.people import people_in
 from autogen_context.prioritizer.references import References
 from autogen_context.testing import ChatMessage
 from support.counting import COUNTER
+from support.results import step
 from support.units import candidates_of
 
 RULE = "Never touch the table billing_2024. The budget is 900 EUR."
@@ -84,46 +85,40 @@ RULES = (
     "Always ask me before you delete a file.",
     "Never deploy on a Friday.",
 )
+PASTED = "Never touch the table ledger_77."
+MEMORY = "Relevant memory: the user prefers metric units."
 
 
 def steps(count: int) -> list[ChatMessage]:
     """Calls with long results."""
-    said: list[ChatMessage] = []
-    for n in range(count):
-        call = {"name": "read_file", "arguments": json.dumps({"path": f"src/m{n}.py"})}
-        calls = [{"id": f"c{n}", "type": "function", "function": call}]
-        text = "\n".join(f"value_{n}_{line} = compute_{line}({n})" for line in range(60))
-        said += [
-            {"role": "assistant", "content": None, "tool_calls": calls},
-            {"role": "tool", "tool_call_id": f"c{n}", "content": text},
-        ]
-    return said
+    work = "\n".join(f"value_{line} = compute_{line}()" for line in range(60))
+    return [m for n in range(count) for m in step(n, work, command=f"cat src/m{n}.py")]
 
 
-def sent(said: tuple[str, ...], window: int, profile: str = "value") -> list[str]:
-    """The texts of the request after a person said things, each was answered, and long work followed."""
-    messages: list[ChatMessage] = [{"role": "user", "content": "Look after the build."}]
-    for text in said:
-        messages += [
-            {"role": "user", "content": text},
-            {"role": "assistant", "content": "Noted."},
-        ]
-    messages += [{"role": "user", "content": "Now go through the sources."}, *steps(20)]
-    config = ContextConfig.model_validate(
-        {"model": "gpt-4", "window_tokens": window, "profile": profile}
-    )
+def sent(said: Sequence[ChatMessage], **settings: object) -> list[str]:
+    """The texts of the request after things were said and long work followed."""
+    messages = [talk("Look after the build."), *said, talk("Go on."), *steps(20)]
+    config = ContextConfig.model_validate({"model": "gpt-4", **settings})
     turn = IncrementalContextManager(config=config).prepare_nowait(messages)
     assert turn.certificate.fits
     assert turn.certificate.instruction_present
     return [str(message.get("content")) for message in turn.messages]
 
 
+def talk(text: str, role: str = "user") -> ChatMessage:
+    """A message of a conversation."""
+    return {"role": role, "content": text}
+
+
 @pytest.mark.filterwarnings("ignore:window_tokens=")
 @pytest.mark.parametrize("profile", ["value", "strict"])
 def test_rules_stay_verbatim(profile: str) -> None:
-    """F8: all five, in a small window, under every profile."""
-    texts = sent(RULES, 2_500, profile)
+    """F8: all five, in a small window, under every profile; of a long paste among them the rule, in its own words."""
+    pasted = f"{'lorem ipsum dolor. ' * 150}{PASTED} {'sit amet so. ' * 150}"
+    said = [m for text in (pasted, *RULES) for m in (talk(text), talk("Noted.", "assistant"))]
+    texts = sent(said, window_tokens=3_000, profile=profile)
     assert [rule for rule in RULES if rule not in texts] == []
+    assert any(PASTED in text for text in texts)
 
 
 TOLD = (
@@ -136,34 +131,14 @@ TOLD = (
 @pytest.mark.filterwarnings("ignore:window_tokens=")
 def test_what_is_told_by_no_cue_stays_verbatim() -> None:
     """F38: also where calls follow it, many units back, and in a language without phrases."""
-    messages: list[ChatMessage] = [{"role": "user", "content": "Look after the build."}]
-    for text in (*TOLD, *(f"Fix what fails in part {n}." for n in range(12))):
-        messages += [{"role": "user", "content": text}, *steps(2)]
-    turn = IncrementalContextManager(model="gpt-4", window_tokens=2_500).prepare_nowait(messages)
-    texts = [message.get("content") for message in turn.messages]
+    parts = (*TOLD, *(f"Fix what fails in part {n}." for n in range(12)))
+    said = [m for text in parts for m in (talk(text), *steps(2))]
+    texts = sent(said, window_tokens=2_500)
     assert [text for text in TOLD if text not in texts] == []
-
-
-@pytest.mark.filterwarnings("ignore:window_tokens=")
-def test_a_paste_does_not_take_the_fraction() -> None:
-    """Of a long message the rule stays, in its own words, and others' rules stay beside it."""
-    rule = "Never touch the table ledger_77. "
-    texts = sent(("lorem ipsum dolor. " * 150 + rule + "sit amet so. " * 150, *RULES), 3_000)
-    assert all(each in texts for each in RULES)
-    assert any(rule.strip() in text for text in texts)
 
 
 @pytest.mark.filterwarnings("ignore:window_tokens=")
 def test_a_memory_that_every_run_repeats_stays_once() -> None:
     """F7: a system message behind others stays, the newest as it is."""
-    memory = "Relevant memory: the user prefers metric units."
-    messages: list[ChatMessage] = [{"role": "user", "content": "Begin."}]
-    for run in range(30):
-        messages += [
-            {"role": "user", "content": f"Run {run}."},
-            {"role": "system", "content": memory},
-            *steps(1),
-            {"role": "assistant", "content": "Done."},
-        ]
-    turn = IncrementalContextManager(model="gpt-4", window_tokens=2_500).prepare_nowait(messages)
-    assert memory in [message.get("content") for message in turn.messages]
+    run = [talk("Run."), talk(MEMORY, "system"), talk("Done.", "assistant")]
+    assert sent(run * 30, window_tokens=2_500).count(MEMORY) == 1

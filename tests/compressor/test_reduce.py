@@ -75,7 +75,7 @@ def test_what_is_nothing_in_particular_has_no_reducer(text: str) -> None:
     assert reducer_for(text) is None
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(NASTY, ROOMS, st.sampled_from(sorted(KINDS)))
 def test_promises_whatever_it_is(text: str, tokens: int, kind: str) -> None:
     """Of mixed lines, whole and broken, by the reducer that takes them and by any other."""
@@ -85,17 +85,16 @@ def test_promises_whatever_it_is(text: str, tokens: int, kind: str) -> None:
 
 @pytest.mark.parametrize("text", [*HOSTILE, *BROKEN.values()])
 def test_promises_where_much_is_the_same(text: str) -> None:
-    """A hundred thousand characters of it and more, on one line or on many."""
-    assert_promises(reducer_for(text) or OUTPUT, text, 400)
+    """Tens of thousands of characters of it, on one line or on many."""
+    assert_promises(reducer_for(text) or OUTPUT, text[:30_000], 400)
 
 
 @pytest.mark.parametrize("kind", LONG)
-@pytest.mark.parametrize("tokens", [150, 700])
-def test_what_is_wanted_stays_and_marks_count(kind: str, tokens: int) -> None:
+def test_what_is_wanted_stays_and_marks_count(kind: str) -> None:
     """The line that is asked for is there; where lines stay whole, shown and hidden ones are as many as there were."""
-    short = told(LONG[kind]).cut(LONG[kind], room_of(tokens, NEEDLE))
+    short = told(LONG[kind]).cut(LONG[kind], room_of(300, NEEDLE))
     assert NEEDLE in short
-    assert 0.5 * tokens <= exact(short) <= tokens
+    assert 150 <= exact(short) <= 300
     if kind not in ("prose", "json", "json, indented"):
         gaps = list(map(int, GAP.findall(short)))
         lines = len(short.split("\n")) - len(gaps) + sum(gaps)
@@ -108,7 +107,7 @@ PLAIN = texts_of(["all is well", "  ERROR 4711: gone", "def total(self) -> int:"
 RANKS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 6.0]), min_size=1, max_size=9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(PLAIN, RANKS, ROOMS)
 def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], room: int) -> None:
     """What fits comes back as it is; else lines as in the text, and with those of the gaps as many as there were."""
@@ -129,17 +128,14 @@ def test_it_fits_stands_in_order_and_gaps_count(text: str, ranks: list[float], r
     assert at == len(lines)
 
 
-@pytest.mark.parametrize("tokens", [60, 1_000, 4_000])
-@pytest.mark.parametrize(
-    "line", ["a line like any other", "検索結果が見つかりません。", "}", "x" * 150]
-)
-def test_the_room_is_used(line: str, tokens: int) -> None:
+@pytest.mark.parametrize("line", ["a line like any other", "検索結果が見つかりません。", "}"])
+def test_the_room_is_used(line: str) -> None:
     """What stays takes most of the room."""
-    lines = [f"{line} {i}" for i in range(3_000)]
-    assert exact(choose(lines, [0.0] * 3_000, room_of(tokens))) >= 0.6 * tokens
+    lines = [f"{line} {i}" for i in range(600)]
+    assert all(exact(choose(lines, [0.0] * 600, room_of(n))) >= 0.6 * n for n in (60, 600))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.text("ab c", min_size=1, max_size=400), st.integers(0, 399), st.integers(0, 500))
 def test_a_shortened_line_says_what_it_hides(line: str, at: int, chars: int) -> None:
     """It has so many characters at most, what is wanted in it where there is room, and marks that count the rest."""
@@ -210,7 +206,7 @@ def test_what_a_terminal_shows_stays(text: str, screen: str) -> None:
     assert shown(text) == screen
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(["ready", "\tx y z", "}", ""]), st.integers(1, 60))))
 def test_repeated_lines_come_back(runs: list[tuple[str, int]]) -> None:
     """The line above a note, so many times more, is what stood there."""
@@ -242,12 +238,6 @@ FRAMES = {  # the first line, a library's frame, an own frame, and the last line
         '  File "/app/shop/billing.py", line 4711, in charge\n    total = invoice.total()',
         "shop.errors.BillingError: invoice 4711",
     ),
-    "node": (
-        "TypeError: total is not a function",
-        "    at Layer.handle (/app/node_modules/express/lib/router.js:{i}:5)",
-        "    at chargeCustomer (/app/src/billing.js:4711:11)",
-        "",
-    ),
     "java": (
         "java.lang.NullPointerException: invoice",
         "\tat org.springframework.web.Servlet.doGet(Servlet.java:{i})",
@@ -260,86 +250,71 @@ FRAMES = {  # the first line, a library's frame, an own frame, and the last line
         "\t/app/billing/charge.go:4711 +0x2f",
         "goroutine 1 [running]:",
     ),
-    "rust": (
-        "thread 'main' panicked at src/billing.rs:7:9:",
-        "             at /rustc/9fc6b4312/library/core/src/panicking.rs:{i}:14",
-        "             at ./src/billing.rs:4711:9",
-        "stack backtrace:",
+}
+
+
+def trace(language: str) -> tuple[str, str, int, list[str]]:
+    """An own frame in the middle of a library's."""
+    begin, library, own, end = FRAMES[language]
+    frames = [library.format(i=i) for i in range(60)]
+    text = "\n".join((begin, *frames[:30], own, *frames[30:], end))
+    return "trace", text, 130, [begin, end, own, " lines …]"]
+
+
+def table(head: str) -> tuple[str, str, int, list[str]]:
+    """A header, 300 rows, one of which failed."""
+    by = head[2] if head[0] == "i" else "|"
+    rows = [f"{by * (by == '|')}{i}{by}user {i}{by}ok{by * (by == '|')}" for i in range(300)]
+    rows[140] = rows[140].replace("ok", ERROR)
+    return "table", "\n".join((head, *rows)), 100, [f"{head}\n{rows[0]}", ERROR, rows[-1]]
+
+
+def paths(line: str) -> tuple[str, str, int, list[str]]:
+    """Forty in each of ten files or folders."""
+    lines = [line.format(i // 40, i) for i in range(400)]
+    return "hits", "\n".join(lines), 400, lines[::40]
+
+
+TALK = " ".join(f"Some people said so on day {'x' * (i % 5)} and went home." for i in range(90))
+HUGE = DIFF.replace("+    y\n", "+    y\n" * 300)
+STAYS: dict[str, tuple[str, str, int, list[str]]] = {  # kind, text, room in tokens, what stays
+    **{language: trace(language) for language in FRAMES},
+    "changes": (
+        "diff",
+        DIFF.replace(" def f():\n", " line\n" * 90),
+        90,
+        ["+++ b/a.py", "@@ -1,2 +1,2 @@", "-    x", "+    y"],
     ),
-    "c#": (
-        "Unhandled exception. System.InvalidOperationException: 4711",
-        "   at System.Linq.Enumerable.First{i}[T](IEnumerable`1 source)",
-        "   at Shop.Billing.Charge(Int32 cents) in /app/Billing.cs:line 4711",
-        "",
+    "each file of a diff": (
+        "diff",
+        HUGE + DIFF.replace("a.py", "b.py") + HUGE.replace("a.py", "c.py"),
+        160,
+        ["+++ b/b.py\n@@ -1,2 +1,2 @@"],
+    ),
+    "some of each file": paths("src/part_{}/a.py:{}: total"),
+    "some of each folder": paths("./src/part_{}/file_{}.py"),
+    "a header": table("id,name,state"),
+    "a header over tabs": table("id\tname\tstate"),
+    "a drawn header": table("| id | name | state |\n|---|---|---|"),
+    "a framed header": table("+--+\n|id|\n+--+"),
+    "whole sentences": (
+        "prose",
+        f"# The port\n{TALK} The port is 8081, not 8080. {TALK}\nThat is all.",
+        120,
+        ["# The port\n", "\nThe port is 8081, not 8080.\n", " sentences …]\n", "\nThat is all."],
     ),
 }
 
 
-@pytest.mark.parametrize("language", FRAMES)
-def test_the_error_and_own_frames_stay(language: str) -> None:
-    """Whatever the language; the frames of libraries around them are the ones that go."""
-    begin, library, own, end = FRAMES[language]
-    frames = [library.format(i=i) for i in range(60)]
-    text = "\n".join(filter(None, (begin, *frames[:30], own, *frames[30:], end)))
-    assert told(text).kind == "trace"
-    short = KINDS["trace"].cut(text, room_of(130))
-    assert all(part in short for part in (begin, end, own, " lines …]"))
-
-
-def test_of_a_diff_changes_stay() -> None:
-    """Files and hunks before changes, these before what is around; whole it is not touched."""
-    assert KINDS["diff"].tighten(DIFF) == DIFF
-    wide = DIFF.replace(" def f():\n", " line\n" * 90)
-    short = KINDS["diff"].cut(wide, room_of(90))
-    assert all(line in short for line in ("+++ b/a.py", "@@ -1,2 +1,2 @@", "-    x", "+    y"))
-    many = DIFF.replace("+    y\n", "+    y\n" * 300)
-    between = f"{many}{DIFF.replace('a.py', 'b.py')}{many.replace('a.py', 'c.py')}"
-    assert "+++ b/b.py\n@@ -1,2 +1,2 @@" in KINDS["diff"].cut(between, room_of(160))
-
-
-@pytest.mark.parametrize("line", ["src/part_{}/a.py:{}: total", "./src/part_{}/file_{}.py"])
-def test_some_of_each_file_and_folder_stay(line: str) -> None:
-    """With their whole paths."""
-    text = "\n".join(line.format(i // 40, i) for i in range(400))
-    short = told(text).cut(text, room_of(400))
-    assert all(line.format(n, n * 40) in short for n in range(10))
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "id,name,state",
-        "id\tname\tstate",
-        "| id | name | state |\n|---|---|---|",
-        "+--+\n|id|\n+--+",
-    ],
-)
-def test_headers_stay(head: str) -> None:
-    """Above the rows, with the first two and the last, and what failed."""
-    by = head[2] if head[0] == "i" else "|"
-    rows = [f"{by * (by == '|')}{i}{by}user {i}{by}ok{by * (by == '|')}" for i in range(300)]
-    rows[140] = rows[140].replace("ok", ERROR)
-    text = "\n".join((head, *rows))
-    assert told(text).kind == "table"
-    short = KINDS["table"].cut(text, room_of(100))
-    assert short.startswith("\n".join((head, *rows[:1])))
-    assert short.endswith(rows[-1])
-    assert ERROR in short
-
-
-def test_sentences_stay_whole() -> None:
-    """In their order, one a line, with headings; those that name something first."""
-    plain = [f"Some people said so on day {'x' * (i % 5)} and went home." for i in range(90)]
-    text = (
-        "# The port\n"
-        + " ".join((*plain, "The port is 8081, not 8080.", *plain))
-        + "\nThat is all."
-    )
-    short = KINDS["prose"].cut(text, room_of(120)).split("\n")
-    assert {"# The port", "The port is 8081, not 8080."} <= set(short)
-    assert short[-1] == "That is all."
-    assert all(line in text for line in short if not line.startswith("[… "))
-    assert any(re.fullmatch(r"\[… \d+ sentences …\]", line) for line in short)
+@pytest.mark.parametrize("what", STAYS)
+def test_what_a_kind_is_about_stays(what: str) -> None:
+    """C2: with what failed and a mark around it; diffs, paths, tables and prose are not touched where they fit."""
+    kind, text, tokens, parts = STAYS[what]
+    assert told(text).kind == kind
+    short = KINDS[kind].cut(text, room_of(tokens))
+    assert [part for part in parts if part not in short] == []
+    assert exact(short) <= tokens
+    assert kind == "trace" or KINDS[kind].tighten(text) == text
 
 
 # Code
@@ -354,7 +329,7 @@ def module(functions: int) -> str:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(NASTY)
 def test_no_character_of_code_changes(text: str) -> None:
     """Only blanks before line numbers go, and can be written again; an outline lies within its text."""

@@ -15,7 +15,7 @@ from support.counting import Characters
 from support.prompts import client
 from support.units import candidates_of, read_all
 from support.waiting import until
-from support.working import Summarising, step
+from support.working import Hanging, Summarising, step
 
 SECONDS = 30.0  # that are never waited for
 
@@ -101,27 +101,6 @@ async def test_any_compressor_is_measured(
     assert warned.getMessage().endswith(why)
 
 
-class Hanging:
-    """A model that never answers.
-
-    Attributes:
-        asked: how often it was asked.
-        ended: how many calls were ended from outside.
-    """
-
-    def __init__(self) -> None:
-        self.asked = self.ended = 0
-
-    async def __call__(self, text: str, target_tokens: int, /) -> str:
-        """No answer."""
-        self.asked += 1
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.ended += 1
-        return text[:target_tokens]
-
-
 async def test_no_turn_waits_longer_than_it_was_told() -> None:
     """Not at all, or up to a limit, or until it is given up; what is under way goes on, and ends with its owner."""
     model = Hanging()
@@ -129,16 +108,15 @@ async def test_no_turn_waits_longer_than_it_was_told() -> None:
     await one.make(spans(), timeout_s=0)
     assert model.asked == 0  # nothing had a turn so far
     await one.make(spans(), timeout_s=0.01)
-    assert model.ended == 0
-    await until(lambda: model.asked == 2)
+    await until(lambda: model.asked == model.under_way == 2)
     turn = asyncio.create_task(one.make(spans(), timeout_s=SECONDS))
     await asyncio.sleep(0)
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn
-    assert (model.asked, model.ended) == (2, 0)
+    assert model.asked == model.under_way == 2
     await one.background.aclose()
-    assert model.ended == 2
+    assert model.under_way == 0
     await one.make(spans(1), timeout_s=0.01)
     await until(lambda: model.asked == 3)  # what was cut off is asked for again
     await one.background.aclose()
@@ -161,7 +139,7 @@ def test_each_turn_may_have_a_loop_of_its_own(caplog: pytest.LogCaptureFixture) 
     two = Made(hanging)
     for _ in range(2):
         asyncio.run(begun(two, hanging))
-    assert hanging.asked == hanging.ended == 2
+    assert (hanging.asked, hanging.under_way) == (2, 0)
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda _loop, _context: None)  # what it leaves behind
     loop.run_until_complete(begun(two, hanging))

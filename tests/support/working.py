@@ -71,6 +71,28 @@ class Summarising:
         return "Summed up. " + " ".join(FINDING.findall(text))
 
 
+class Hanging:
+    """A model that never answers.
+
+    Attributes:
+        asked: how often it was asked.
+        under_way: how many of these calls were not ended from outside.
+    """
+
+    def __init__(self) -> None:
+        self.asked = self.under_way = 0
+
+    async def __call__(self, text: str, target_tokens: int, /) -> str:
+        """No answer."""
+        self.asked += 1
+        self.under_way += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.under_way -= 1
+        return text[:target_tokens]
+
+
 LEFT_OUT = "left out here"
 
 

@@ -297,3 +297,9 @@ def test_missing_ranks_name_the_way_out(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="await fetch_ranks"):
         TiktokenCounter("o200k_base")
+
+
+def test_a_long_word_whose_pairs_hardly_merge_is_bounded() -> None:
+    """Each pair of its letters is a token, and two thirds of the letters are as many tokens."""
+    word = "oofeewyokkzndueyypxtyytfpuyecuicuoxfdojupiisvewa"
+    assert len(word) * 2 // 3 <= most(word) <= estimate(word)
