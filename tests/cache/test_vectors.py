@@ -229,7 +229,7 @@ async def test_a_failure_is_everybodys_and_leaves_nothing() -> None:
         pytest.param([[1.0]], "1 vectors for 2 texts", id="few"),
         pytest.param([[1.0], [1.0, 2.0]], "2 numbers after one of 1", id="lengths"),
         pytest.param([[1.0], [nan]], "ValueError", id="nan"),
-        pytest.param([[], []], "ValueError", id="empty"),
+        pytest.param([(), ()], "ValueError", id="empty"),
         pytest.param(["ab", "cd"], "TypeError", id="text"),
     ],
 )
